@@ -1,0 +1,1 @@
+"""What each server series knows: options, kinds, ranges, defaults."""

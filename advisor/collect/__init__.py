@@ -1,0 +1,1 @@
+"""Read a running server, its workload and its host."""

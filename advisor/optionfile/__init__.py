@@ -1,0 +1,1 @@
+"""Read an option file losslessly, and resolve its groups and includes."""

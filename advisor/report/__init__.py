@@ -1,0 +1,1 @@
+"""One module a format, each a pure function of findings and facts."""

@@ -1,0 +1,1 @@
+"""How a server takes each option of a file."""
