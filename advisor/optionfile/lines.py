@@ -1,0 +1,76 @@
+"""What an option file is made of, as values."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Kind(StrEnum):
+    """What one line of an option file is."""
+
+    BLANK = "blank"
+    COMMENT = "comment"
+    GROUP = "group"
+    OPTION = "option"
+    INCLUDE = "include"
+    INCLUDEDIR = "includedir"
+    REJECTED = "rejected"
+
+
+class Line(NamedTuple):
+    """One line as read: `text` with its line ending, and what the server's reader makes of it.
+
+    `number` and `column` are 1-based, columns count code points. For an option: `group` is the group that it stands in
+    (None before any), `name` as written without surrounding space, `raw` the value as written without comment and space (None
+    where there is no `=`), `value` after quotes and escapes, as the server gets it. For a group: `name` is the group.
+    For an include: `value` is the path. For a rejected line: `value` is why.
+    """
+
+    kind: Kind
+    number: int
+    text: str
+    group: str | None = None
+    name: str | None = None
+    raw: str | None = None
+    value: str | None = None
+    column: int = 1
+    end_column: int = 1
+    value_column: int = 1
+    value_end_column: int = 1
+    templated: bool = False
+
+
+class OptionFile(NamedTuple):
+    """One file, read: writing its lines again gives the bytes that were read."""
+
+    path: str
+    lines: tuple[Line, ...]
+
+
+class Problem(NamedTuple):
+    """Something about a file that its options don't tell: a missing include, a cycle, a world-writable file.
+
+    `fatal` says that the server would stop at it; `line` is 0 for the file as a whole.
+    """
+
+    path: str
+    line: int
+    name: str
+    message: str
+    fatal: bool = False
+
+
+class Placed(NamedTuple):
+    """An option line together with the file it stands in, in the order in which the server reads."""
+
+    path: str
+    line: Line
+
+
+class Resolved(NamedTuple):
+    """A file with everything that it includes: the files in reading order, their options, and what was wrong."""
+
+    files: tuple[OptionFile, ...]
+    options: tuple[Placed, ...]
+    problems: tuple[Problem, ...]

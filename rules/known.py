@@ -1,0 +1,78 @@
+"""What a rule may read about one server: from its option files alone, or from all the facts of an audit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Absent
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Catalog
+    from advisor.verdict.settings import Settings
+
+    from advisor.facts import Files, Host, Server, Workload
+    from advisor.model import Target
+    from advisor.verdict import FileVerdict
+
+NOT_ASKED = Absent("a running server (mycnf audit)")
+
+
+class Missing(Exception):  # noqa: N818 - it is no error: the engine turns it into a skipped rule
+    """A rule lacks something it needs; the message names what, and how to give it."""
+
+
+class Known:
+    """Target, catalog, settings and verdicts, and of the server, host, workload and files what was collected.
+
+    Reading a part that is absent raises Missing with the reason, which the engine records as skipped.
+    """
+
+    __slots__ = ("catalog", "file_verdict", "parts", "settings", "target")
+
+    def __init__(
+        self,
+        target: Target,
+        catalog: Catalog,
+        settings: Settings,
+        file_verdict: FileVerdict,
+        *,
+        server: Server | Absent = NOT_ASKED,
+        host: Host | Absent = NOT_ASKED,
+        workload: Workload | Absent = NOT_ASKED,
+        files: Files | Absent = NOT_ASKED,
+    ) -> None:
+        self.target = target
+        self.catalog = catalog
+        self.settings = settings
+        self.file_verdict = file_verdict
+        self.parts = {"server": server, "host": host, "workload": workload, "files": files}
+
+    def has(self, part: str) -> bool:
+        """Whether server, host, workload or files is there."""
+        return not isinstance(self.parts[part], Absent)
+
+    @property
+    def server(self) -> Server:
+        """The running server's own answers."""
+        return self._part("server")  # type: ignore[return-value]
+
+    @property
+    def host(self) -> Host:
+        """The machine under the server."""
+        return self._part("host")  # type: ignore[return-value]
+
+    @property
+    def workload(self) -> Workload:
+        """Two samples of the server's counters and the window between them."""
+        return self._part("workload")  # type: ignore[return-value]
+
+    @property
+    def files(self) -> Files:
+        """The option files of a running server, with their owners and modes."""
+        return self._part("files")  # type: ignore[return-value]
+
+    def _part(self, name: str) -> object:
+        part = self.parts[name]
+        if isinstance(part, Absent):
+            raise Missing(part.reason)
+        return part
