@@ -1,1 +1,60 @@
-"""What a rule may know about a server: frozen values, off the lint path."""
+"""What may be known about a server: frozen values, kept as a snapshot, off the lint path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from advisor.facts.files import FileCopy, Files
+from advisor.facts.host import Host
+from advisor.facts.server import DataSizes, Link, Plugin, Replication, Server, VariableOrigin
+from advisor.facts.workload import Sample, Workload
+
+SCHEMA = "1.0"
+
+__all__ = [
+    "SCHEMA",
+    "DataSizes",
+    "Facts",
+    "FileCopy",
+    "Files",
+    "Host",
+    "Link",
+    "Plugin",
+    "Replication",
+    "Sample",
+    "Server",
+    "Unavailable",
+    "VariableOrigin",
+    "Workload",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """A part of the facts that is not there: server.replication, host, files, …, with what it needs."""
+
+    part: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything that one audit saw; `TypeAdapter(Facts)` is the schema of a snapshot.
+
+    `taken_at` is UTC in ISO 8601, `statements` counts what was sent, `seconds` is the time spent besides the window.
+    """
+
+    schema: str
+    tool: str
+    taken_at: str
+    server: Server
+    workload: Workload | None = None
+    host: Host | None = None
+    files: Files | None = None
+    unavailable: tuple[Unavailable, ...] = field(default_factory=tuple)
+    statements: int = 0
+    seconds: float = 0.0
+
+    def why_not(self, part: str) -> str:
+        """Why a part is missing, for a rule that is skipped over it."""
+        return next((u.reason for u in self.unavailable if u.part == part), f"{part} was not collected")

@@ -1,0 +1,101 @@
+"""What a running server said of itself: rows as they came, and the few things that can be read off them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class VariableOrigin:
+    """Where the server says that a variable's value came from.
+
+    `source` is the server's own word (GLOBAL, EXPLICIT, PERSISTED, COMMAND_LINE, DYNAMIC, COMPILED; on MariaDB CONFIG,
+    COMMAND-LINE, SQL, AUTO, COMPILE-TIME), `path` the option file that it names, empty where it names none.
+    """
+
+    source: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """One row of the server's plugins; `library` is empty for one that is built in."""
+
+    name: str
+    status: str
+    type: str
+    library: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How the server was reached, as far as it matters to what may be believed.
+
+    `via` is socket or tcp; `peer_pid` the process behind the socket, 0 where the kernel doesn't tell; `proxied` says that the handshake's
+    connection id is not the server's own.
+    """
+
+    via: str
+    user: str = ""
+    peer_pid: int = 0
+    tls: bool = False
+    proxied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Replication:
+    """The server's part in replication: its own replica rows as sent, and the replicas connected to it."""
+
+    replica_rows: tuple[dict[str, str | None], ...] = ()
+    replicas_connected: int = 0
+    galera: bool = False
+    group_members: int = 0
+
+    @property
+    def is_replica(self) -> bool:
+        """Whether the server applies another's changes."""
+        return bool(self.replica_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class DataSizes:
+    """Bytes of InnoDB data and indexes, from one aggregate over `mysql.innodb_table_stats`, and the tables counted."""
+
+    innodb_bytes: int
+    innodb_tables: int
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One running server's answers; names are lower case, values as sent.
+
+    `flavour` is mysql or mariadb, `vendor` says MySQL, Percona or MariaDB, `managed` names the platform (rds, aurora, …) or is empty.
+    `instrumented_bytes` is the sum that performance_schema accounts for, None where it doesn't.
+    """
+
+    flavour: str
+    version: str
+    version_comment: str
+    vendor: str
+    link: Link
+    variables: dict[str, str]
+    status: dict[str, str]
+    origins: dict[str, VariableOrigin] = field(default_factory=dict)
+    plugins: tuple[Plugin, ...] = ()
+    engines: dict[str, str] = field(default_factory=dict)
+    replication: Replication | None = None
+    innodb_metrics: dict[str, int] = field(default_factory=dict)
+    innodb_status: str = ""
+    data: DataSizes | None = None
+    instrumented_bytes: int | None = None
+    managed: str = ""
+
+    def counter(self, name: str) -> int | None:
+        """A status counter since the server started, None where this server has none of that name."""
+        text = self.status.get(name.lower())
+        return int(text) if text is not None and text.lstrip("-").isdigit() else None
+
+    @property
+    def uptime(self) -> int:
+        """Seconds since the server started, 0 where it didn't say."""
+        return self.counter("uptime") or 0
