@@ -1,0 +1,338 @@
+"""The machine under a server: processors, memory, storage and the server's own process.
+
+Sizes are bytes and names are the kernel's own, unless a docstring says otherwise. None means that the kernel doesn't tell, never zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A part of the host that couldn't be read, and why."""
+
+    part: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CpuKind:
+    """One kind of processor core; a machine with big and little cores has several.
+
+    Counts are those of `lscpu`: `sockets` and `cores` are what was seen of this kind, `cores_per_socket` and `books` may come
+    from the firmware on s390. `max_mhz` is the highest of the kind.
+    """
+
+    model_name: str | None
+    vendor: str | None = None
+    family: str | None = None
+    model: str | None = None
+    stepping: str | None = None
+    cores: int = 0
+    sockets: int = 0
+    threads_per_core: int = 0
+    cores_per_socket: int = 0
+    sockets_per_book: int | None = None
+    books_per_drawer: int | None = None
+    books: int | None = None
+    drawers: int | None = None
+    max_mhz: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """All caches of one name (L1d, L1i, L2, …): how many there are, and what they hold together.
+
+    `size` is one instance, the largest where they differ; `shared_by` is the most processors that share one. On s390 shared caches are
+    known only by size: `instances` and `shared_by` are None.
+    """
+
+    name: str
+    level: int
+    size: int
+    total: int
+    instances: int | None = None
+    shared_by: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NumaNode:
+    """One memory node with its processors; a node without processors is memory only."""
+
+    number: int
+    cpus: tuple[int, ...]
+    memory: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hypervisor:
+    """What the machine runs under: vendor and kind (full, para, container, none) as `lscpu` names them."""
+
+    vendor: str
+    kind: str
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cpu:
+    """The processors: `logical` are present, `online` are those in use, by number."""
+
+    logical: int
+    online: tuple[int, ...]
+    kinds: tuple[CpuKind, ...]
+    cores: int
+    sockets: int
+    architecture: str | None = None
+    virtualization: str | None = None
+    hypervisor: Hypervisor | None = None
+    caches: tuple[Cache, ...] = ()
+    nodes: tuple[NumaNode, ...] = ()
+
+    @property
+    def model_name(self) -> str | None:
+        """The name of the first kind of core, which is the only one on servers."""
+        return self.kinds[0].model_name if self.kinds else None
+
+    def cache(self, name: str) -> Cache | None:
+        """The caches of that name, such as L2."""
+        return next((c for c in self.caches if c.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Memory and the kernel's habits with it.
+
+    `huge_page` is the default huge page; `thp` and `thp_defrag` are the choice in force (always, madvise, never, …). Of a dirty ratio
+    (percent of available memory) and its `…_bytes` twin one is 0.
+    """
+
+    total: int
+    available: int | None = None
+    free: int | None = None
+    swap_total: int = 0
+    swap_free: int = 0
+    huge_page: int | None = None
+    huge_pages_total: int = 0
+    huge_pages_free: int = 0
+    anonymous_huge: int | None = None
+    committed: int | None = None
+    commit_limit: int | None = None
+    thp: str | None = None
+    thp_defrag: str | None = None
+    swappiness: int | None = None
+    dirty_ratio: int | None = None
+    dirty_background_ratio: int | None = None
+    dirty_bytes: int | None = None
+    dirty_background_bytes: int | None = None
+    overcommit_memory: int | None = None
+    overcommit_ratio: int | None = None
+    zone_reclaim_mode: int | None = None
+    numa_balancing: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cgroup:
+    """The control group of a process: the smallest limit on the way up to the root of the hierarchy wins.
+
+    `version` is the hierarchy that accounts for memory, 1 or 2; `limit_at` and `cpus_at` name the group that sets the limit. `high` throttles
+    instead of killing. `cpus` is a share of processor time in processors. None is "no limit" for limits and "not told" for the rest.
+    """
+
+    version: int
+    path: str
+    limit: int | None = None
+    limit_at: str | None = None
+    high: int | None = None
+    swap_limit: int | None = None
+    usage: int | None = None
+    oom_kills: int | None = None
+    cpus: float | None = None
+    cpus_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stripe:
+    """The width at which writes reach every data disk once.
+
+    `source` says how it is known: md (chunk and disks) or queue (the device's optimal I/O size, a hint of hardware RAID or LVM).
+    `offset` is where the file system begins within a stripe: 0 is aligned, None can't be told.
+    """
+
+    size: int
+    chunk: int
+    data_disks: int
+    source: str
+    device: str
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Raid:
+    """An md array: level as the kernel writes it (raid0, raid10, …), `layout` its raw number, `state` as in array_state."""
+
+    level: str
+    disks: int | None = None
+    chunk: int | None = None
+    layout: int | None = None
+    state: str | None = None
+    degraded: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlockDevice:
+    """A disk, partition, logical volume or array.
+
+    `name` is what people call it (vg0-mysql), `kernel_name` what the kernel does (dm-0); `type` is lsblk's (disk, part, lvm, crypt, mpath,
+    raid1, loop, rom). `under` are the kernel names of the devices that this one stands on. `start` is a partition's first byte on its disk.
+    A partition shows the queue of its disk.
+    """
+
+    name: str
+    kernel_name: str
+    number: str
+    type: str
+    size: int
+    under: tuple[str, ...] = ()
+    start: int | None = None
+    read_only: bool | None = None
+    rotational: bool | None = None
+    scheduler: str | None = None
+    requests: int | None = None
+    read_ahead: int | None = None
+    max_io: int | None = None
+    minimum_io: int | None = None
+    optimal_io: int | None = None
+    logical_sector: int | None = None
+    physical_sector: int | None = None
+    alignment_offset: int | None = None
+    write_cache: str | None = None
+    discard_granularity: int | None = None
+    discard_max: int | None = None
+    transport: str | None = None
+    model: str | None = None
+    vendor: str | None = None
+    raid: Raid | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """The mount that holds a path; `root` is the part of the file system that is mounted, other than / for bind mounts and subvolumes."""
+
+    point: str
+    fs_type: str
+    source: str
+    number: str
+    root: str = "/"
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """A path followed from its mount down to the disks.
+
+    `devices` begin with what is mounted and end with the disks. `untraced` says why they are empty or end early.
+    """
+
+    path: str
+    mount: Mount
+    devices: tuple[BlockDevice, ...] = ()
+    stripe: Stripe | None = None
+    untraced: str | None = None
+
+    @property
+    def disks(self) -> tuple[BlockDevice, ...]:
+        """The devices that stand on nothing further."""
+        return tuple(d for d in self.devices if not d.under)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A resource limit of a process by its ulimit name (nofile, memlock, …); None is unlimited."""
+
+    name: str
+    soft: int | None
+    hard: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """The server's process: memory in bytes, `cpus` it may run on, and the malloc it was started with.
+
+    `allocator` is jemalloc, tcmalloc, mimalloc, glibc or musl as far as loaded libraries show; one that is linked in statically isn't seen.
+    """
+
+    pid: int
+    name: str
+    executable: str | None = None
+    cwd: str | None = None
+    uid: int | None = None
+    resident: int | None = None
+    peak_resident: int | None = None
+    swapped: int | None = None
+    threads: int | None = None
+    cpus: tuple[int, ...] = ()
+    memory_nodes: tuple[int, ...] = ()
+    oom_score_adj: int | None = None
+    allocator: str | None = None
+    limits: tuple[Limit, ...] = ()
+
+    def limit(self, name: str) -> Limit | None:
+        """The limit of that ulimit name."""
+        return next((limit for limit in self.limits if limit.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingSystem:
+    """Distribution, kernel, and what hints at a container or a cloud.
+
+    `time` is seconds since 1970 on the host's own clock, `uptime` seconds since boot. `product` is the machine as its firmware names it.
+    """
+
+    kernel: str | None = None
+    hostname: str | None = None
+    distribution: str | None = None
+    distribution_id: str | None = None
+    version: str | None = None
+    time: int | None = None
+    uptime: int | None = None
+    clocksource: str | None = None
+    product: str | None = None
+    cloud: str | None = None
+    containers: tuple[str, ...] = ()
+    aio_max: int | None = None
+    aio_used: int | None = None
+    open_files_max: int | None = None
+    listen_backlog_max: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """All that was read of one machine; a part that is None stands in `skipped` with its reason."""
+
+    cpu: Cpu | None = None
+    memory: Memory | None = None
+    cgroup: Cgroup | None = None
+    devices: tuple[BlockDevice, ...] = ()
+    storage: Storage | None = None
+    process: Process | None = None
+    os: OperatingSystem | None = None
+    skipped: tuple[Skipped, ...] = ()
+
+    @property
+    def usable_memory(self) -> int | None:
+        """What the server may use: the machine's memory, or the control group's limit where that is smaller."""
+        sizes = [size for size in (self.memory and self.memory.total, self.cgroup and self.cgroup.limit) if size]
+        return min(sizes, default=None)
+
+    @property
+    def usable_cpus(self) -> float | None:
+        """How many processors the server may keep busy: online, allowed to it, and within its control group's share."""
+        counts: list[float] = []
+        if self.cpu and self.cpu.online:
+            counts.append(len(self.cpu.online))
+        if self.process and self.process.cpus:
+            counts.append(len(self.process.cpus))
+        if self.cgroup and self.cgroup.cpus:
+            counts.append(self.cgroup.cpus)
+        return min(counts, default=None)
