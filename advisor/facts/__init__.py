@@ -41,7 +41,8 @@ class Unavailable:
 class Facts:
     """Everything that one audit saw; `TypeAdapter(Facts)` is the schema of a snapshot.
 
-    `taken_at` is UTC in ISO 8601, `statements` counts what was sent, `seconds` is the time spent besides the window.
+    `taken_at` is UTC in ISO 8601; `lost` says how the connection ended where it broke on the way; `statements` counts what was
+    sent, the driver included, and `seconds` is the time spent besides the window.
     """
 
     schema: str
@@ -52,6 +53,7 @@ class Facts:
     host: Host | None = None
     files: Files | None = None
     unavailable: tuple[Unavailable, ...] = field(default_factory=tuple)
+    lost: str = ""
     statements: int = 0
     seconds: float = 0.0
 

@@ -1,0 +1,116 @@
+"""Make what rules may read out of collected facts: settings with their sources, files judged for the server's version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.catalog.load import load
+from advisor.catalog.targets import parse_target
+from advisor.model import Absent, Location, Origin
+from advisor.optionfile import resolve
+from advisor.optionfile.lines import Resolved
+from advisor.verdict import judge_file
+from advisor.verdict.settings import Settings
+from rules.known import Known
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Catalog
+    from advisor.facts import Facts, Host, Server
+    from advisor.model import Target
+    from advisor.verdict import FileVerdict, LineVerdict
+
+# What the servers call the places a value can come from: variables_info of MySQL, SYSTEM_VARIABLES of MariaDB.
+ORIGINS = {
+    "GLOBAL": Origin.FILE,
+    "SERVER": Origin.FILE,
+    "EXPLICIT": Origin.FILE,
+    "EXTRA": Origin.FILE,
+    "USER": Origin.FILE,
+    "LOGIN": Origin.FILE,
+    "CONFIG": Origin.FILE,
+    "PERSISTED": Origin.PERSISTED,
+    "COMMAND_LINE": Origin.COMMAND_LINE,
+    "COMMAND-LINE": Origin.COMMAND_LINE,
+    "DYNAMIC": Origin.RUNTIME,
+    "SQL": Origin.RUNTIME,
+    "COMPILED": Origin.COMPILED,
+    "COMPILE-TIME": Origin.COMPILED,
+    "AUTO": Origin.COMPILED,
+}
+
+
+def target_of(server: Server) -> Target:
+    """The server's version as a target."""
+    return parse_target(f"{server.flavour}-{server.version}")
+
+
+def know(facts: Facts, host: Host | Absent | None = None) -> Known:
+    """What the rules may read of these facts; `host` stands in where the facts hold none."""
+    target = target_of(facts.server)
+    catalog = load(target)
+    verdict = _judge(facts, target, catalog)
+    origins = _origins(facts, verdict, catalog)
+    return Known(
+        target,
+        catalog,
+        Settings.from_server(facts.server.variables, origins, catalog),
+        verdict,
+        server=facts.server,
+        host=facts.host or (host if host is not None else Absent(facts.why_not("host"))),
+        workload=facts.workload or Absent(facts.why_not("workload")),
+        files=facts.files or Absent(facts.why_not("files")),
+    )
+
+
+def _judge(facts: Facts, target: Target, catalog: Catalog) -> FileVerdict:
+    files = facts.files
+    if files is None:
+        return judge_file(Resolved((), (), ()), catalog)
+    top = [f.path for f in files.files if f.text is not None and not f.included]
+    return judge_file(resolve(top, flavour=target.flavour, loader=files.read), catalog)
+
+
+def _origins(facts: Facts, verdict: FileVerdict, catalog: Catalog) -> dict[str, tuple[Origin, Location | None]]:
+    lines = _lines_by_variable(verdict)
+    if not facts.server.origins:
+        return _inferred(facts, lines, catalog)
+    found: dict[str, tuple[Origin, Location | None]] = {}
+    for name, said in facts.server.origins.items():
+        origin = ORIGINS.get(said.source.upper(), Origin.UNKNOWN)
+        found[name] = (origin, _place(lines.get(name), said.path) if origin is Origin.FILE else None)
+    return found
+
+
+def _lines_by_variable(verdict: FileVerdict) -> dict[str, list[LineVerdict]]:
+    lines: dict[str, list[LineVerdict]] = {}
+    for line in verdict.lines:
+        if line.option is not None:
+            lines.setdefault(line.option.variable or line.option.name, []).append(line)
+    return lines
+
+
+def _place(lines: list[LineVerdict] | None, path: str) -> Location | None:
+    for line in reversed(lines or []):
+        if not path or line.placed.path == path:
+            at = line.placed.line
+            return Location(line.placed.path, at.number, at.column, at.number, at.end_column)
+    return Location(path, 0) if path else None
+
+
+def _inferred(
+    facts: Facts, lines: dict[str, list[LineVerdict]], catalog: Catalog
+) -> dict[str, tuple[Origin, Location | None]]:
+    """Where the server keeps its sources to itself (MySQL 5.7), a value that a file sets is taken to come from it."""
+    spoken = {
+        a.split("=", 1)[0].lstrip("-").replace("-", "_") for a in (facts.files.command_line if facts.files else ())
+    }
+    found: dict[str, tuple[Origin, Location | None]] = {}
+    for name in facts.server.variables:
+        option = catalog.find_variable(name)
+        if name in spoken or (option and option.name in spoken):
+            found[name] = (Origin.COMMAND_LINE, None)
+        elif name in lines:
+            found[name] = (Origin.FILE, _place(lines[name], ""))
+        else:
+            found[name] = (Origin.COMPILED if option else Origin.UNKNOWN, None)
+    return found

@@ -1,0 +1,167 @@
+"""The command line: what can be asked, and which module answers."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+
+from advisor import __version__, exits
+
+DESCRIPTION = (
+    "Lint option files of MySQL and MariaDB, audit running servers with the hardware under them, and see the evidence."
+)
+EPILOG = (
+    "exit codes: 0 nothing at or above --fail-on, 1 findings, 2 usage, configuration or unreadable input, "
+    "3 could not connect, 130 interrupted"
+)
+SEVERITIES = ("error", "warning", "note", "never")
+
+
+def dispatch(argv: list[str]) -> int:
+    """Parse the arguments and run the command that they name; argparse's own ends are exits 0 and 2."""
+    parser = build_parser()
+    if not argv:
+        parser.print_help()
+        return exits.OK
+    args = parser.parse_args(argv)
+    from advisor.belonging import check_packages
+
+    check_packages()
+    command = import_module(f"advisor.commands.{args.command}")
+    code: int = command.run(args)
+    return code
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line as one parser; help pages and documentation are made from it."""
+    parser = _Parser(prog="mycnf", description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--version", action="version", version=f"mycnf {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _lint(commands.add_parser("lint", help="check option files, offline", epilog=EPILOG))
+    _show(commands.add_parser("show", help="the effective value of each option, and where it came from"))
+    _audit(commands.add_parser("audit", help="a running server, its host and its files", epilog=EPILOG))
+    _collect(commands.add_parser("collect", help="save what an audit reads as a snapshot"))
+    _explain(commands.add_parser("explain", help="a rule or an option: what, why, the evidence"))
+    _rules(commands.add_parser("rules", help="every rule, with what it needs"))
+    _grants(commands.add_parser("grants", help="the least-privileged account for audits"))
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with our exit code and one line on stderr."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        self.exit(exits.USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def _lint(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "files", nargs="*", metavar="FILE", help="option file, or - for stdin (default: this host's own files)"
+    )
+    p.add_argument(
+        "--target",
+        action="append",
+        metavar="T",
+        help="server to judge for, such as mysql-8.4 or mariadb-10.11 (repeatable)",
+    )
+    p.add_argument("--stdin-filename", default="<stdin>", metavar="NAME", help="the name to report for -")
+    p.add_argument("--statistics", action="store_true", help="count findings by rule instead of listing them")
+    p.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
+    _reading(p)
+    _selecting(p, fail_on="warning", formats=("text", "concise", "json"))
+    _machine(p)
+
+
+def _show(p: argparse.ArgumentParser) -> None:
+    p.add_argument("files", nargs="+", metavar="FILE", help="option files, read in order as one")
+    p.add_argument("--target", metavar="T", help="server to answer for")
+    p.add_argument("--format", default="text", choices=("text", "json"), help="how to print it (default: text)")
+    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    _reading(p)
+
+
+def _audit(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--snapshot", metavar="SNAP", help="audit saved facts instead of a running server")
+    p.add_argument(
+        "--list-statements", action="store_true", help="print every statement that can ever be sent, and stop"
+    )
+    _window(p)
+    _connection(p)
+    _selecting(p, fail_on="error", formats=("text", "concise", "json"))
+    _machine(p)
+
+
+def _collect(p: argparse.ArgumentParser) -> None:
+    p.add_argument("-o", "--output", metavar="SNAP", required=True, help="the snapshot to write (mode 0600)")
+    _window(p)
+    _connection(p)
+    _machine(p)
+
+
+def _explain(p: argparse.ArgumentParser) -> None:
+    p.add_argument("code", metavar="CODE|OPTION", help="a rule's code or name, or an option")
+    p.add_argument("--target", metavar="T", help="server to answer for, where an option is asked about")
+    p.add_argument("--format", default="text", choices=("text", "json"), help="how to print it (default: text)")
+
+
+def _rules(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--format", default="text", choices=("text", "json"), help="how to print it (default: text)")
+
+
+def _grants(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--target", required=True, metavar="T", help="server that the account is for")
+
+
+def _reading(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--root", metavar="DIR", help="read absolute !include paths below DIR")
+    p.add_argument("--isolated", action="store_true", help="use neither configuration file nor baseline")
+
+
+def _selecting(p: argparse.ArgumentParser, *, fail_on: str, formats: tuple[str, ...]) -> None:
+    p.add_argument(
+        "--select", action="append", metavar="RULES", help="only these codes, names or families (comma-separated)"
+    )
+    p.add_argument("--ignore", action="append", metavar="RULES", help="all but these codes, names or families")
+    p.add_argument(
+        "--fail-on", choices=SEVERITIES, default=fail_on, help=f"exit 1 from this severity up (default: {fail_on})"
+    )
+    p.add_argument("--format", default="text", choices=formats, help="how to print it (default: text)")
+    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+
+
+def _machine(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--ram", metavar="SIZE", help="the server's memory, such as 64G, where it can't be read")
+    p.add_argument("--cpus", type=int, metavar="N", help="the server's processors, where they can't be read")
+    p.add_argument("--disk", choices=("hdd", "ssd", "nvme"), help="the kind of disk, where it can't be read")
+    p.add_argument("--host-tar", metavar="TAR", help="a tar of the server's /proc and /sys")
+
+
+def _window(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--window",
+        type=float,
+        default=10.0,
+        metavar="SECONDS",
+        help="time between the two samples of counters (default: 10; 0: none)",
+    )
+
+
+def _connection(p: argparse.ArgumentParser) -> None:
+    p.add_argument("-S", "--socket", metavar="PATH", help="the server's Unix socket")
+    p.add_argument("--host", metavar="NAME", help="connect by TCP to this host")
+    p.add_argument("-P", "--port", type=int, metavar="N", help="TCP port (default: 3306)")
+    p.add_argument(
+        "-u", "--user", metavar="NAME", help="the account; its password is asked for or read from option files"
+    )
+    p.add_argument("--ask-password", action="store_true", help="ask for the password on the terminal")
+    p.add_argument("--defaults-file", metavar="FILE", help="read connection options from this file only")
+    p.add_argument("--defaults-group-suffix", metavar="TEXT", help="read groups with this suffix too")
+    p.add_argument("--login-path", metavar="NAME", help="read this login path of ~/.mylogin.cnf")
+    p.add_argument(
+        "--ssl-mode",
+        choices=("disabled", "preferred", "required", "verify-ca", "verify-identity"),
+        help="use of TLS (default: preferred)",
+    )
+    p.add_argument("--ssl-ca", metavar="FILE", help="certificate authority to trust")
+    p.add_argument("--ssl-cert", metavar="FILE", help="our certificate")
+    p.add_argument("--ssl-key", metavar="FILE", help="its key")

@@ -1,0 +1,58 @@
+"""A host as its user describes it: for servers whose machine can't be read from here."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from advisor.exits import MycnfError
+from advisor.facts.host import BlockDevice, Cpu, Host, Memory, Mount, Skipped, Storage
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+SAID = "not read: only what --ram, --cpus and --disk say is known"
+
+
+def parse_size(text: str) -> int:
+    """Bytes of a size such as 64G or 512M; MycnfError for anything else."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if not match or float(match[1]) <= 0:
+        raise MycnfError(f"--ram {text!r} is no size; write it as 64G or 512M")
+    return int(float(match[1]) * UNITS[match[2].upper()])
+
+
+def host_from_words(*, ram: str | None, cpus: int | None, disk: str | None, tar: str | None) -> Host:
+    """The host of --host-tar, if given, with what --ram, --cpus and --disk say put in its place."""
+    host = _from_tar(tar) if tar else Host(skipped=(Skipped("host", SAID),))
+    if ram:
+        host = replace(host, memory=Memory(total=parse_size(ram)), cgroup=None)
+    if cpus is not None:
+        host = replace(host, cpu=_cpu(cpus))
+    if disk:
+        host = replace(host, storage=_storage(disk))
+    return host
+
+
+def _from_tar(path: str) -> Host:
+    from advisor.collect.host import read_host
+    from advisor.collect.host.root import open_root
+
+    return read_host(open_root(path))
+
+
+def _cpu(count: int) -> Cpu:
+    if count < 1:
+        raise MycnfError(f"--cpus {count} is no number of processors; write how many the server may use")
+    return Cpu(logical=count, online=tuple(range(count)), kinds=(), cores=count, sockets=0)
+
+
+def _storage(kind: str) -> Storage:
+    device = BlockDevice(
+        name=kind,
+        kernel_name=kind,
+        number="",
+        type="disk",
+        size=0,
+        rotational=kind == "hdd",
+        transport="nvme" if kind == "nvme" else None,
+    )
+    return Storage(path="", mount=Mount(point="", fs_type="", source=""), devices=(device,), untraced="said by --disk")

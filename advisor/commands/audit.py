@@ -1,0 +1,68 @@
+"""`mycnf audit`: a running server, its host and its files, judged with evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor import exits
+from advisor.assemble import know
+from advisor.commands.machine import declared_host
+from advisor.engine import by_weight, choose, fails
+from advisor.engine import run as run_rules
+from advisor.narration import narrate
+from advisor.report.audited import Audited
+from advisor.report.output import colour_wanted, write
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rules.registry import Rule
+
+    from advisor.facts import Facts
+
+
+def run(args: argparse.Namespace) -> int:
+    """Audit a server or a snapshot; of a server lost on the way, what was collected is reported, exit code 3."""
+    if args.list_statements:
+        from advisor.collect.statements import listing
+
+        write(listing(), args.output)
+        return exits.OK
+    rules = choose(args.select, args.ignore)
+    facts = _facts(args)
+    audited = audit_facts(facts, rules, args)
+    write(_render(audited, args), args.output)
+    if facts.lost:
+        narrate(facts.lost)
+        return exits.CONNECTION
+    return exits.FINDINGS if fails(audited.findings, args.fail_on) else exits.OK
+
+
+def _facts(args: argparse.Namespace) -> Facts:
+    if args.snapshot:
+        from advisor.snapshot import load
+
+        return load(args.snapshot)
+    from advisor.commands.collect import collect_facts
+
+    return collect_facts(args)
+
+
+def audit_facts(facts: Facts, rules: list[Rule], args: argparse.Namespace) -> Audited:
+    """Ask the rules about collected facts; a host that the user described stands in where none was read."""
+    host = None if facts.host else declared_host(args)
+    known = know(facts, host if host is not None and not hasattr(host, "reason") else None)
+    found = run_rules(known, rules)
+    return Audited(facts, known, tuple(by_weight(found.findings)), found.skipped)
+
+
+def _render(audited: Audited, args: argparse.Namespace) -> str:
+    if args.format == "json":
+        from advisor.report import auditjson
+
+        return auditjson.report(audited)
+    from advisor.report import audittext
+
+    if args.format == "concise":
+        return audittext.concise(audited)
+    return audittext.report(audited, colour_wanted(args.output))

@@ -1,0 +1,112 @@
+"""`mycnf lint`: check option files, offline."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from advisor import exits, redact
+from advisor.catalog.load import load
+from advisor.catalog.targets import parse_target
+from advisor.commands.assume import assume_target
+from advisor.commands.machine import declared_host
+from advisor.commands.reading import read_resolved, stdin_bytes
+from advisor.engine import by_place, choose, fails
+from advisor.engine import run as run_rules
+from advisor.narration import narrate
+from advisor.report.checked import Checked
+from advisor.report.output import colour_wanted, write
+from advisor.verdict import judge_file
+from advisor.verdict.settings import Settings
+from rules.known import Known
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from rules.registry import Rule
+
+    from advisor.facts import Host
+    from advisor.model import Absent, Finding, Target
+    from advisor.optionfile.lines import Resolved
+
+USUAL = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check each file by itself for each target; unreadable ones are told on stderr and make the exit code 2."""
+    rules = choose(args.select, args.ignore)
+    targets = [parse_target(t) for t in args.target or ()]
+    host = declared_host(args)
+    checked: list[Checked] = []
+    broken = False
+    for path in args.files or _usual_files():
+        try:
+            checked.extend(_check(path, targets, rules, host, args))
+        except exits.MycnfError as error:
+            narrate(str(error))
+            broken = True
+    write(_render(checked, args), args.output)
+    found = [f for c in checked for f in c.findings]
+    if broken:
+        return exits.USAGE
+    return exits.FINDINGS if fails(found, args.fail_on) and not args.exit_zero else exits.OK
+
+
+def _usual_files() -> list[str]:
+    found = [p for p in map(os.path.expanduser, USUAL) if os.path.exists(p)]
+    if not found:
+        raise exits.MycnfError(
+            f"no FILE was named and this host has none of {', '.join(USUAL)}; name one, or - for stdin"
+        )
+    narrate(f"checking {', '.join(found)}")
+    return found
+
+
+def _check(
+    path: str, targets: list[Target], rules: list[Rule], host: Host | Absent, args: argparse.Namespace
+) -> Iterator[Checked]:
+    name = args.stdin_filename if path == "-" else path
+    stdin = stdin_bytes() if path == "-" else None
+    for target in targets or [assume_target(name, args.root, stdin)]:
+        yield check_file(name, target, rules, host, root=args.root, data=stdin)
+
+
+def check_file(
+    path: str,
+    target: Target,
+    rules: list[Rule],
+    host: Host | Absent,
+    *,
+    root: str | None = None,
+    data: bytes | None = None,
+) -> Checked:
+    """Read a file with its includes, judge it for the target and ask the rules; OptionFileError for one that can't be read."""
+    resolved = read_resolved(path, target.flavour, root, data)
+    catalog = load(target)
+    verdict = judge_file(resolved, catalog)
+    known = Known(target, catalog, Settings.from_file(verdict), verdict, host=host)
+    findings = tuple(by_place(run_rules(known, rules).findings))
+    return Checked(path, target, findings, _sources(resolved, findings))
+
+
+def _sources(resolved: Resolved, findings: tuple[Finding, ...]) -> dict[tuple[str, int], str]:
+    wanted = {(f.location.path, f.location.line) for f in findings if f.location}
+    texts = {
+        (f.path, line.number): line.text for f in resolved.files for line in f.lines if (f.path, line.number) in wanted
+    }
+    return {place: redact.redact_line(text) for place, text in texts.items()}
+
+
+def _render(checked: list[Checked], args: argparse.Namespace) -> str:
+    if args.format == "json":
+        from advisor.report import jsonform
+
+        return jsonform.lint_report(checked)
+    from advisor.report import text
+
+    if args.statistics:
+        return text.statistics(checked)
+    if args.format == "concise":
+        return text.concise_report(checked)
+    return text.lint_report(checked, colour_wanted(args.output))

@@ -1,0 +1,24 @@
+"""What is left of an end that nobody expected: a file to send in, and one line that names it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import traceback
+
+from advisor import __version__
+
+
+def write_crash_file(error: BaseException) -> str:
+    """Write the traceback (code places only, no values) to a private file and return the line for the user."""
+    frames = [f"{f.filename}:{f.lineno} in {f.name}" for f in traceback.extract_tb(error.__traceback__)]
+    text = "\n".join([f"mycnf {__version__}, Python {sys.version.split()[0]}", type(error).__name__, *frames, ""])
+    what = f"internal error: {type(error).__name__}; this is a defect of mycnf, not of your files"
+    try:
+        handle, path = tempfile.mkstemp(prefix="mycnf-crash-", suffix=".txt")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError:
+        return f"{what} (at {frames[-1] if frames else 'an unknown place'})"
+    return f"{what}. What we need to mend it is in {path} (places in our code, nothing of yours)"

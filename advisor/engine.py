@@ -1,0 +1,86 @@
+"""Run the rules over what is known, and keep apart what was found and what could not be looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.exits import MycnfError
+from advisor.model import Finding, Severity, Skipped
+from rules import all_rules
+from rules.known import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rules.registry import Rule
+
+    from rules.known import Known
+
+RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+
+
+class Run(NamedTuple):
+    """What the rules found, worst first in an audit and by line in a file, and what they had to skip."""
+
+    findings: tuple[Finding, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def choose(select: Sequence[str] | None, ignore: Sequence[str] | None) -> list[Rule]:
+    """The rules that the words of --select and --ignore leave; a word that names none raises MycnfError."""
+    rules = all_rules()
+    wanted = _named(rules, select) if select else {r.code for r in rules}
+    return [r for r in rules if r.code in wanted - _named(rules, ignore or ())]
+
+
+def _named(rules: Iterable[Rule], words: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for word in (w.strip() for words_ in words for w in words_.split(",")):
+        match = {r.code for r in rules if word.lower() in (r.code.lower(), r.name, r.family.lower())}
+        if not match:
+            raise MycnfError(f"no rule, name or family is called {word!r}; `mycnf rules` lists them")
+        found |= match
+    return found
+
+
+def run(known: Known, rules: Iterable[Rule]) -> Run:
+    """Ask each rule; one that lacks something is recorded as skipped, with what it needs."""
+    findings: list[Finding] = []
+    skipped: list[Skipped] = []
+    for rule in rules:
+        if not rule.concerns(known.target):
+            continue
+        try:
+            findings.extend(rule.check(known))
+        except Missing as lack:
+            skipped.append(Skipped(rule.code, str(lack)))
+    return Run(tuple(findings), tuple(skipped))
+
+
+def by_place(findings: Iterable[Finding]) -> list[Finding]:
+    """In the order of the file's lines; findings without a place come last."""
+
+    def key(f: Finding) -> tuple[bool, str, int, int, str]:
+        place = f.location
+        return (
+            place is None,
+            place.path if place else "",
+            place.line if place else 0,
+            place.column if place else 0,
+            f.code,
+        )
+
+    return sorted(findings, key=key)
+
+
+def by_weight(findings: Iterable[Finding]) -> list[Finding]:
+    """Worst first, then by code."""
+    return sorted(findings, key=lambda f: (RANK[f.severity], f.code, f.canonical or ""))
+
+
+def fails(findings: Iterable[Finding], fail_on: str) -> bool:
+    """Whether one of the findings is as bad as --fail-on says."""
+    if fail_on == "never":
+        return False
+    limit = RANK[Severity(fail_on)]
+    return any(RANK[f.severity] <= limit for f in findings)

@@ -1,0 +1,84 @@
+"""The report of an audit for people: the facts, then each finding with its evidence and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Severity
+from advisor.redact import clean
+from advisor.report import facttext
+from advisor.report.words import WIDTH, bold, painted, plural, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Action, Finding
+    from advisor.report.audited import Audited
+
+
+def report(audited: Audited, colour: bool) -> str:
+    """The whole report, at most 80 columns wide where words allow."""
+    facts, target = audited.facts, audited.known.target
+    parts = [
+        facttext.title(facts, target.label, colour),
+        facttext.head(audited),
+        tally(audited),
+        *(_block(f, colour) for f in audited.findings),
+        *skips(audited),
+    ]
+    return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def concise(audited: Audited) -> str:
+    """One line a finding."""
+    lines = [f"{f.severity.value}: {f.code} {f.name} {f.canonical or ''}: {f.message}" for f in audited.findings]
+    return "".join(clean(line.replace(" : ", ": ")) + "\n" for line in lines)
+
+
+def tally(audited: Audited) -> str:
+    """`1 error   3 warnings   12 skipped`."""
+    severities = [f.severity for f in audited.findings]
+    counts = [plural(severities.count(s), s.value) for s in Severity if s in severities] or ["nothing to say"]
+    return "  " + "   ".join([*counts, *([f"{len(audited.skipped)} skipped"] if audited.skipped else [])])
+
+
+def skips(audited: Audited) -> Iterator[str]:
+    """What could not be looked at, by what it would need."""
+    reasons: dict[str, list[str]] = {}
+    for skip in audited.skipped:
+        reasons.setdefault(skip.reason, []).append(skip.code)
+    for part in audited.facts.unavailable:
+        reasons.setdefault(part.reason, []).append(part.part)
+    if reasons:
+        yield "\n".join(wrap(clean(f"{why}: {', '.join(what)}"), "skipped  ") for why, what in reasons.items())
+
+
+def _block(f: Finding, colour: bool) -> str:
+    head = f"{f.severity.value}  {f.code} {f.name}"
+    sure = f.confidence.value
+    room = max(2, WIDTH - len(head) - len(sure))
+    lines = [f"{painted(f.severity.value, f.severity, colour)}  {f.code} {bold(f.name, colour)}{' ' * room}{sure}"]
+    lines.append(wrap(clean(f.message), "  "))
+    if f.help:
+        lines.append(wrap(clean(f.help), "  help      "))
+    if f.evidence:
+        lines.append(wrap(f"{', '.join(f.evidence)} · mycnf explain {f.code}", "  evidence  "))
+    for action in f.actions:
+        lines += _action(action, f)
+    return "\n".join(lines)
+
+
+def _action(a: Action, f: Finding) -> Iterator[str]:
+    if a.statement:
+        yield f"  do now    {clean(a.statement)}"
+    if a.option_line:
+        place = f"{f.location.path}:{f.location.line}  " if f.location and f.location.line else ""
+        yield f"  keep      {clean(place + a.option_line)}"
+    risk = a.risk or ("" if not (a.statement or a.option_line) else "none known")
+    restart = "needs a restart" if a.restart else "no restart" if a.statement else ""
+    if risk or restart:
+        yield wrap(clean("; ".join(x for x in (risk, restart) if x)), "  risk      ")
+    if a.undo:
+        yield f"  undo      {clean(a.undo)}"
+    if a.watch:
+        yield wrap(clean(a.watch), "  watch     ")

@@ -1,0 +1,20 @@
+"""One option file, checked for one target: what every format of lint is made from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from advisor.model import Finding, Target
+
+
+class Checked(NamedTuple):
+    """A file's findings for a target, in the order of its lines.
+
+    `sources` holds the text of each line that a finding points at, with secrets taken out, keyed by (path, line).
+    """
+
+    path: str
+    target: Target
+    findings: tuple[Finding, ...]
+    sources: dict[tuple[str, int], str]

@@ -1,0 +1,123 @@
+"""The head of an audit: which server, on what host, with what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.redact import clean
+from advisor.report.words import bold, plural, wrap
+from advisor.sizes import about, lasted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts import Facts, Host, Workload
+    from advisor.facts.host import BlockDevice, Storage
+    from advisor.model import Absent
+    from advisor.report.audited import Audited
+
+LABEL = 10
+READS = ("com_select",)
+WRITES = ("com_insert", "com_update", "com_delete", "com_replace")
+
+
+def title(facts: Facts, label: str, colour: bool) -> str:
+    """`mycnf audit · db1 · MariaDB 10.11.19 · up 41 d · 19 statements, 0.2 s + 10 s window`."""
+    window = f" + {facts.workload.seconds:.0f} s window" if facts.workload else ""
+    parts = ["mycnf audit", facts.server.variables.get("hostname", ""), label, f"up {lasted(facts.server.uptime)}"]
+    parts.append(f"{plural(facts.statements, 'statement')}, {facts.seconds:.1f} s{window}")
+    return bold(wrap(clean(" · ".join(p for p in parts if p)), rest="  "), colour)
+
+
+def head(audited: Audited) -> str:
+    """Host, memory, storage and workload, a line or two each; what is missing says why."""
+    facts = audited.facts
+    host = audited.known.parts["host"]
+    rows = [
+        ("Host", _host(host)),
+        ("Memory", _memory(audited, host)),
+        ("Storage", _storage(host)),
+        ("Workload", _workload(facts)),
+    ]
+    return "\n".join(wrap(clean(text), f"  {name:<{LABEL}}") for name, text in rows if text)
+
+
+def _host(host: Host | Absent) -> str:
+    if hasattr(host, "reason"):
+        return f"not looked at: {host.reason}"
+    cpu = host.cpu
+    if cpu is None:
+        return "processors unknown"
+    parts = [plural(cpu.cores, "core")]
+    parts += [plural(cpu.sockets, "socket")] if cpu.sockets else []
+    parts += [f"{len(cpu.nodes)} NUMA nodes"] if len(cpu.nodes) > 1 else []
+    caches = [f"{c.name} {about(c.size)}" for c in cpu.caches if c.level > 1]
+    under = f" · under {cpu.hypervisor.vendor}" if cpu.hypervisor and cpu.hypervisor.vendor else ""
+    return ", ".join(parts) + (f" · {', '.join(caches)}" if caches else "") + under
+
+
+def _memory(audited: Audited, host: Host | Absent) -> str:
+    from rules.memory import budget
+
+    parts = []
+    if not hasattr(host, "reason") and host.memory:
+        limit = host.cgroup.limit if host.cgroup else None
+        parts.append(about(host.memory.total) + (f", cgroup limit {about(limit)}" if limit else ", no cgroup limit"))
+    estimate = budget(audited.known)
+    if estimate:
+        parts.append(f"server: {estimate.sentence}")
+    return " · ".join(parts)
+
+
+def _storage(host: Host | Absent) -> str:
+    storage: Storage | None = None if hasattr(host, "reason") else host.storage
+    if storage is None or not storage.path:
+        return ""
+    options = [o for o in storage.mount.options if o in {"noatime", "nobarrier", "barrier=0", "data=writeback", "sync"}]
+    chain = [f"{storage.path}  {' '.join([storage.mount.fs_type, *options])}", *_chain(storage)]
+    return " ← ".join(chain) + (f" · {storage.untraced}" if storage.untraced else "")
+
+
+def _chain(storage: Storage) -> Iterator[str]:
+    disks = storage.disks
+    for device in storage.devices:
+        if device not in disks:
+            yield _layer(device, storage)
+    if len(disks) == 1:
+        yield f"{disks[0].name} ({_disk(disks[0])})"
+    elif disks:
+        yield f"{len(disks)} disks ({_disk(disks[0])})"
+
+
+def _layer(device: BlockDevice, storage: Storage) -> str:
+    if device.raid:
+        chunk = f", chunk {about(device.raid.chunk)}" if device.raid.chunk else ""
+        return f"{device.name} {device.raid.level.upper()}, {device.raid.disks} disks{chunk}"
+    stripe = storage.stripe
+    return device.name + (f" (stripe {about(stripe.size)})" if stripe and stripe.device == device.kernel_name else "")
+
+
+def _disk(disk: BlockDevice) -> str:
+    kind = disk.transport or disk.type
+    spins = '"rotational" says 1' if disk.rotational else '"rotational" says 0' if disk.rotational is False else ""
+    return ", ".join(x for x in (kind, about(disk.size) if disk.size else "", disk.scheduler or "", spins) if x)
+
+
+def _workload(facts: Facts) -> str:
+    work = facts.workload
+    if work is None:
+        return f"not sampled: {facts.why_not('workload')}"
+    reads, writes = _sum(work, READS), _sum(work, WRITES)
+    share = f"{100 * reads / (reads + writes):.0f} % reads" if reads + writes else "no reads or writes"
+    redo = f"{about(work.redo_rate)}/s redo" if work.redo_rate is not None else "redo unknown"
+    disk = work.rate("innodb_buffer_pool_reads") or 0.0
+    used, limit = facts.server.counter("max_used_connections"), facts.server.variables.get("max_connections", "?")
+    running = facts.server.counter("threads_running") or 0
+    return (
+        f"{work.rate('questions') or 0:,.0f} q/s · {share} · {disk:,.0f} pages/s from disk · {redo} · "
+        f"at most {used} of {limit} connections, {running} running"
+    )
+
+
+def _sum(work: Workload, counters: tuple[str, ...]) -> float:
+    return sum(work.rate(c) or 0.0 for c in counters)

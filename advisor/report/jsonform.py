@@ -1,0 +1,59 @@
+"""Findings as JSON: the field names are a contract."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.model import Action, Finding, Fix
+    from advisor.report.checked import Checked
+
+VERSION = 1
+
+
+def lint_report(files: Iterable[Checked]) -> str:
+    """The report of lint, one entry for each file and target."""
+    entries = [{"path": c.path, "target": str(c.target), "findings": [finding(f) for f in c.findings]} for c in files]
+    return dumps({"version": VERSION, "files": entries})
+
+
+def dumps(value: Any) -> str:
+    """JSON as all reports print it: one line end at the end, and bytes that were no UTF-8 escaped."""
+    return json.dumps(value, indent=1, ensure_ascii=True) + "\n"
+
+
+def finding(f: Finding) -> dict[str, Any]:
+    """One finding with the fields of the contract, in its order."""
+    place = f.location
+    return {
+        "code": f.code,
+        "name": f.name,
+        "severity": f.severity.value,
+        "confidence": f.confidence.value,
+        "group": f.group,
+        "option": f.option,
+        "canonical": f.canonical,
+        "value": f.value,
+        "path": place.path if place else None,
+        "line": place.line if place else None,
+        "column": place.column if place else None,
+        "end_line": place.end_line if place else None,
+        "end_column": place.end_column if place else None,
+        "message": f.message,
+        "help": f.help,
+        "url": None,
+        "evidence": list(f.evidence),
+        "fix": _fix(f.fix) if f.fix else None,
+    }
+
+
+def action(a: Action) -> dict[str, Any]:
+    """One action of an audit's finding."""
+    return a._asdict()
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return {"applicability": fix.applicability, "edits": [e._asdict() for e in fix.edits]}

@@ -1,0 +1,46 @@
+"""The typography that reports share: wrapping, colour, counts."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from advisor.model import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.model import Finding
+
+WIDTH = 80
+COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
+
+
+def wrap(text: str, first: str = "", rest: str | None = None, width: int = WIDTH) -> str:
+    """Wrap to the page; `first` opens the first line and `rest` the others (default: as many spaces)."""
+    indent = " " * len(first) if rest is None else rest
+    return textwrap.fill(
+        text, width, initial_indent=first, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def painted(text: str, severity: Severity, colour: bool) -> str:
+    """The text in the severity's colour, where colour is wanted."""
+    return f"\x1b[{COLOURS[severity]}m{text}\x1b[0m" if colour else text
+
+
+def bold(text: str, colour: bool) -> str:
+    """The text in bold, where colour is wanted."""
+    return f"\x1b[1m{text}\x1b[0m" if colour else text
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """`1 file`, `2 files`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def counted(findings: Iterable[Finding]) -> str:
+    """`1 error, 2 warnings`, leaving out what there is none of; `nothing found` where there is nothing at all."""
+    severities = [f.severity for f in findings]
+    parts = [plural(severities.count(s), s.value) for s in Severity if s in severities]
+    return ", ".join(parts) or "nothing found"

@@ -1,0 +1,30 @@
+"""Bytes and durations in the words that option files and people use."""
+
+from __future__ import annotations
+
+STEPS = ((1 << 60, "E"), (1 << 50, "P"), (1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K"))
+
+
+def exact(count: int) -> str:
+    """The shortest way to write a size in an option file without changing it: 131072 is 128K, 131073 stays 131073."""
+    for step, letter in STEPS:
+        if count and count % step == 0:
+            return f"{count // step}{letter}"
+    return str(count)
+
+
+def about(count: float) -> str:
+    """A size for people, to three digits: 27.5M, 188G, 512."""
+    for step, letter in STEPS:
+        if abs(count) >= step:
+            number = count / step
+            return (f"{number:.1f}" if number < 100 else f"{number:.0f}").removesuffix(".0") + letter  # noqa: PLR2004
+    return f"{count:.0f}"
+
+
+def lasted(seconds: float) -> str:
+    """A duration for people: 41 d, 3 h, 12 min, 8 s."""
+    for step, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= step:
+            return f"{int(seconds // step)} {unit}"
+    return f"{seconds:.0f} s"
