@@ -1,4 +1,4 @@
-"""Make what rules may read out of collected facts: settings with their sources, files judged for the server's version."""
+"""Make what rules may read out of collected facts: settings with their sources, files judged for the version."""
 
 from __future__ import annotations
 

@@ -14,6 +14,6 @@ def check_packages() -> None:
         package = __import__(name)
         if getattr(package, "PRODUCT", None) != PRODUCT:
             raise MycnfError(
-                f"the Python package {name!r} at {getattr(package, '__file__', None) or 'an unknown place'} is not mycnf's: "
+                f"the Python package {name!r} at {getattr(package, '__file__', 'an unknown place')} is not mycnf's: "
                 "another distribution is installed beside it. Install mycnf by itself: pipx install mycnf-advisor"
             )

@@ -81,7 +81,7 @@ def check_file(
     root: str | None = None,
     data: bytes | None = None,
 ) -> Checked:
-    """Read a file with its includes, judge it for the target and ask the rules; OptionFileError for one that can't be read."""
+    """Judge a file with its includes for the target and ask the rules; OptionFileError where it can't be read."""
     resolved = read_resolved(path, target.flavour, root, data)
     catalog = load(target)
     verdict = judge_file(resolved, catalog)
@@ -92,10 +92,8 @@ def check_file(
 
 def _sources(resolved: Resolved, findings: tuple[Finding, ...]) -> dict[tuple[str, int], str]:
     wanted = {(f.location.path, f.location.line) for f in findings if f.location}
-    texts = {
-        (f.path, line.number): line.text for f in resolved.files for line in f.lines if (f.path, line.number) in wanted
-    }
-    return {place: redact.redact_line(text) for place, text in texts.items()}
+    lines = (((f.path, line.number), line.text) for f in resolved.files for line in f.lines)
+    return {place: redact.redact_line(text) for place, text in lines if place in wanted}
 
 
 def _render(checked: list[Checked], args: argparse.Namespace) -> str:

@@ -9,7 +9,7 @@ from advisor.exits import MycnfError
 
 
 def write(text: str, path: str | None) -> None:
-    """Print `text`, or write it beside `path` and rename; an unwritable place raises MycnfError and leaves the old file."""
+    """Print `text`, or write it beside `path` and rename; MycnfError, the old file whole, where that fails."""
     if path is None or path == "-":
         sys.stdout.write(text)
         return

@@ -1,0 +1,141 @@
+"""Whatever lint and show are given, they end with one clear line and the documented exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from asking import CHECKOUT, Mycnf
+
+GOOD = "[mysqld]\nmax_connections = 200\n"
+
+
+def one_line(err: str) -> str:
+    """The single line on stderr; a traceback or a second line fails."""
+    lines = err.splitlines()
+    assert len(lines) == 1, err
+    assert "Traceback" not in err
+    return lines[0]
+
+
+def test_directory(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A directory is refused by name."""
+    ended = mycnf("lint", "--target", "mysql-8.0", tmp_path)
+    assert ended.code == 2
+    assert "directory" in one_line(ended.err)
+
+
+def test_fifo_and_device(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A FIFO or an endless device is refused without waiting for it."""
+    fifo = tmp_path / "fifo.cnf"
+    os.mkfifo(fifo)
+    for path in (fifo, Path("/dev/zero")):
+        ended = mycnf("lint", "--target", "mysql-8.0", path)
+        assert ended.code == 2
+        one_line(ended.err)
+
+
+def test_missing_file(mycnf: Mycnf) -> None:
+    """A file that isn't there is named."""
+    ended = mycnf("lint", "--target", "mysql-8.0", "nowhere.cnf")
+    assert ended.code == 2
+    assert "nowhere.cnf" in one_line(ended.err)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file: needs an ordinary user")
+def test_unreadable_file(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A file that may not be read is named."""
+    secret = tmp_path / "secret.cnf"
+    secret.write_text(GOOD)
+    secret.chmod(0)
+    ended = mycnf("lint", "--target", "mysql-8.0", secret)
+    assert ended.code == 2
+    assert "secret.cnf" in one_line(ended.err)
+
+
+def test_binary_file(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A program given by mistake is refused as what it is."""
+    program = tmp_path / "mysqld.cnf"
+    program.write_bytes(b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 40)
+    ended = mycnf("lint", "--target", "mysql-8.0", program)
+    assert ended.code == 2
+    one_line(ended.err)
+
+
+def test_one_line_of_100_megabytes(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A file no server would read is refused at once."""
+    long = tmp_path / "long.cnf"
+    with long.open("wb") as file:
+        file.truncate(100 << 20)
+        file.seek(0)
+        file.write(b"[mysqld]\nport=")
+    ended = mycnf("lint", "--target", "mysql-8.0", long)
+    assert ended.code == 2
+    one_line(ended.err)
+
+
+def test_the_rest_is_still_reported(mycnf: Mycnf, tmp_path: Path) -> None:
+    """One unreadable file costs none of the others, and the JSON stays whole."""
+    good = tmp_path / "good.cnf"
+    good.write_text(GOOD)
+    ended = mycnf("lint", "--format", "json", "--target", "mysql-8.0", "nowhere.cnf", good)
+    assert ended.code == 2
+    assert [f["path"] for f in json.loads(ended.out)["files"]] == [str(good)]
+
+
+def test_include_cycle(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Files that include each other end in a finding, not in a loop."""
+    a, b = tmp_path / "a.cnf", tmp_path / "b.cnf"
+    a.write_text(f"{GOOD}!include {b}\n")
+    b.write_text(f"[mysqld]\n!include {a}\n")
+    ended = mycnf("lint", "--format", "json", "--target", "mysql-8.0", a)
+    assert ended.code in (0, 1)
+    assert "include" in json.dumps(json.loads(ended.out)["files"][0]["findings"])
+
+
+def test_unknown_target_names_the_known(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A target nobody knows is answered with those that are known."""
+    ended = mycnf("lint", "--target", "postgres-16", tmp_path / "x.cnf")
+    assert ended.code == 2
+    assert "mysql-8.4" in one_line(ended.err)
+
+
+def test_unknown_rule(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A rule that isn't there is no silent all-clear."""
+    good = tmp_path / "good.cnf"
+    good.write_text(GOOD)
+    ended = mycnf("lint", "--target", "mysql-8.0", "--select", "BUF999", good)
+    assert ended.code == 2
+    assert "BUF999" in one_line(ended.err)
+
+
+def test_stdin(mycnf: Mycnf) -> None:
+    """A file may come by stdin, under the name given."""
+    ended = mycnf(
+        "lint", "--target", "mysql-8.0", "--stdin-filename", "db1.cnf", "-", stdin=b"[mysqld]\nno_such_thing=1\n"
+    )
+    assert ended.code == 1
+    assert ended.out.startswith("db1.cnf:2:1")
+
+
+def test_closed_pipe(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A reader that goes away leaves no traceback behind."""
+    many = tmp_path / "many.cnf"
+    many.write_text("[mysqld]\n" + "".join(f"nothing_{i}=1\n" for i in range(5000)))
+    command = f"{sys.executable} -m advisor lint --target mysql-8.0 {many} | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, cwd=CHECKOUT, timeout=60, check=False)
+    assert b"Traceback" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
+
+
+def test_output_that_cannot_be_written(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A report that can't be written says so, and what stood there stays."""
+    good = tmp_path / "good.cnf"
+    good.write_text(GOOD)
+    ended = mycnf("lint", "--target", "mysql-8.0", "-o", tmp_path / "no" / "where.txt", good)
+    assert ended.code == 2
+    assert "where.txt" in one_line(ended.err)

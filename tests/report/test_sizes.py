@@ -1,0 +1,52 @@
+"""Sizes and durations in the words of option files."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.sizes import STEPS, about, exact, lasted
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0"),
+        (1, "1"),
+        (1023, "1023"),
+        (1024, "1K"),
+        (131072, "128K"),
+        (131073, "131073"),
+        (1 << 40, "1T"),
+        (3 << 29, "1536M"),
+    ],
+)
+def test_exact(count: int, text: str) -> None:
+    """The shortest spelling that keeps the value is used."""
+    assert exact(count) == text
+
+
+@given(st.integers(0, 1 << 64))
+def test_exact_keeps_the_value(count: int) -> None:
+    """Reading the spelling back gives the same number."""
+    text = exact(count)
+    steps = {letter: step for step, letter in STEPS}
+    assert (int(text[:-1]) * steps[text[-1]] if text[-1] in steps else int(text)) == count
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(512, "512"), (28835840, "27.5M"), (201863462912, "188G"), (1 << 30, "1G"), (0, "0"), (1536, "1.5K")],
+)
+def test_about(count: int, text: str) -> None:
+    """A size for people has at most three digits and no empty decimals."""
+    assert about(count) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(8, "8 s"), (720, "12 min"), (3 * 3600, "3 h"), (41 * 86400 + 5, "41 d")]
+)
+def test_lasted(seconds: float, text: str) -> None:
+    """A duration is told in its largest whole unit."""
+    assert lasted(seconds) == text
