@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from importlib import import_module
+import os
+from typing import Any
 
 from advisor import __version__, exits
 
@@ -27,7 +28,7 @@ def dispatch(argv: list[str]) -> int:
     from advisor.belonging import check_packages
 
     check_packages()
-    command = import_module(f"advisor.commands.{args.command}")
+    command = __import__(f"advisor.commands.{args.command}", fromlist=["run"])
     code: int = command.run(args)
     return code
 
@@ -47,8 +48,25 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _Help(argparse.HelpFormatter):
+    """Help pages as wide as the terminal; asking for the width ourselves spares lint the import of shutil."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_page_width())
+
+
+def _page_width() -> int:
+    try:
+        return max(60, int(os.environ.get("COLUMNS") or os.get_terminal_size().columns) - 2)
+    except (OSError, ValueError):
+        return 78
+
+
 class _Parser(argparse.ArgumentParser):
     """argparse with our exit code and one line on stderr."""
+
+    def __init__(self, **words: Any) -> None:
+        super().__init__(formatter_class=_Help, **words)
 
     def error(self, message: str) -> None:  # type: ignore[override]
         self.exit(exits.USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
