@@ -1,0 +1,164 @@
+"""Loads what one server version knows of its options, from the generated file of its series."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from advisor.catalog.targets import ASKED, catalog_for
+from advisor.model import Target
+
+_FOLDER = __file__.rpartition("/")[0] + "/data/"
+_FACTS = frozenset(
+    "arg kind bits min max block values default running shown variable scope dynamic since gone deprecated replaced_by "
+    "ignored plugin alias_of".split()
+)
+
+
+class Option(NamedTuple):
+    """What a server version knows of one option.
+
+    `name` is spelled as `--verbose --help` prints it, with underscores. `arg` is none, optional or required. `kind` is bool, int,
+    uint, double, enum, set, flagset, string, or flag (takes no argument and is no variable). `bits` is the width of a number (32
+    or 64), 0 for others. `min`, `max` and `block` bound a number, None where unbounded or unknown. `values` are the members of
+    an enumeration or set in the server's order. `default` is what `--verbose --help` prints with no option file: None where it
+    depends on the host (`host` is True) or nobody told, and where the help prints no value at all (`shown` is False).
+    `running` is what an untouched server says in SHOW GLOBAL VARIABLES where that is more than another notation of
+    `default`, else None. `variable` is the system variable, `scope` global, session or both. `since`, `gone` and `deprecated`
+    are versions of the flavour. `plugin` is the plugin that brings the option. `alias_of` is the canonical name of the option
+    that this one is another spelling of. `asked` names the fields that a real server told; others are declared in a source,
+    documented or inferred.
+    """
+
+    name: str
+    arg: str
+    kind: str
+    bits: int
+    min: int | float | None
+    max: int | float | None
+    block: int
+    values: tuple[str, ...]
+    default: str | None
+    running: str | None
+    shown: bool
+    host: bool
+    variable: str | None
+    scope: str | None
+    dynamic: bool | None
+    since: str | None
+    gone: str | None
+    deprecated: str | None
+    replaced_by: str | None
+    ignored: bool
+    plugin: str | None
+    secret: bool
+    durability: bool
+    security: bool
+    alias_of: str | None
+    asked: frozenset[str]
+
+
+class Catalog:
+    """What one server version knows: `options` maps canonical names to raw records, `get` gives one as an Option.
+
+    `target` is what was asked for, `read_as` the version whose facts were taken, `exact` whether a running server of the very
+    version was asked.
+    """
+
+    __slots__ = ("_made", "_variables", "exact", "options", "read_as", "target")
+
+    def __init__(self, target: Target, read_as: Target, options: dict[str, dict[str, Any]]) -> None:
+        self.target = target
+        self.read_as = read_as
+        self.exact = target in ASKED
+        self.options = options
+        self._made: dict[str, Option] = {}
+        self._variables: dict[str, str] | None = None
+
+    def get(self, name: str) -> Option | None:
+        """The option of that canonical name, or None."""
+        made = self._made.get(name)
+        if made is None and name in self.options:
+            made = self._made[name] = _option(name, self.options[name])
+        return made
+
+    def find_variable(self, name: str) -> Option | None:
+        """The option that sets the system variable, or None where no option does."""
+        if self._variables is None:
+            self._variables = {}
+            for option, raw in self.options.items():
+                if "variable" in raw and (raw["variable"] == option or raw["variable"] not in self._variables):
+                    self._variables[raw["variable"]] = option
+        option_name = self._variables.get(name.lower())
+        return self.get(option_name) if option_name else None
+
+    def __len__(self) -> int:
+        return len(self.options)
+
+
+_LOADED: dict[Target, Catalog] = {}
+
+
+def load(target: Target) -> Catalog:
+    """The catalog of a target; kept, so that asking again costs nothing.
+
+    Raises MycnfError where no catalog can stand for the target.
+    """
+    if target not in _LOADED:
+        read_as = catalog_for(target)
+        with open(f"{_FOLDER}{read_as.flavour}-{read_as.series}.json", encoding="utf-8") as f:
+            records: dict[str, dict[str, Any]] = json.load(f)["options"]
+        options = {n: _at(raw, read_as.version) for n, raw in records.items() if _known(raw, read_as.version)}
+        _LOADED[target] = Catalog(target, read_as, options)
+    return _LOADED[target]
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple([int(n) for n in text.split(".")])
+
+
+def _known(raw: dict[str, Any], version: tuple[int, ...]) -> bool:
+    """Whether the version has the option: not before it came, nor after it went."""
+    since, gone = raw.get("since"), raw.get("gone")
+    return (since is None or _version(since) <= version) and (gone is None or version < _version(gone))
+
+
+def _at(raw: dict[str, Any], version: tuple[int, ...]) -> dict[str, Any]:
+    """The record as it was at that version: the file holds the newest facts, and what they were before each change."""
+    for before, facts in raw.get("was", ()):
+        if version < _version(before):
+            raw = {**raw, **facts}
+    return raw
+
+
+def _option(name: str, raw: dict[str, Any]) -> Option:
+    marks = raw.get("marks", ())
+    told_otherwise = {field for fields in raw.get("by", {}).values() for field in fields.split()}
+    return Option(
+        name=name,
+        arg=raw["arg"],
+        kind=raw["kind"],
+        bits=raw.get("bits", 0),
+        min=raw.get("min"),
+        max=raw.get("max"),
+        block=raw.get("block", 1),
+        values=tuple(raw.get("values", ())),
+        default=raw.get("default"),
+        running=raw.get("running"),
+        shown=raw.get("shown", True),
+        host="host" in marks,
+        variable=raw.get("variable"),
+        scope=raw.get("scope"),
+        dynamic=raw.get("dynamic"),
+        since=raw.get("since"),
+        gone=raw.get("gone"),
+        deprecated=raw.get("deprecated"),
+        replaced_by=raw.get("replaced_by"),
+        ignored=raw.get("ignored", False),
+        plugin=raw.get("plugin"),
+        secret="secret" in marks,
+        durability="durability" in marks,
+        security="security" in marks,
+        alias_of=raw.get("alias_of"),
+        asked=frozenset((_FACTS & raw.keys()) - told_otherwise),
+    )

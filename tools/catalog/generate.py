@@ -1,0 +1,122 @@
+"""Generates the catalog, advisor/catalog/data/*.json, from the raw facts in facts/ and nothing else.
+
+usage: generate.py [--out DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+
+import elsewhere
+import history
+from builds import Record
+from fact import Fact
+from series import SERIES, test_plugin
+from tables import Version, canonical, read
+
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "advisor", "catalog", "data")
+ORDER = ("arg", "kind", "bits", "min", "max", "block", "values", "default", "running", "shown", "host", "variable", "scope",
+         "dynamic", "since", "gone", "deprecated", "replaced_by", "ignored", "plugin", "alias_of")  # fmt: skip
+# The reader takes these for granted, so they are left out.
+IMPLIED = {"shown": True, "ignored": False, "block": 1}
+SECRET = re.compile(r"password$|_token$|secret|sst_auth$")
+ATTRIBUTES = read("attributes.tsv")
+PLUGINS = read("plugins.tsv")
+# What the server of a series, or of its neighbour where it has none, lists with no plugin loaded.
+STANDS_FOR = {
+    "mysql-5.7": "mysql-5.7.22", "mysql-8.0": "mysql-8.0.15", "mysql-8.4": "mysql-9.7.4", "mysql-9.7": "mysql-9.7.4",
+    "mariadb-10.6": "mariadb-10.11.19", "mariadb-10.11": "mariadb-10.11.19", "mariadb-11.4": "mariadb-11.4.5",
+    "mariadb-11.8": "mariadb-11.8.9",
+}  # fmt: skip
+BUILT_IN = {s: {canonical(r["option"]) for r in read("servers", name, "options.tsv")} for s, name in STANDS_FOR.items()}
+
+
+def attributes(option: str) -> list[str]:
+    """What the option touches: secret, durability, security, host."""
+    said = {row["attribute"] for row in ATTRIBUTES if row["option"] == option}
+    if SECRET.search(option) and not re.search(r"^(validate|generated|old|max|default|disconnect|skip|password|strict)", option):
+        said.add("secret")
+    return sorted(said)
+
+
+def plain(record: Record) -> dict[str, object]:
+    """The record as it is written: values in a fixed order, what is unknown or taken for granted left out."""
+    return {
+        f: record[f].value for f in ORDER
+        if f in record and record[f].value is not None and IMPLIED.get(f) != record[f].value
+    }  # fmt: skip
+
+
+def told_by(record: Record) -> dict[str, str]:
+    """Which facts are not a server's own answer, by source."""
+    by: dict[str, list[str]] = {}
+    for field in ORDER:
+        if field in record and record[field].source != "asked" and record[field].value is not None:
+            by.setdefault(record[field].source, []).append(field)
+    return {source: " ".join(fields) for source, fields in sorted(by.items())}
+
+
+def entry(option: str, record: Record, before: list[tuple[Version, Record]]) -> dict[str, object]:
+    """One option of the catalog."""
+    marks = attributes(option)
+    if "host" in marks:
+        record = {f: v for f, v in record.items() if f not in ("default", "running")}
+    written = plain(record)
+    if marks:
+        written["marks"] = marks
+    if by := told_by(record):
+        written["by"] = by
+    was = [[history.dotted(v), plain(r)] for v, r in before if "host" not in marks or set(r) - {"default"}]
+    return written | ({"was": was} if was else {})
+
+
+def with_plugin(option: str, record: Record, flavour: str, series: str) -> Record:
+    """The record with the plugin that brings the option, where the server that was asked had none loaded and does not list it."""
+    owner = next((r["plugin"] for r in sorted(PLUGINS, key=lambda r: -len(r["prefix"])) if r["flavour"] == flavour
+                  and (option == r["prefix"] or option.startswith(r["prefix"] + "_"))), None)  # fmt: skip
+    if owner is None or option in BUILT_IN[series]:
+        return record
+    return record | {"plugin": Fact(owner, "inferred")}
+
+
+def catalog(name: str) -> dict[str, dict[str, object]]:
+    """All options of a series."""
+    number, merged = SERIES[name]
+    flavour = name.split("-", maxsplit=1)[0]
+    found = {}
+    for option, (record, before) in sorted(merged().items()):
+        if test_plugin(option):
+            continue
+        record = history.with_lifecycle(option, record, flavour, number)
+        record = with_plugin(option, record, flavour, name)
+        found[option] = entry(option, record, before)
+    return found
+
+
+def text(name: str, options: dict[str, dict[str, object]]) -> str:
+    """The catalog's file: one option a line, sorted."""
+    dump = lambda value: json.dumps(value, ensure_ascii=True, separators=(",", ":"))  # noqa: E731
+    lines = ",\n".join(f"{dump(option)}:{dump(record)}" for option, record in sorted(options.items()))
+    return f'{{"series":{dump(name)},"options":{{\n{lines}\n}}}}\n'
+
+
+def main() -> None:
+    """Write every file of the catalog."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", default=DATA)
+    out = parser.parse_args().out
+    os.makedirs(out, exist_ok=True)
+    made = {name: catalog(name) for name in SERIES}
+    files = {f"{name}.json": text(name, options) for name, options in made.items()}
+    files["elsewhere.json"] = elsewhere.text(made)
+    for file, content in files.items():
+        with open(os.path.join(out, file), "w", encoding="utf-8", newline="") as f:
+            f.write(content)
+        print(f"{file}: {len(content):,} bytes, {content.count(chr(10)) - 2} options")
+
+
+if __name__ == "__main__":
+    main()

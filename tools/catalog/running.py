@@ -1,0 +1,36 @@
+"""What a started server says of a variable where that is more than another notation of what `--verbose --help` printed."""
+
+from __future__ import annotations
+
+from fact import Fact
+from tables import canonical, read
+
+# Given on the command line of the servers that were asked.
+GIVEN = {"port", "socket", "skip_networking", "pid_file", "datadir", "basedir", "tmpdir", "secure_file_priv"}
+
+
+def _values(name: str) -> dict[str, str]:
+    rows = read("servers", name, "global-variables.tsv")
+    if rows:
+        return {canonical(r["variable_name"]): r["value"] for r in rows}
+    return {canonical(r["variable_name"]): r["global_value"] for r in read("servers", name, "variable-metadata.tsv")}
+
+
+def notation(value: str) -> str:
+    """One spelling for the notations of help and SHOW."""
+    value = {"TRUE": "ON", "FALSE": "OFF", "(No default value)": "", "NULL": ""}.get(value, value)
+    try:
+        return str(float(value))
+    except ValueError:
+        return value.rstrip("/").lower()
+
+
+def add_running(build: dict[str, dict[str, Fact]], name: str) -> None:
+    """Add `running` where an untouched server says something else than its help."""
+    values = _values(name)
+    for option, record in build.items():
+        value, default = values.get(option), record["default"].value
+        if value is None or not isinstance(default, str) or option in GIVEN:
+            continue
+        if notation(value) != notation(default):
+            record["running"] = Fact(value, "asked")

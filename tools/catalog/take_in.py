@@ -1,0 +1,124 @@
+"""Copies facts from a folder laid out as shared material into facts/: names, kinds and numbers, no prose.
+
+usage: take_in.py FOLDER      FOLDER has servers/, others/, declared/ and changes/
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from typing import Any
+
+from tables import Row, Version, canonical, version, write
+
+SERVER_TABLES = ("options", "help-values", "variable-metadata", "global-variables")
+OTHERS = ("mariadb-10.11.19-allplugins", "mariadb-10.4.12", "mysql-5.7.33", "mysql-8.0.11", "mysql-8.0.23",
+          "mysql-8.0.43", "mysql-8.4.8-shannon")
+DECLARED = {"mariadb-10.4.12": ("sys_vars.cc", "ha_innodb.cc", "ha_maria.cc")}
+DECLARED_DEFAULT = ("sys_vars.cc", "ha_innodb.cc", "validate_password.cc")
+# A source tree, a fork of an older base or a fork that adds its own names tells nothing of a release's history.
+UPSTREAM = re.compile(r"(mysql|mariadb) (\d+\.\d+\.\d+)$")
+
+
+def rows_of(path: str) -> list[Row]:
+    """The rows of one table as it stands in FOLDER; rows torn by a line end inside a cell are left out."""
+    with open(path, encoding="utf-8", newline="") as f:
+        header, *rows = [line.split("\t") for line in f.read().split("\n") if line]
+    return [dict(zip(header, row, strict=True)) for row in rows if len(row) == len(header)]
+
+
+def take_tables(folder: str) -> None:
+    """The option tables, the effective values and what a running server told of its variables."""
+    for kind, names in (("servers", sorted(os.listdir(f"{folder}/servers"))), ("others", OTHERS)):
+        for name in names:
+            for table in SERVER_TABLES:
+                path = f"{folder}/{kind}/{name}/{table}.tsv"
+                if not os.path.exists(path):
+                    continue
+                rows = rows_of(path)
+                if table == "help-values":  # a line of the help's own heading, not an option
+                    rows = [r for r in rows if r["option"] != "and"]
+                write(rows, list(rows[0]), kind, name, f"{table}.tsv")
+
+
+def take_declared(folder: str) -> None:
+    """The variables as sources declare them, those with a plain name from the server itself and from InnoDB."""
+    for file in sorted(os.listdir(f"{folder}/declared")):
+        name = file.removesuffix(".tsv")
+        keep = DECLARED.get(name, DECLARED_DEFAULT)
+        rows = [r for r in rows_of(f"{folder}/declared/{file}") if r["file"] in keep]
+        rows = [r for r in rows if re.fullmatch(r"\w+", r["name"])]
+        for row in rows:
+            row["name"] = declared_name(row)
+        write(rows, list(rows[0]), "declared", file)
+
+
+def declared_name(row: Row) -> str:
+    """A plugin declares its variables without its own prefix; the server puts it before them."""
+    prefix = {"ha_innodb.cc": "innodb_", "ha_maria.cc": "aria_", "validate_password.cc": "validate_password_"}
+    before = prefix.get(row["file"], "")
+    return row["name"] if row["name"].startswith(before) else before + row["name"]
+
+
+def take_presence(folder: str) -> None:
+    """Which upstream releases had an option: for each flavour, the runs of releases, first to last."""
+    rows = rows_of(f"{folder}/changes/option_presence.tsv")
+    builds = [(m[1], version(m[2]), c) for c in rows[0] if (m := UPSTREAM.fullmatch(c))]
+    out: list[Row] = []
+    for row in rows:
+        for flavour in ("mysql", "mariadb"):
+            seen = sorted((v, c) for f, v, c in builds if f == flavour)
+            had = [v for v, c in seen if row[c]]
+            if had:
+                out.append({"option": canonical(row["option"]), "flavour": flavour, "runs": runs(had, [v for v, _ in seen])})
+    write(sorted(out, key=lambda r: (r["option"], r["flavour"])), ["option", "flavour", "runs"], "changes", "presence.tsv")
+    columns = [{"flavour": f, "version": dotted(v)} for f, v, _ in sorted(builds)]
+    write(columns, ["flavour", "version"], "changes", "presence-builds.tsv")
+
+
+def runs(had: list[Version], builds: list[Version]) -> str:
+    """Unbroken runs of builds, as first..last joined by commas."""
+    found: list[list[Version]] = []
+    for build in builds:
+        if build not in had:
+            found.append([])
+        elif found and found[-1]:
+            found[-1].append(build)
+        else:
+            found.append([build])
+    return ",".join(f"{dotted(r[0])}..{dotted(r[-1])}" for r in found if r)
+
+
+def dotted(numbers: Version) -> str:
+    """A version as people write it."""
+    return ".".join(str(n) for n in numbers)
+
+
+def take_changes(folder: str) -> None:
+    """What is documented to have been introduced, deprecated, removed or replaced, and defaults that changed."""
+    events: list[Row] = []
+    with open(f"{folder}/changes/sysvars-9.6.json", encoding="utf-8") as f:
+        known: list[dict[str, Any]] = json.load(f)
+    for one in known:
+        name = canonical(one["name"])
+        for key, event in (("version", "introduced"), ("deprecation", "deprecated"), ("removal", "removed"), ("replacement", "replaced")):
+            if key in one and canonical(str(one[key])) != name:  # one entry names an option as its own successor
+                events.append({"name": name, "event": event, "value": str(one[key]), "source": "upgrade-checker-9.6"})
+        for change in one.get("changes", []):
+            default = change.get("all", {}).get("default", {})
+            if isinstance(default, dict) and default:
+                events.append({"name": name, "event": "default", "value": change["version"], "source": "upgrade-checker-9.6"})
+    for row in rows_of(f"{folder}/changes/optvar-changes.tsv"):
+        events.append({"name": canonical(row["name"]), "event": row["event"], "value": row["version"], "source": "version-reference"})
+    unique = {tuple(e.values()): e for e in events if "." not in e["name"]}
+    write([unique[k] for k in sorted(unique)], ["name", "event", "value", "source"], "changes", "events.tsv")
+
+
+if __name__ == "__main__":
+    source = sys.argv[1]
+    take_tables(source)
+    take_declared(source)
+    take_presence(source)
+    take_changes(source)
