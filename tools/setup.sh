@@ -1,0 +1,40 @@
+#!/bin/sh
+# Makes the virtual environment of this checkout, or brings it up to date: setup.sh VENV WHAT, where WHAT is what pip
+# installs (. for the product, .[dev] for the tests). Whatever is missing is said in one line, with the way to get it.
+set -eu
+venv=$1
+what=$2
+
+end() {
+    printf 'setup: %s\n' "$1" >&2
+    exit 1
+}
+
+# The newest Python first; PYTHON in the environment wins.
+find_python() {
+    for name in ${PYTHON:-python3.13 python3.12 python3.11 python3}; do
+        if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            echo "$name"
+            return
+        fi
+    done
+    end "Python 3.11 or newer is missing: apt-get install python3 python3-venv (or name one: make PYTHON=/path/to/python3.11)"
+}
+
+make_venv() {
+    python=$(find_python)
+    "$python" -c 'import ensurepip, venv' 2>/dev/null ||
+        end "$("$python" -c 'import sys; print("%s (Python %d.%d)" % (sys.executable, *sys.version_info[:2]))') can't make virtual environments: apt-get install python3-venv"
+    echo "setup: making $venv with $("$python" --version)"
+    "$python" -m venv --clear "$venv" || end "$venv could not be made: is the disk full, or the directory not yours?"
+}
+
+"$venv/bin/python" -m pip --version >/dev/null 2>&1 || make_venv
+echo "setup: installing what $what needs into $venv"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$what" >"$venv/setup.log" 2>&1 || {
+    tail -n 3 "$venv/setup.log" >&2
+    if grep -qE 'NewConnectionError|Temporary failure|Could not find a version|timed out|Network is unreachable' "$venv/setup.log"; then
+        end "packages could not be fetched: no network, or no package index that pip can reach (see pip config). All of it: $venv/setup.log"
+    fi
+    end "pip could not install $what. All of it: $venv/setup.log"
+}
