@@ -1,4 +1,29 @@
 """The rules of mycnf: one module a family, the evidence beside them."""
 
-# Another distribution installs a top-level package of this name; advisor.engine compares this literal before it trusts the import.
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rules.registry import Rule
+
+# Another distribution installs a package of this name: advisor.belonging compares this before it trusts the import.
 PRODUCT = "mycnf-advisor"
+
+FAMILIES = ("opt", "optfile")
+
+
+def all_rules() -> list[Rule]:
+    """Every rule, by code."""
+    for family in FAMILIES:
+        import_module(f"rules.{family}")
+    from rules.registry import RULES
+
+    return sorted(RULES)
+
+
+def find(word: str) -> Rule | None:
+    """The rule of that code or name, in either case; None where there is none."""
+    wanted = word.strip().lower().replace("_", "-")
+    return next((r for r in all_rules() if wanted in (r.code.lower(), r.name)), None)

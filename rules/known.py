@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from advisor.model import Absent
 
 if TYPE_CHECKING:
-    from advisor.catalog.load import Catalog
     from advisor.verdict.settings import Settings
 
+    from advisor.catalog.load import Catalog
     from advisor.facts import Files, Host, Server, Workload
     from advisor.model import Target
     from advisor.verdict import FileVerdict

@@ -1,0 +1,324 @@
+"""OPT: what the server itself makes of each line of an option file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.verdict import Outcome
+from rules import edits
+from rules.registry import Docs, rule
+from rules.subject import of_verdict, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from advisor.verdict import LineVerdict
+    from rules.known import Known
+
+ASKED = ("ASK-01",)
+ROUNDING = 0.01  # an adjustment by less than this share is a rounding that nobody will miss
+
+
+def _with(known: Known, outcome: Outcome) -> Iterator[LineVerdict]:
+    return (line for line in known.file_verdict.lines if line.outcome is outcome)
+
+
+def _sureness(line: LineVerdict) -> Confidence:
+    return Confidence.CERTAIN if line.certain else Confidence.LIKELY
+
+
+def _refusal(known: Known, line: LineVerdict) -> tuple[str, Severity]:
+    """The words and the weight of an option that the server refuses, or passes over where it is `loose_`."""
+    if line.loose:
+        return f"{line.reason} Its loose prefix lets the server start without it, with a warning.", Severity.NOTE
+    return f"{line.reason} {known.target.label} will not start with this line.", Severity.ERROR
+
+
+def _meant(line: LineVerdict) -> str | None:
+    return line.candidates[0] if line.candidates else None
+
+
+@rule(
+    "OPT001",
+    "unknown-option",
+    severity=Severity.ERROR,
+    summary="The server knows no option of this name and will not start.",
+    evidence=ASKED,
+    fix=edits.UNSAFE,
+    docs=Docs(
+        why="A server stops at the first option that it doesn't know, before it opens a table. An option of "
+        "a plugin counts as unknown until the file loads that plugin.",
+        fix="Correct the name, take the line out, or write the option with the prefix loose_ if it belongs "
+        "to a plugin or to another version.",
+        risk="A corrected name takes effect at the next start: read what the option does before mending a "
+        "line that never worked.",
+        restart=True,
+        exceptions="Options of plugins that are loaded at run time with INSTALL PLUGIN are known to the "
+        "server only then.",
+        mind="A server of this very version that starts with the line.",
+    ),
+)
+def unknown_option(known: Known) -> Iterator[Finding]:
+    """Lines whose name no option of the target has."""
+    for line in _with(known, Outcome.UNKNOWN):
+        message, severity = _refusal(known, line)
+        meant = _meant(line)
+        yield unknown_option.finding(
+            message,
+            of_verdict(line),
+            severity=severity,
+            confidence=_sureness(line),
+            help=f"did you mean {meant}?" if meant else "remove the line, or write loose_ before a plugin's option",
+            fix=edits.rename(line.placed.line, meant, edits.UNSAFE) if meant else None,
+        )
+
+
+@rule(
+    "OPT002",
+    "ambiguous-option",
+    severity=Severity.ERROR,
+    summary="The name abbreviates several options, and the server will not start.",
+    evidence=ASKED,
+    docs=Docs(
+        why="MariaDB takes an abbreviation of an option's name as long as only one option begins with it. A "
+        "later version that adds an option can make an abbreviation ambiguous, and the server then stops.",
+        fix="Write the whole name.",
+        risk="None: the whole name is taken by every version that has the option.",
+        restart=True,
+        exceptions="None.",
+        mind="A server of this very version that starts with the line.",
+    ),
+)
+def ambiguous_option(known: Known) -> Iterator[Finding]:
+    """Lines whose name is the beginning of several options."""
+    for line in _with(known, Outcome.AMBIGUOUS):
+        message, severity = _refusal(known, line)
+        names = ", ".join(line.candidates)
+        yield ambiguous_option.finding(
+            message,
+            of_verdict(line),
+            severity=severity,
+            confidence=_sureness(line),
+            help=f"write the whole name: {names}" if names else "write the whole name",
+        )
+
+
+@rule(
+    "OPT003",
+    "invalid-value",
+    severity=Severity.ERROR,
+    summary="The server refuses the value and will not start.",
+    evidence=ASKED,
+    docs=Docs(
+        why="Servers adjust many values in silence, but refuse those that they can't read at all: a name "
+        "that an enumeration doesn't have, a number with a decimal point or an unknown suffix.",
+        fix="Write a value that the option takes; `mycnf explain OPTION --target T` lists them.",
+        risk="The line has never worked on this version: check what the other lines expect of it.",
+        restart=True,
+        exceptions="None.",
+        mind="A server of this very version that starts with the line.",
+    ),
+)
+def invalid_value(known: Known) -> Iterator[Finding]:
+    """Lines whose value the server can't read."""
+    for line in _with(known, Outcome.INVALID):
+        message, severity = _refusal(known, line)
+        takes = _values(line)
+        yield invalid_value.finding(
+            message, of_verdict(line), severity=severity, confidence=_sureness(line), help=takes
+        )
+
+
+def _values(line: LineVerdict) -> str:
+    if line.option is not None and line.option.values:
+        return f"it takes {', '.join(line.option.values)}"
+    return "write a value that the option takes; mycnf explain OPTION tells which"
+
+
+@rule(
+    "OPT004",
+    "missing-argument",
+    severity=Severity.ERROR,
+    summary="The option needs a value and has none; the server will not start.",
+    evidence=ASKED,
+    docs=Docs(
+        why="An option that requires an argument and stands alone on its line stops the server.",
+        fix="Give it a value, or take the line out.",
+        risk="None.",
+        restart=True,
+        exceptions="An empty value after the equals sign is an empty text for options that hold text.",
+        mind="A server of this very version that starts with the line.",
+    ),
+)
+def missing_argument(known: Known) -> Iterator[Finding]:
+    """Lines that name an option without the value it requires."""
+    for line in _with(known, Outcome.MISSING_ARGUMENT):
+        message, severity = _refusal(known, line)
+        yield missing_argument.finding(
+            message,
+            of_verdict(line),
+            severity=severity,
+            confidence=_sureness(line),
+            help="write = and a value, or remove the line",
+        )
+
+
+@rule(
+    "OPT005",
+    "unexpected-argument",
+    severity=Severity.ERROR,
+    summary="The option takes no value and has one; the server will not start.",
+    evidence=ASKED,
+    docs=Docs(
+        why="Some options are switches without a value. Where one is given a value the server stops.",
+        fix="Take the value away, or the whole line where the value was meant to switch the option off.",
+        risk="A switch without its value is on: make sure that this is what was meant.",
+        restart=True,
+        exceptions="None.",
+        mind="A server of this very version that starts with the line.",
+    ),
+)
+def unexpected_argument(known: Known) -> Iterator[Finding]:
+    """Lines that give a value to an option that takes none."""
+    for line in _with(known, Outcome.UNEXPECTED_ARGUMENT):
+        message, severity = _refusal(known, line)
+        yield unexpected_argument.finding(
+            message,
+            of_verdict(line),
+            severity=severity,
+            confidence=_sureness(line),
+            help="remove the value to switch the option on, or the line to leave it off",
+        )
+
+
+@rule(
+    "OPT006",
+    "adjusted-value",
+    summary="The server runs with another value than the one written.",
+    evidence=ASKED,
+    docs=Docs(
+        why="A number outside an option's range becomes the nearest bound, one that is no multiple of the "
+        "block size is rounded down, and a word that is no boolean becomes OFF. Most of it happens with a "
+        "warning in the error log, some of it without any.",
+        fix="Write the value that the server takes, or the one that was meant.",
+        risk="Writing the value that the server already uses changes nothing.",
+        exceptions="Rounding to a block size of a few bytes is a note.",
+        mind="A server of this very version that prints the value as written.",
+    ),
+    fix=edits.SAFE,
+)
+def adjusted_value(known: Known) -> Iterator[Finding]:
+    """Lines whose value the server changes, silently or not."""
+    for line in _with(known, Outcome.ADJUSTED):
+        yield adjusted_value.finding(
+            line.reason,
+            of_verdict(line),
+            severity=_weight(line),
+            confidence=_sureness(line),
+            help=f"write {line.value} to say what the server does, or choose another value" if line.value else "",
+            fix=edits.revalue(line.placed.line, line.value, edits.SAFE) if line.value else None,
+        )
+
+
+def _weight(line: LineVerdict) -> Severity:
+    if line.option is not None and (line.option.durability or line.option.security):
+        return Severity.WARNING
+    return Severity.NOTE if _is_rounding(line) else Severity.WARNING
+
+
+def _is_rounding(line: LineVerdict) -> bool:
+    """Whether the value moved by less than one block and hardly at all."""
+    block = line.option.block if line.option is not None else 1
+    asked, given = line.placed.line.value or "", line.value or ""
+    if block <= 1 or not asked.isdigit() or not given.isdigit():
+        return False
+    moved = abs(int(asked) - int(given))
+    return moved < block and moved <= ROUNDING * int(asked)
+
+
+@rule(
+    "OPT007",
+    "removed-option",
+    severity=Severity.ERROR,
+    summary="The target has no longer this option and will not start.",
+    evidence=(*ASKED, "REM-84"),
+    fix=edits.UNSAFE,
+    docs=Docs(
+        why="Options go away between series, and a line that was right for years stops the server after an upgrade.",
+        fix="Replace it by its successor where there is one, else take it out. In a file that several "
+        "versions read, put it into a versioned group such as [mysqld-8.0].",
+        risk="A successor may count in another unit: days became seconds, one file's size became the size of all.",
+        restart=True,
+        exceptions="MariaDB keeps some removed options as stubs that do nothing: these are ignored-option.",
+        mind="A server of this very version that starts with the line.",
+    ),
+)
+def removed_option(known: Known) -> Iterator[Finding]:
+    """Lines whose option other versions have and the target has not."""
+    for line in _with(known, Outcome.REMOVED):
+        message, severity = _refusal(known, line)
+        yield removed_option.finding(
+            message,
+            of_verdict(line),
+            severity=severity,
+            confidence=_sureness(line),
+            help=f"use {line.replaced_by} instead" if line.replaced_by else "remove the line",
+        )
+
+
+@rule(
+    "OPT008",
+    "deprecated-option",
+    severity=Severity.NOTE,
+    summary="The option works, with a warning at each start, and will go away.",
+    evidence=ASKED,
+    docs=Docs(
+        why="A deprecated option still works. A later series removes it, and the server then refuses to "
+        "start with the line.",
+        fix="Move to the successor when it is convenient, in any case before the next upgrade.",
+        risk="The successor may have another default or unit; read its description first.",
+        restart=True,
+        exceptions="A file that an older version reads as well may need the old name.",
+        mind="The vendor taking the deprecation back.",
+    ),
+)
+def deprecated_option(known: Known) -> Iterator[Finding]:
+    """Lines with an option or a spelling that the target calls deprecated."""
+    for line in known.file_verdict.lines:
+        if line.deprecated and line.outcome in (Outcome.ACCEPTED, Outcome.ADJUSTED):
+            since = line.option.deprecated if line.option is not None and line.option.deprecated else None
+            yield deprecated_option.finding(
+                f"{written(line.placed.line)} is deprecated" + (f" since {since}." if since else "."),
+                of_verdict(line),
+                confidence=_sureness(line),
+                help=f"use {line.replaced_by} instead" if line.replaced_by else "plan to remove the line",
+            )
+
+
+@rule(
+    "OPT009",
+    "ignored-option",
+    summary="The server accepts the line and does nothing with it.",
+    evidence=ASKED,
+    fix=edits.SAFE,
+    docs=Docs(
+        why="Servers keep some removed options as stubs, so that old files still start them. Who reads the "
+        "file believes in a setting that does nothing.",
+        fix="Take the line out.",
+        risk="None: the server does the same without it.",
+        exceptions="A file that older versions read as well may need the line.",
+        mind="A server of this very version that behaves differently with the line.",
+    ),
+)
+def ignored_option(known: Known) -> Iterator[Finding]:
+    """Lines that the target reads and passes over."""
+    for line in _with(known, Outcome.IGNORED):
+        yield ignored_option.finding(
+            line.reason,
+            of_verdict(line),
+            confidence=_sureness(line),
+            help="remove the line",
+            fix=edits.remove(line.placed.line, edits.SAFE),
+        )

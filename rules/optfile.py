@@ -1,0 +1,237 @@
+"""OPT: what is wrong with an option file beside the options that the server refuses or changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Location, Severity
+from advisor.optionfile.lines import Kind
+from rules import edits
+from rules.registry import Docs, rule
+from rules.subject import Subject, of_line, of_verdict, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from advisor.verdict import LineVerdict
+    from rules.known import Known
+
+ASKED = ("ASK-01",)
+# Groups that client programs read and servers don't; [mariadb] and [client-server] are read by MariaDB's server.
+CLIENT_GROUPS = frozenset(
+    (
+        *("client", "client-mariadb", "mysql", "mysqladmin", "mysqlcheck", "mysqldump", "mysqlimport", "mysqlshow"),
+        *("mariadb-client", "mariadb-admin", "mariadb-check", "mariadb-dump", "mariadb-import", "mariadb-show"),
+    )
+)
+# Beginnings of names that no client program has an option of.
+SERVER_PREFIXES = (
+    "innodb_",
+    "performance_schema",
+    "aria_",
+    "myisam_",
+    "query_cache_",
+    "thread_cache_",
+    "table_open_cache",
+)
+WORLD_WRITABLE = "world-writable"
+
+
+@rule(
+    "OPT010",
+    "syntax-error",
+    severity=Severity.ERROR,
+    summary="The reader of option files rejects the line, and no program that reads the file starts.",
+    evidence=ASKED,
+    docs=Docs(
+        why="The server and its tools share one reader. A group header without its closing bracket, or an "
+        "include line without a path, stops all of them.",
+        fix="Mend the line, or make it a comment with # at its beginning.",
+        risk="None.",
+        restart=True,
+        exceptions="None.",
+        mind="A my_print_defaults of this version that reads the file to its end.",
+    ),
+)
+def syntax_error(known: Known) -> Iterator[Finding]:
+    """Lines that are neither option, group, include, comment nor blank."""
+    for file in known.file_verdict.resolved.files:
+        for line in file.lines:
+            if line.kind is Kind.REJECTED:
+                yield syntax_error.finding(
+                    line.value or "The option-file reader can't read this line.",
+                    of_line(file.path, line)._replace(option="", value=None),
+                    help="mend the line, or put # before it",
+                )
+
+
+@rule(
+    "OPT011",
+    "option-outside-group",
+    severity=Severity.ERROR,
+    summary="An option stands before the first group, and no program that reads the file starts.",
+    evidence=ASKED,
+    docs=Docs(
+        why="Every option belongs to the group header above it. An option before any header is an error to "
+        "the reader that the server and its tools share.",
+        fix="Put a group header such as [mysqld] above the line.",
+        risk="Lines that were never read take effect.",
+        restart=True,
+        exceptions="None.",
+        mind="A my_print_defaults of this version that reads the file to its end.",
+    ),
+)
+def option_outside_group(known: Known) -> Iterator[Finding]:
+    """Option lines above the first group header of a file."""
+    for file in known.file_verdict.resolved.files:
+        for line in file.lines:
+            if line.kind is Kind.GROUP:
+                break
+            if line.kind is Kind.OPTION:
+                yield option_outside_group.finding(
+                    "This option stands before any group, and every program that reads the file stops here.",
+                    of_line(file.path, line),
+                    help="put a group header such as [mysqld] above it",
+                )
+
+
+@rule(
+    "OPT012",
+    "duplicate-option",
+    severity=Severity.NOTE,
+    summary="A later line sets the same option again, so this one has no effect.",
+    evidence=ASKED,
+    fix=edits.SAFE,
+    docs=Docs(
+        why="The last value that the server reads wins, over all files and groups that it reads. A line that "
+        "is overridden misleads who edits it. Dashes, underscores and abbreviations are the same option.",
+        fix="Keep one line.",
+        risk="None: the server does the same without the overridden line.",
+        exceptions="A versioned group such as [mysqld-8.0] overrides on purpose. Options that collect "
+        "values, such as replicate_do_db and plugin_load_add, are no duplicates.",
+        mind="A file that is meant as defaults for others to override.",
+    ),
+)
+def duplicate_option(known: Known) -> Iterator[Finding]:
+    """Lines that a later line overrides."""
+    verdict = known.file_verdict
+    for canonical, overridden in verdict.overridden.items():
+        winner = verdict.effective.get(canonical)
+        if winner is None:
+            continue
+        for line in overridden:
+            if not _on_purpose(line, winner):
+                yield duplicate_option.finding(
+                    _again(line, winner),
+                    of_verdict(line),
+                    severity=Severity.WARNING if _contradicts(line, winner) else None,
+                    help="keep one of the two lines",
+                    fix=edits.remove(line.placed.line, edits.SAFE),
+                )
+
+
+def _on_purpose(line: LineVerdict, winner: LineVerdict) -> bool:
+    """Whether the winning line stands in a group of its version, made for overriding."""
+    group = winner.placed.line.group or ""
+    return line.placed.line.group != group and group.rpartition("-")[2].replace(".", "").isdigit()
+
+
+def _contradicts(line: LineVerdict, winner: LineVerdict) -> bool:
+    """Whether the same group of the same file says two different things."""
+    same = (line.placed.path, line.placed.line.group) == (winner.placed.path, winner.placed.line.group)
+    return same and line.value != winner.value
+
+
+def _again(line: LineVerdict, winner: LineVerdict) -> str:
+    where = f"line {winner.placed.line.number}"
+    if winner.placed.path != line.placed.path:
+        where = f"{winner.placed.path}:{winner.placed.line.number}"
+    if line.value == winner.value:
+        return f"{where} sets the same value again; this line has no effect."
+    return f"{where} sets the option again and wins; this line has no effect."
+
+
+@rule(
+    "OPT013",
+    "server-option-in-client-group",
+    summary="A server's option stands in a group that only client programs read.",
+    evidence=("ASK-02",),
+    docs=Docs(
+        why="The server doesn't read the groups of client programs, so the setting does nothing for it, and "
+        "the client program that reads the group stops at an option that it doesn't know.",
+        fix="Move the line to [mysqld] (MariaDB: [mariadbd]), or take it out.",
+        risk="The setting takes effect on the server for the first time.",
+        restart=True,
+        exceptions="None.",
+        mind="A client program that takes the option.",
+    ),
+)
+def server_option_in_client_group(known: Known) -> Iterator[Finding]:
+    """Options that only servers have, under [client], [mysql], [mysqldump] and their like."""
+    for file in known.file_verdict.resolved.files:
+        for line in file.lines:
+            if line.kind is Kind.OPTION and (line.group or "").lower() in CLIENT_GROUPS:
+                name = written(line)
+                if name.startswith(SERVER_PREFIXES) and name in known.catalog.options:
+                    yield server_option_in_client_group.finding(
+                        f"[{line.group}] is read by client programs, which stop at {name}; the server never sees it.",
+                        of_line(file.path, line, name),
+                        help="move the line to [mysqld]",
+                    )
+
+
+@rule(
+    "OPT014",
+    "ignored-option-file",
+    summary="The server ignores the whole file because everybody may write to it.",
+    evidence=("ASK-03",),
+    docs=Docs(
+        why="Servers pass over an option file that is writable for everybody, with a warning on the terminal "
+        "that a service manager hides. The server then runs on its defaults.",
+        fix="chmod 644 FILE, after a look at what it says now.",
+        risk="At the next start all its settings take effect, and anybody may have written them.",
+        restart=True,
+        exceptions="None.",
+        mind="A server that reads such a file.",
+    ),
+)
+def ignored_option_file(known: Known) -> Iterator[Finding]:
+    """Files that are writable for everybody."""
+    for problem in known.file_verdict.resolved.problems:
+        if problem.name == WORLD_WRITABLE:
+            yield ignored_option_file.finding(
+                problem.message, _file(problem.path, problem.line), help=f"chmod 644 {problem.path}"
+            )
+
+
+@rule(
+    "OPT015",
+    "include-problem",
+    severity=Severity.NOTE,
+    summary="An included file or directory is missing, can't be read, or includes itself.",
+    evidence=ASKED,
+    docs=Docs(
+        why="What stands in a file that isn't read has no effect. Some of these problems stop the server, "
+        "others pass in silence.",
+        fix="Correct the path, or remove the include line.",
+        risk="Settings of the file take effect at the next start.",
+        restart=True,
+        exceptions="On a machine other than the server's a missing include is normal: --root DIR maps its paths.",
+        mind="A my_print_defaults on the server's own host that prints the file's options.",
+    ),
+)
+def include_problem(known: Known) -> Iterator[Finding]:
+    """Includes that lead nowhere, or too deep."""
+    for problem in known.file_verdict.resolved.problems:
+        if problem.name != WORLD_WRITABLE:
+            yield include_problem.finding(
+                problem.message,
+                _file(problem.path, problem.line),
+                severity=Severity.ERROR if problem.fatal else None,
+                help="correct the path or remove the line; --root DIR maps absolute paths into a repository",
+            )
+
+
+def _file(path: str, line: int) -> Subject:
+    return Subject("", None, None, None, Location(path, line) if line else Location(path, 1))

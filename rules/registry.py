@@ -1,0 +1,147 @@
+"""What a rule is, and the list of them all: code, name, words for people, and the function that looks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.model import Confidence, Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from advisor.model import Action, Fix, Target
+    from rules.known import Known
+    from rules.subject import Subject
+
+RULES: list[Rule] = []
+
+
+class Span(NamedTuple):
+    """Versions of one flavour: from `since` on (none: from the first), up to but without `before` (none: no end)."""
+
+    flavour: str
+    since: tuple[int, ...] = ()
+    before: tuple[int, ...] = ()
+
+    def holds(self, target: Target) -> bool:
+        """Whether the target lies within."""
+        if target.flavour != self.flavour or target.version < self.since:
+            return False
+        return not self.before or target.version < self.before
+
+    def __str__(self) -> str:
+        bounds = [self.flavour]
+        bounds += [f">= {'.'.join(map(str, self.since))}"] if self.since else []
+        bounds += [f"< {'.'.join(map(str, self.before))}"] if self.before else []
+        return " ".join(bounds)
+
+
+EVERY = (Span("mysql"), Span("mariadb"))
+
+
+class Docs(NamedTuple):
+    """A rule in words, for explain, the reports and the reference pages; plain sentences, no markup.
+
+    `why` is what happens and on what it rests, `fix` what to do, `risk` what the cure may cost, `restart` whether
+    it needs one, `exceptions` when to leave the setting alone, `mind` what would change the advice, `disagree`
+    where the sources contradict each other.
+    """
+
+    why: str
+    fix: str
+    risk: str
+    exceptions: str
+    mind: str
+    restart: bool = False
+    disagree: str = ""
+
+
+class Rule(NamedTuple):
+    """One rule; `needs` names the parts (server, workload, host, files) without which it can't look.
+
+    `evidence` are ids of the evidence store, `probe` is the experiment that repeats the measurement, `fix` the
+    applicability (safe, unsafe) of the edits that its findings may carry.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    confidence: Confidence
+    summary: str
+    docs: Docs
+    look: Callable[[Known], Iterator[Finding]]
+    needs: tuple[str, ...]
+    targets: tuple[Span, ...]
+    evidence: tuple[str, ...]
+    probe: str | None
+    fix: str | None
+
+    @property
+    def family(self) -> str:
+        """The three letters that its code begins with."""
+        return self.code[:3]
+
+    def concerns(self, target: Target) -> bool:
+        """Whether the rule has anything to say about that version."""
+        return any(span.holds(target) for span in self.targets)
+
+    def check(self, known: Known) -> Iterator[Finding]:
+        """What the rule finds; raises Missing, at the first step, where a part that it needs is absent."""
+        for part in self.needs:
+            getattr(known, part)
+        yield from self.look(known)
+
+    def finding(
+        self,
+        message: str,
+        about: Subject | None = None,
+        *,
+        help: str = "",  # noqa: A002 - the field of Finding
+        severity: Severity | None = None,
+        confidence: Confidence | None = None,
+        fix: Fix | None = None,
+        actions: tuple[Action, ...] = (),
+    ) -> Finding:
+        """A finding of this rule about one option line or variable, or about the server as a whole."""
+        return Finding(
+            code=self.code,
+            name=self.name,
+            severity=severity or self.severity,
+            confidence=confidence or self.confidence,
+            message=message,
+            help=help,
+            option=about.option if about else None,
+            canonical=about.canonical if about else None,
+            value=about.value if about else None,
+            group=about.group if about else None,
+            location=about.location if about else None,
+            evidence=self.evidence,
+            fix=fix,
+            actions=actions,
+        )
+
+
+def rule(
+    code: str,
+    name: str,
+    *,
+    summary: str,
+    docs: Docs,
+    severity: Severity = Severity.WARNING,
+    confidence: Confidence = Confidence.CERTAIN,
+    needs: tuple[str, ...] = (),
+    targets: tuple[Span, ...] = EVERY,
+    evidence: tuple[str, ...] = (),
+    probe: str | None = None,
+    fix: str | None = None,
+) -> Callable[[Callable[[Known], Iterator[Finding]]], Rule]:
+    """Make a rule of a function that yields findings, and list it; ValueError where code or name is taken."""
+
+    def register(look: Callable[[Known], Iterator[Finding]]) -> Rule:
+        made = Rule(code, name, severity, confidence, summary, docs, look, needs, targets, evidence, probe, fix)
+        if any(known.code == code or known.name == name for known in RULES):
+            raise ValueError(f"rule {code} {name} is on the list already")
+        RULES.append(made)
+        return made
+
+    return register

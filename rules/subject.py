@@ -1,0 +1,61 @@
+"""What a finding is about: an option line of a file, or a variable of a running server with the line that set it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.model import Location
+from advisor.redact import redact_value
+
+if TYPE_CHECKING:
+    from advisor.optionfile.lines import Line
+    from advisor.verdict import LineVerdict
+    from rules.known import Known
+
+
+class Subject(NamedTuple):
+    """The option as written (lower case, underscores), its canonical name, value and place; secrets are masked."""
+
+    option: str
+    canonical: str | None
+    value: str | None
+    group: str | None = None
+    location: Location | None = None
+
+
+def of_line(path: str, line: Line, canonical: str | None = None) -> Subject:
+    """An option line as it stands in a file."""
+    name = written(line)
+    value = None if line.value is None else redact_value(canonical or name, redact_value(name, line.value))
+    return Subject(name, canonical, value, line.group, place(path, line))
+
+
+def of_verdict(verdict: LineVerdict) -> Subject:
+    """An option line that the server's verdict is known of."""
+    return of_line(verdict.placed.path, verdict.placed.line, verdict.canonical)
+
+
+def of_variable(known: Known, name: str) -> Subject:
+    """A variable: the line of the file that gives it its value where there is one, else the running value alone."""
+    option = known.catalog.find_variable(name)
+    canonical = option.name if option else name
+    setting = known.settings.get(name)
+    line = known.file_verdict.effective.get(canonical)
+    if line is not None and (setting is None or setting.location is None or _same_place(setting.location, line)):
+        return of_verdict(line)
+    value = None if setting is None else redact_value(canonical, setting.raw or setting.value)
+    return Subject(canonical, canonical, value, None, setting.location if setting else None)
+
+
+def written(line: Line) -> str:
+    """The name of an option as written, lower case with underscores."""
+    return (line.name or "").strip().lower().replace("-", "_")
+
+
+def place(path: str, line: Line) -> Location:
+    """Where the option's name stands in the file."""
+    return Location(path, line.number, line.column, line.number, line.end_column)
+
+
+def _same_place(location: Location, line: LineVerdict) -> bool:
+    return (location.path, location.line) == (line.placed.path, line.placed.line.number)
