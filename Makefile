@@ -28,10 +28,10 @@ servers: $(VENV)/.dev ## fetch the real servers that tests start (cached outside
 	@$(BIN)/python tests/servers/provision.py || echo "servers: tests against the missing ones will be skipped by name"
 
 bench: $(VENV)/.product ## medians: start-up, lint, catalog
-	@$(BIN)/python tools/figures.py --only speed
+	@$(BIN)/python tools/figures --only speed
 
 figures: $(VENV)/.dev ## one line per promised figure: name, value, limit, commit
-	@$(BIN)/python tools/figures.py
+	@$(BIN)/python tools/figures
 
 fuzz: $(VENV)/.dev ## thousands of generated option files against the servers' own readers
 	MYCNF_FUZZ_EXAMPLES=$(or $(EXAMPLES),5000) $(PYTEST) -q tests/optionfile
@@ -48,7 +48,7 @@ wheel: $(VENV)/.dev ## dist/*.whl
 	@$(BIN)/python -m build --wheel --no-isolation --outdir dist . >/dev/null && ls dist/*.whl
 
 zipapp: wheel ## dist/mycnf.pyz, one file that runs on any host with this version of Python
-	@$(BIN)/python tools/zipapp.py dist/mycnf.pyz
+	@$(BIN)/python tools/onefile/build.py dist/mycnf.pyz
 
 try: wheel zipapp ## the wheel in an empty environment and the zipapp, both run as a new user would
 	@sh tools/try.sh dist

@@ -1,0 +1,78 @@
+"""What the offline commands import: the standard library alone, and little of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+LIMIT = 100  # modules at exit; a bare interpreter has about 33
+HEAVY = {
+    "cryptography", "dataclasses", "importlib.metadata", "importlib.resources", "inspect", "logging", "nacl", "pathlib",
+    "psutil", "pydantic", "pymysql", "rich", "socket", "ssl", "subprocess", "textual",
+}  # fmt: skip
+DRIVER = """
+import sys
+from advisor.__main__ import main
+try:
+    code = main(sys.argv[1:])
+except SystemExit as end:  # argparse's own way to end --help and --version
+    code = end.code
+sys.stderr.write("\\nMODULES " + " ".join(sorted(sys.modules)))
+sys.exit(code)
+"""
+OFFLINE = {
+    "lint": ["lint", "--target", "mysql-8.4", "examples/refused.cnf"],
+    "lint, nothing assumed": ["lint", "examples/bad.cnf"],
+    "lint as JSON": ["lint", "--format", "json", "--target", "mariadb-10.11", "examples/bad.cnf"],
+    "lint, concise": ["lint", "--format", "concise", "--target", "mysql-9.7", "examples/refused.cnf"],
+    "show": ["show", "--target", "mysql-8.0", "examples/bad.cnf"],
+    "show as JSON": ["show", "--format", "json", "--target", "mysql-8.0", "examples/bad.cnf"],
+    "explain a rule": ["explain", "unknown-option"],
+    "explain an option": ["explain", "sort_buffer_size", "--target", "mysql-8.4"],
+    "help": ["--help"],
+    "help of a command": ["lint", "--help"],
+    "version": ["--version"],
+}
+
+
+def modules_after(arguments: list[str]) -> set[str]:
+    """The modules that a fresh interpreter holds after the command line ran in it."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("COV_", "COVERAGE_"))}
+    ran = subprocess.run(
+        [sys.executable, "-c", DRIVER, *arguments],
+        cwd=CHECKOUT,
+        env={**environment, "PYTHONPATH": str(CHECKOUT), "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode in (0, 1), ran.stderr  # a command that broke off would have loaded too little
+    return set(ran.stderr.rpartition("\nMODULES ")[2].split())
+
+
+@pytest.mark.parametrize("name", OFFLINE)
+def test_offline_commands_load_little(name: str) -> None:
+    """An offline command leaves no more than 100 modules, and none of the slow ones, behind."""
+    modules = modules_after(OFFLINE[name])
+    assert not HEAVY & modules
+    assert len(modules) <= LIMIT
+
+
+@pytest.mark.parametrize("name", OFFLINE)
+def test_offline_commands_need_the_standard_library_alone(name: str) -> None:
+    """Whatever an offline command adds to a bare interpreter is ours or the standard library's."""
+    added = modules_after(OFFLINE[name]) - bare_modules()
+    known = sys.stdlib_module_names | {"advisor", "rules", "probes"}
+    assert not {module for module in added if module.partition(".")[0] not in known}
+
+
+def bare_modules() -> set[str]:
+    """The modules of an interpreter that did nothing; what this environment hooks into every start is among them."""
+    code = "import sys; print(*sys.modules)"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())

@@ -1,0 +1,54 @@
+"""Run the commands that README.md shows and put their real output there; --check says whether it is current instead.
+
+usage: readme.py [--check]
+
+A block is a line `<!-- run: COMMAND -->` and the fenced block after it; COMMAND runs in the checkout, 80 columns wide.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PAGE = os.path.join(TOP, "README.md")
+BLOCK = re.compile(r"(<!-- run: (?P<command>[^\n]*?) -->\n```[a-z]*\n)(?P<shown>.*?)(```\n)", re.DOTALL)
+
+
+def main() -> int:
+    """Rewrite the blocks, or name those that no longer show what the program says."""
+    with open(PAGE, encoding="utf-8") as file:
+        page = file.read()
+    if sys.argv[1:] == ["--check"]:
+        stale = [m["command"] for m in BLOCK.finditer(page) if m["shown"] != _shown(m["command"])]
+        for command in stale:
+            print(f"README.md no longer shows what this prints: {command} (make docs)")
+        return int(bool(stale))
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(BLOCK.sub(lambda m: m[1] + _shown(m["command"]) + m[4], page))
+    return 0
+
+
+def _shown(command: str) -> str:
+    """The prompt with the command, then what it prints, stderr first as a terminal would show it."""
+    words = shlex.split(command)
+    if words[0] != "mycnf":
+        sys.exit(f"readme: only mycnf's own output is shown, not that of {words[0]}")
+    ran = subprocess.run(
+        [sys.executable, "-m", "advisor", *words[1:]],
+        cwd=TOP,
+        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ran.returncode not in (0, 1):
+        sys.exit(f"readme: {command} ended with {ran.returncode}: {ran.stderr}")
+    return f"$ {command}\n{ran.stderr}{ran.stdout}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
