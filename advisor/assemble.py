@@ -15,7 +15,7 @@ from rules.known import Known
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
-    from advisor.facts import Facts, Host, Server
+    from advisor.facts import Facts, Server
     from advisor.model import Target
     from advisor.verdict import FileVerdict, LineVerdict
 
@@ -44,8 +44,8 @@ def target_of(server: Server) -> Target:
     return parse_target(f"{server.flavour}-{server.version}")
 
 
-def know(facts: Facts, host: Host | Absent | None = None) -> Known:
-    """What the rules may read of these facts; `host` stands in where the facts hold none."""
+def know(facts: Facts) -> Known:
+    """What the rules may read of these facts."""
     target = target_of(facts.server)
     catalog = load(target)
     verdict = _judge(facts, target, catalog)
@@ -56,7 +56,7 @@ def know(facts: Facts, host: Host | Absent | None = None) -> Known:
         Settings.from_server(facts.server.variables, origins, catalog),
         verdict,
         server=facts.server,
-        host=facts.host or (host if host is not None else Absent(facts.why_not("host"))),
+        host=facts.host or Absent(facts.why_not("host")),
         workload=facts.workload or Absent(facts.why_not("workload")),
         files=facts.files or Absent(facts.why_not("files")),
     )

@@ -173,6 +173,7 @@ def _connection(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("--ask-password", action="store_true", help="ask for the password on the terminal")
     p.add_argument("--defaults-file", metavar="FILE", help="read connection options from this file only")
+    p.add_argument("--defaults-extra-file", metavar="FILE", help="read connection options from this file too")
     p.add_argument("--defaults-group-suffix", metavar="TEXT", help="read groups with this suffix too")
     p.add_argument("--login-path", metavar="NAME", help="read this login path of ~/.mylogin.cnf")
     p.add_argument(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor import exits
 from advisor.assemble import know
-from advisor.commands.machine import declared_host
+from advisor.commands.machine import declared_host, is_declared
 from advisor.engine import by_weight, choose, fails
 from advisor.engine import run as run_rules
 from advisor.narration import narrate
@@ -50,8 +51,9 @@ def _facts(args: argparse.Namespace) -> Facts:
 
 def audit_facts(facts: Facts, rules: list[Rule], args: argparse.Namespace) -> Audited:
     """Ask the rules about collected facts; a host that the user described stands in where none was read."""
-    host = None if facts.host else declared_host(args)
-    known = know(facts, host if host is not None and not hasattr(host, "reason") else None)
+    if facts.host is None and is_declared(args):
+        facts = replace(facts, host=declared_host(args))
+    known = know(facts)
     found = run_rules(known, rules)
     return Audited(facts, known, tuple(by_weight(found.findings)), found.skipped)
 

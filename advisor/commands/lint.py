@@ -9,7 +9,7 @@ from advisor import exits, redact
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.commands.assume import assume_target
-from advisor.commands.machine import declared_host
+from advisor.commands.machine import NOT_DECLARED, declared_host, is_declared
 from advisor.commands.reading import read_resolved, stdin_bytes
 from advisor.engine import by_place, choose, fails
 from advisor.engine import run as run_rules
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     """Check each file by itself for each target; unreadable ones are told on stderr and make the exit code 2."""
     rules = choose(args.select, args.ignore)
     targets = [parse_target(t) for t in args.target or ()]
-    host = declared_host(args)
+    host = declared_host(args) if is_declared(args) else NOT_DECLARED
     checked: list[Checked] = []
     broken = False
     for path in args.files or _usual_files():
@@ -93,7 +93,7 @@ def check_file(
 def _sources(resolved: Resolved, findings: tuple[Finding, ...]) -> dict[tuple[str, int], str]:
     wanted = {(f.location.path, f.location.line) for f in findings if f.location}
     lines = (((f.path, line.number), line.text) for f in resolved.files for line in f.lines)
-    return {place: redact.redact_line(text) for place, text in lines if place in wanted}
+    return {place: redact.redact_text(text).text for place, text in lines if place in wanted}
 
 
 def _render(checked: list[Checked], args: argparse.Namespace) -> str:

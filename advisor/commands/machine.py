@@ -11,11 +11,16 @@ if TYPE_CHECKING:
 
     from advisor.facts import Host
 
+NOT_DECLARED = Absent("the host under the server (--ram, --cpus, --disk, or an audit on it)")
 
-def declared_host(args: argparse.Namespace) -> Host | Absent:
-    """The host that the options describe; absent, with the remedy, where they say nothing."""
-    if not (args.ram or args.cpus or args.disk or args.host_tar):
-        return Absent("the host under the server (--ram, --cpus, --disk, or an audit on it)")
+
+def is_declared(args: argparse.Namespace) -> bool:
+    """Whether the user said anything about the host."""
+    return any(x is not None for x in (args.ram, args.cpus, args.disk, args.host_tar))
+
+
+def declared_host(args: argparse.Namespace) -> Host:
+    """The host that the options describe; MycnfError for a size or a count that is none."""
     from advisor.collect.declared import host_from_words
 
     return host_from_words(ram=args.ram, cpus=args.cpus, disk=args.disk, tar=args.host_tar)

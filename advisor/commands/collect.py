@@ -1,0 +1,59 @@
+"""`mycnf collect`: save what an audit reads of a server, to analyse it elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor import exits
+from advisor.commands.machine import declared_host, is_declared
+from advisor.narration import narrate
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.facts import Facts
+
+CONNECTION = (
+    "socket",
+    "host",
+    "port",
+    "user",
+    "ask_password",
+    "defaults_file",
+    "defaults_extra_file",
+    "defaults_group_suffix",
+    "login_path",
+    "ssl_mode",
+    "ssl_ca",
+    "ssl_cert",
+    "ssl_key",
+)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the snapshot; what was read of a server that was lost on the way is kept too, exit code 3."""
+    from advisor.snapshot import save
+
+    facts = collect_facts(args)
+    save(facts, args.output)
+    for part in facts.unavailable:
+        narrate(f"not collected: {part.part}: {part.reason}")
+    if facts.lost:
+        narrate(facts.lost)
+        return exits.CONNECTION
+    narrate(f"{args.output} holds what {facts.statements} statements and the host told; secrets were left out")
+    return exits.OK
+
+
+def collect_facts(args: argparse.Namespace) -> Facts:
+    """The facts of the server that the connection options name, with the host that the user described, if any."""
+    from dataclasses import replace
+
+    from advisor.collect.collect import Request, collect
+    from advisor.collect.options import ConnectRequest
+
+    if args.window < 0:
+        raise exits.MycnfError(f"--window {args.window:g} is no time to wait; write seconds, 0 for no window")
+    host = declared_host(args) if is_declared(args) else None
+    facts = collect(Request(ConnectRequest(**{name: getattr(args, name) for name in CONNECTION}), window=args.window))
+    return replace(facts, host=host) if host else facts
