@@ -1,6 +1,7 @@
 """The machine under a server: processors, memory, storage and the server's own process.
 
-Sizes are bytes and names are the kernel's own, unless a docstring says otherwise. None means that the kernel doesn't tell, never zero.
+Sizes are bytes and names are the kernel's own, unless a docstring says otherwise. None means that the kernel
+doesn't tell, never zero.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ class Skipped:
 class CpuKind:
     """One kind of processor core; a machine with big and little cores has several.
 
-    Counts are those of `lscpu`: `sockets` and `cores` are what was seen of this kind, `cores_per_socket` and `books` may come
-    from the firmware on s390. `max_mhz` is the highest of the kind.
+    Counts are those of `lscpu`: `sockets` and `cores` are what was seen of this kind, `cores_per_socket` and
+    `books` may come from the firmware on s390. `max_mhz` is the highest of the kind.
     """
 
     model_name: str | None
@@ -44,8 +45,8 @@ class CpuKind:
 class Cache:
     """All caches of one name (L1d, L1i, L2, …): how many there are, and what they hold together.
 
-    `size` is one instance, the largest where they differ; `shared_by` is the most processors that share one. On s390 shared caches are
-    known only by size: `instances` and `shared_by` are None.
+    `size` is one instance, the largest where they differ; `shared_by` is the most processors that share one.
+    On s390 shared caches are known only by size: `instances` and `shared_by` are None.
     """
 
     name: str
@@ -103,8 +104,8 @@ class Cpu:
 class Memory:
     """Memory and the kernel's habits with it.
 
-    `huge_page` is the default huge page; `thp` and `thp_defrag` are the choice in force (always, madvise, never, …). Of a dirty ratio
-    (percent of available memory) and its `…_bytes` twin one is 0.
+    `huge_page` is the default huge page; `thp` and `thp_defrag` are the choice in force (always, madvise,
+    never, …). Of a dirty ratio (percent of available memory) and its `…_bytes` twin one is 0.
     """
 
     total: int
@@ -135,8 +136,9 @@ class Memory:
 class Cgroup:
     """The control group of a process: the smallest limit on the way up to the root of the hierarchy wins.
 
-    `version` is the hierarchy that accounts for memory, 1 or 2; `limit_at` and `cpus_at` name the group that sets the limit. `high` throttles
-    instead of killing. `cpus` is a share of processor time in processors. None is "no limit" for limits and "not told" for the rest.
+    `version` is the hierarchy that accounts for memory, 1 or 2; `limit_at` and `cpus_at` name the group that
+    sets the limit. `high` throttles instead of killing. `cpus` is a share of processor time in processors.
+    None is "no limit" for limits and "not told" for the rest.
     """
 
     version: int
@@ -153,23 +155,24 @@ class Cgroup:
 
 @dataclass(frozen=True, slots=True)
 class Stripe:
-    """The width at which writes reach every data disk once.
+    """The width at which a write reaches every data disk once, and the `device` that it is of.
 
-    `source` says how it is known: md (chunk and disks) or queue (the device's optimal I/O size, a hint of hardware RAID or LVM).
-    `offset` is where the file system begins within a stripe: 0 is aligned, None can't be told.
+    `source` says how it is known: "md" by the array's own numbers, "queue" by a device's optimal I/O size,
+    which is a hint at hardware RAID or LVM striping; chunk and data disks may be unknown then. `offset` is
+    where the file system begins within a stripe: 0 is aligned, None can't be told.
     """
 
     size: int
-    chunk: int
-    data_disks: int
     source: str
     device: str
+    chunk: int | None = None
+    data_disks: int | None = None
     offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Raid:
-    """An md array: level as the kernel writes it (raid0, raid10, …), `layout` its raw number, `state` as in array_state."""
+    """An md array: level as the kernel writes it (raid0, raid10, …), `layout` a raw number, `state` array_state's word."""
 
     level: str
     disks: int | None = None
@@ -180,22 +183,14 @@ class Raid:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockDevice:
-    """A disk, partition, logical volume or array.
+class Queue:
+    """How the kernel treats a disk's requests; `scheduler` is the one in force, `requests` the length of its queue.
 
-    `name` is what people call it (vg0-mysql), `kernel_name` what the kernel does (dm-0); `type` is lsblk's (disk, part, lvm, crypt, mpath,
-    raid1, loop, rom). `under` are the kernel names of the devices that this one stands on. `start` is a partition's first byte on its disk.
-    A partition shows the queue of its disk.
+    `rotational` is what the disk or the hypervisor claims; a virtual disk claims it without a meaning. `optimal_io` is
+    0 where the device names none. `write_cache` is "write back" for a disk that must be told to flush, else "write
+    through".
     """
 
-    name: str
-    kernel_name: str
-    number: str
-    type: str
-    size: int
-    under: tuple[str, ...] = ()
-    start: int | None = None
-    read_only: bool | None = None
     rotational: bool | None = None
     scheduler: str | None = None
     requests: int | None = None
@@ -205,19 +200,47 @@ class BlockDevice:
     optimal_io: int | None = None
     logical_sector: int | None = None
     physical_sector: int | None = None
-    alignment_offset: int | None = None
     write_cache: str | None = None
     discard_granularity: int | None = None
     discard_max: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What a disk says it is, and how it is attached: nvme, sata, sas, scsi, virtio, usb, fc, iscsi, xen, mmc, …"""
+
     transport: str | None = None
-    model: str | None = None
     vendor: str | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlockDevice:
+    """A disk, partition, logical volume or array.
+
+    `name` is what people call it (vg0-mysql), `kernel_name` what the kernel does (dm-0), `number`
+    major:minor. `type` is lsblk's (disk, part, lvm, crypt, mpath, raid1, loop, rom). `under` are the kernel
+    names of the devices that this one stands on. `start` is a partition's first byte on its disk; a partition
+    shows the queue of its disk. Only disks have `hardware`.
+    """
+
+    name: str
+    kernel_name: str
+    number: str
+    type: str
+    size: int
+    queue: Queue
+    under: tuple[str, ...] = ()
+    start: int | None = None
+    read_only: bool | None = None
+    alignment_offset: int | None = None
+    hardware: Hardware | None = None
     raid: Raid | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """The mount that holds a path; `root` is the part of the file system that is mounted, other than / for bind mounts and subvolumes."""
+    """The mount that holds a path; `root` is the mounted part of its file system, not / for bind mounts and subvolumes."""
 
     point: str
     fs_type: str
@@ -231,7 +254,8 @@ class Mount:
 class Storage:
     """A path followed from its mount down to the disks.
 
-    `devices` begin with what is mounted and end with the disks. `untraced` says why they are empty or end early.
+    `devices` begin with what is mounted and end with the disks. `untraced` says why they are empty or end
+    early.
     """
 
     path: str
@@ -259,7 +283,8 @@ class Limit:
 class Process:
     """The server's process: memory in bytes, `cpus` it may run on, and the malloc it was started with.
 
-    `allocator` is jemalloc, tcmalloc, mimalloc, glibc or musl as far as loaded libraries show; one that is linked in statically isn't seen.
+    `allocator` is jemalloc, tcmalloc, mimalloc, glibc or musl as far as loaded libraries show; one that is
+    linked in statically isn't seen.
     """
 
     pid: int
@@ -286,7 +311,8 @@ class Process:
 class OperatingSystem:
     """Distribution, kernel, and what hints at a container or a cloud.
 
-    `time` is seconds since 1970 on the host's own clock, `uptime` seconds since boot. `product` is the machine as its firmware names it.
+    `time` is seconds since 1970 on the host's own clock, `uptime` seconds since boot. `product` is the
+    machine as its firmware names it.
     """
 
     kernel: str | None = None

@@ -1,0 +1,187 @@
+"""A host in a tar: the few files that matter, read into memory within bounds."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import posixpath
+import tarfile
+import zlib
+from typing import IO, NamedTuple, cast
+
+from advisor.collect.host.root import MAX_READ, FileId, decode, resolve
+from advisor.exits import MycnfError
+
+MAX_UNPACKED = 512 << 20
+"""Bytes that a tar may unpack to before it is given up; a machine with 64 processors takes 30 MB."""
+MAX_MEMBERS = 400_000
+MAX_KEPT = 64 << 20
+MAX_FILE = 1 << 20
+"""Bytes kept of one member; only /proc/cpuinfo is ever longer, and that is kept as far as it would be read."""
+
+
+class ArchiveError(MycnfError):
+    """The tar of a host can't be read."""
+
+
+class Contents(NamedTuple):
+    """What a tar holds, by absolute path: files with their bytes, links with their targets, directories."""
+
+    files: dict[str, bytes]
+    links: dict[str, str]
+    folders: set[str]
+
+    def paths(self) -> set[str]:
+        """Every path."""
+        return {*self.files, *self.links, *self.folders}
+
+
+class TarRoot:
+    """The files of a host out of a tar; see Root for its methods."""
+
+    def __init__(self, contents: Contents) -> None:
+        self._files = contents.files
+        self._links = contents.links
+        self._folders: dict[str, set[str]] = {"/": set()}
+        for path in contents.folders:
+            self._grow(path, None)
+        for path in (*contents.files, *contents.links):
+            self._grow(*posixpath.split(path))
+
+    def read(self, path: str, limit: int = MAX_READ) -> str | None:
+        """See Root."""
+        data = self._files.get(self.real(path) or "")
+        return None if data is None else decode(data[:limit])
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """See Root."""
+        return tuple(sorted(self._folders.get(self.real(path) or "", ())))
+
+    def link(self, path: str) -> str | None:
+        """See Root."""
+        parent, name = posixpath.split(posixpath.normpath(path))
+        real = self.real(parent)
+        return None if real is None else self._links.get(posixpath.join(real, name))
+
+    def real(self, path: str) -> str | None:
+        """See Root."""
+        return resolve(path, self._entry)
+
+    def identify(self, path: str) -> FileId | None:  # noqa: ARG002 - the name is Root's
+        """See Root: a copy can't say which file it was."""
+        return None
+
+    def machine(self) -> str | None:
+        """See Root: the copy may be of another machine than this."""
+        return None
+
+    def _entry(self, path: str) -> str | None:
+        if path in self._links:
+            return self._links[path]
+        return "" if path in self._files or path in self._folders else None
+
+    def _grow(self, folder: str, child: str | None) -> None:
+        """Enter a child under its directory, and the directory under its own, up to one that is known."""
+        while True:
+            known = folder in self._folders
+            names = self._folders.setdefault(folder, set())
+            if child is not None:
+                names.add(child)
+            if known:
+                return
+            folder, child = posixpath.split(folder)
+
+
+def open_tar(path: str) -> TarRoot:
+    """Read a host's tar (plain, gzip, bzip2 or xz).
+
+    The tree may stand under one directory of its own, as in NAME/proc and NAME/sys.
+    Raises ArchiveError where the file is no tar, is cut short, or unpacks to more than any host's files take.
+    """
+    try:
+        with open(path, "rb") as raw:
+            contents = _contents(_unpacked(raw))
+    except (OSError, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ArchiveError(f"{path}: can't be read as the tar of a host: {reason}") from error
+    top = _top(contents)
+    if top is None:
+        raise ArchiveError(f"{path}: holds neither proc nor sys, so it is not the tar of a host")
+    return TarRoot(_below(top, contents))
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that gives up when it grows beyond any real tar of a host: a few kB can unpack to terabytes."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        self._source = source
+        self._left = MAX_UNPACKED
+
+    def read(self, size: int = -1) -> bytes:
+        most = self._left + 1
+        data = self._source.read(most if size < 0 else min(size, most))
+        self._left -= len(data)
+        if self._left < 0:
+            raise ValueError(f"it unpacks to more than {MAX_UNPACKED >> 20} MB")
+        return data
+
+
+def _unpacked(raw: IO[bytes]) -> _Bounded:
+    magic = raw.read(6)
+    raw.seek(0)
+    if magic.startswith(b"\x1f\x8b"):
+        return _Bounded(cast("IO[bytes]", gzip.open(raw)))
+    if magic.startswith(b"BZh"):
+        return _Bounded(bz2.open(raw))
+    if magic == b"\xfd7zXZ\0":
+        return _Bounded(lzma.open(raw))
+    return _Bounded(raw)
+
+
+def _contents(plain: _Bounded) -> Contents:
+    """Files, links and directories; devices and FIFOs are left out, and so are names that climb."""
+    contents = Contents({}, {}, set())
+    kept = 0
+    with tarfile.open(fileobj=plain, mode="r|") as archive:
+        for count, member in enumerate(archive):
+            path = _absolute(member.name)
+            if count >= MAX_MEMBERS or kept >= MAX_KEPT:
+                raise ValueError("it holds more than the files of a host")
+            if path is None:
+                continue
+            if member.issym():
+                contents.links[path] = member.linkname
+            elif member.islnk():
+                contents.files[path] = contents.files.get(_absolute(member.linkname) or "", b"")
+            elif member.isdir():
+                contents.folders.add(path)
+            elif member.isreg() and (content := archive.extractfile(member)):
+                contents.files[path] = content.read(MAX_READ if path.endswith("/proc/cpuinfo") else MAX_FILE)
+                kept += len(contents.files[path])
+    return contents
+
+
+def _absolute(name: str) -> str | None:
+    """A member's name as an absolute path; None for the top itself and for one that climbs out of it."""
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    return None if not parts or ".." in parts else "/" + "/".join(parts)
+
+
+def _top(contents: Contents) -> str | None:
+    """The directory that holds proc or sys: "" or the first that has one of them."""
+    steps = [path.split("/", 3)[1:3] for path in sorted(contents.paths())]
+    if any(step[0] in ("proc", "sys") for step in steps):
+        return ""
+    return next(("/" + step[0] for step in steps if step[1:] in (["proc"], ["sys"])), None)
+
+
+def _below(top: str, contents: Contents) -> Contents:
+    """The part of the contents under a directory, with paths as seen from there."""
+    size, inside = len(top), top + "/"
+    return Contents(
+        {path[size:]: data for path, data in contents.files.items() if path.startswith(inside)},
+        {path[size:]: target for path, target in contents.links.items() if path.startswith(inside)},
+        {path[size:] for path in contents.folders if path.startswith(inside)},
+    )

@@ -1,0 +1,82 @@
+"""The processors' caches: every instance once, whichever processors it shows up under."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.collect.host.formats import cpu_mask, read_number, read_word, size
+from advisor.facts.host import Cache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.collect.host.cpuinfo import SharedCache
+    from advisor.collect.host.root import Root
+
+_LETTER = {"Data": "d", "Instruction": "i"}
+_SPARC = (("l1_i", "L1i", 1), ("l1_d", "L1d", 1), ("l2_", "L2", 2))
+_MAX_INDEX = 64
+
+
+class Instance(NamedTuple):
+    """One cache: L2, 2, 1 MiB, and the processors that share it."""
+
+    name: str
+    level: int
+    size: int
+    shared: frozenset[int]
+
+
+def read_caches(root: Root, cpus: tuple[int, ...], elsewhere: tuple[SharedCache, ...]) -> tuple[Cache, ...]:
+    """Caches by name; `elsewhere` are those that only /proc/cpuinfo tells of. Caches of unknown size are left out."""
+    instances: dict[tuple[str, int], Instance] = {}
+    for cpu in cpus:
+        for instance, key in (*_of_cpu(root, cpu, instances), *_of_sparc(root, cpu)):
+            instances.setdefault((instance.name, key), instance)
+    names = sorted({name for name, _ in instances})
+    summed = [_sum([i for i in instances.values() if i.name == name]) for name in names]
+    told = [Cache(name=c.name, level=c.level, size=c.size, total=c.size) for c in elsewhere if c.name not in names]
+    return tuple(cache for cache in (*summed, *told) if cache.total)
+
+
+def _sum(instances: list[Instance]) -> Cache:
+    return Cache(
+        name=instances[0].name,
+        level=instances[0].level,
+        size=max(i.size for i in instances),
+        total=sum(i.size for i in instances),
+        instances=len(instances),
+        shared_by=max(len(i.shared) for i in instances) or None,
+    )
+
+
+def _of_cpu(root: Root, cpu: int, known: dict[tuple[str, int], Instance]) -> Iterable[tuple[Instance, int]]:
+    """The caches that one processor uses, each with the number that tells it from others of its name."""
+    for index in range(_MAX_INDEX):
+        base = f"/sys/devices/system/cpu/cpu{cpu}/cache/index{index}"
+        if root.real(base) is None:
+            return
+        level, kind = read_number(root, f"{base}/level"), read_word(root, f"{base}/type")
+        if level is None or kind is None:
+            continue
+        name = f"L{level}{_LETTER.get(kind, '')}"
+        key = read_number(root, f"{base}/id")
+        if key is None or not 0 <= key < 1 << 31:
+            key = _position(name, cpu, known)
+        if (name, key) not in known:
+            shared = cpu_mask(root.read(f"{base}/shared_cpu_map"))
+            yield Instance(name, level, size(root.read(f"{base}/size", 64)) or 0, shared), key
+
+
+def _position(name: str, cpu: int, known: dict[tuple[str, int], Instance]) -> int:
+    """Kernels before 4.10 number no caches: the instance that lists this processor is meant, else it is a new one."""
+    same = [instance for (other, _), instance in known.items() if other == name]
+    return next((i for i, instance in enumerate(same) if cpu in instance.shared), len(same))
+
+
+def _of_sparc(root: Root, cpu: int) -> Iterable[tuple[Instance, int]]:
+    """sparc64 has one file a size, and every processor its own caches."""
+    for prefix, name, level in _SPARC:
+        held = read_number(root, f"/sys/devices/system/cpu/cpu{cpu}/{prefix}cache_size")
+        if held is not None:
+            yield Instance(name, level, held, frozenset({cpu})), cpu

@@ -1,0 +1,162 @@
+"""The control group of a process: what limits its memory and its processor time.
+
+Limits apply all the way up: the smallest between the process's own group and the top that we can see is the
+one that counts. Files and meanings: the kernel's Documentation/admin-guide/cgroup-v2.rst and
+cgroup-v1/memory.rst.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.collect.host.formats import number, read_word, table
+from advisor.collect.host.mounts import Entry, read_mounts
+from advisor.facts.host import Cgroup
+
+if TYPE_CHECKING:
+    from advisor.collect.host.root import Root
+
+_NO_LIMIT = 1 << 60
+"""Version 1 writes "no limit" as the largest number of whole pages: a bit under 2^63, and different by page size."""
+
+
+class Group(NamedTuple):
+    """A group of one hierarchy: its path, its directory, and the mount point above which nothing is visible."""
+
+    path: str
+    directory: str
+    top: str
+
+    def upwards(self) -> list[str]:
+        """Its directory and those above it, up to the top."""
+        steps = [self.directory]
+        while len(steps[-1]) > len(self.top):
+            steps.append(posixpath.dirname(steps[-1]))
+        return steps
+
+
+def read_cgroup(root: Root, pid: int | None = None) -> Cgroup | None:
+    """The limits of a process, or of this one; None where no hierarchy that accounts for memory is mounted.
+
+    In a hybrid set-up, memory may be accounted for in version 1 while version 2 is mounted too.
+    """
+    member_of = _memberships(root.read(f"/proc/{pid or 'self'}/cgroup"))
+    mounts = read_mounts(root)
+    memory, cpu = (_find(root, mounts, member_of, name) for name in ("memory", "cpu"))
+    unified = _find(root, mounts, member_of, "")
+    cpus, cpus_at = _share_v1(root, cpu) if cpu else _share_v2(root, unified)
+    if memory:
+        return _version_1(root, memory, cpus, cpus_at)
+    return _version_2(root, unified, cpus, cpus_at) if unified else None
+
+
+def _memberships(text: str | None) -> dict[str, str]:
+    """The process's group by controller; "" is version 2's one hierarchy."""
+    groups: dict[str, str] = {}
+    for line in (text or "").split("\n"):
+        found = re.fullmatch(r"[0-9]+:([^:]*):(/.*)", line)
+        for controller in found[1].split(",") if found else ():
+            groups.setdefault(controller, found[2] if found else "/")
+    return groups
+
+
+def _find(root: Root, mounts: tuple[Entry, ...], member_of: dict[str, str], controller: str) -> Group | None:
+    """Where the files of the process's group stand; the top of the mount where the group itself isn't visible."""
+    path = member_of.get(controller)
+    if path is None:
+        return None
+    tops: list[Group] = []
+    for mount in (entry.mount for entry in mounts):
+        if mount.fs_type != ("cgroup" if controller else "cgroup2") or (controller and controller not in mount.options):
+            continue
+        directory = (mount.point + _below(path, mount.root)).rstrip("/")
+        if directory != mount.point and root.real(directory):
+            return Group(path, directory, mount.point)
+        tops.append(Group(path, mount.point, mount.point))
+    return tops[0] if tops else None
+
+
+def _below(path: str, mounted: str) -> str:
+    """A group's path under the part of the hierarchy that is mounted; "" for one that lies outside it."""
+    if ".." in path.split("/"):
+        return ""
+    if mounted == "/":
+        return path
+    return path[len(mounted) :] if path.startswith(mounted + "/") else ""
+
+
+def _version_1(root: Root, group: Group, cpus: float | None, cpus_at: str | None) -> Cgroup:
+    limit, at = _smallest(root, group, "memory.limit_in_bytes")
+    both, _ = _smallest(root, group, "memory.memsw.limit_in_bytes")
+    return Cgroup(
+        version=1,
+        path=group.path,
+        limit=limit,
+        limit_at=_name(group, at),
+        swap_limit=None if both is None else max(both - (limit or 0), 0),
+        usage=number(root.read(f"{at or group.directory}/memory.usage_in_bytes", 64)),
+        oom_kills=_oom_kills(root, f"{group.directory}/memory.oom_control"),
+        cpus=cpus,
+        cpus_at=cpus_at,
+    )
+
+
+def _version_2(root: Root, group: Group, cpus: float | None, cpus_at: str | None) -> Cgroup:
+    limit, at = _smallest(root, group, "memory.max")
+    return Cgroup(
+        version=2,
+        path=group.path,
+        limit=limit,
+        limit_at=_name(group, at),
+        high=_smallest(root, group, "memory.high")[0],
+        swap_limit=_smallest(root, group, "memory.swap.max")[0],
+        usage=number(root.read(f"{at or group.directory}/memory.current", 64)),
+        oom_kills=_oom_kills(root, f"{group.directory}/memory.events"),
+        cpus=cpus,
+        cpus_at=cpus_at,
+    )
+
+
+def _smallest(root: Root, group: Group, file: str) -> tuple[int | None, str | None]:
+    """The smallest number in a file of that name on the way up, and the directory it stands in; "max" is no number."""
+    found = [(number(root.read(f"{step}/{file}", 64)), step) for step in group.upwards()]
+    limits = [(limit, step) for limit, step in found if limit is not None and 0 <= limit < _NO_LIMIT]
+    return min(limits, key=lambda pair: pair[0], default=(None, None))
+
+
+def _oom_kills(root: Root, path: str) -> int | None:
+    """How many processes of the group the kernel has killed for want of memory."""
+    return number(table(root.read(path, 4096), " ").get("oom_kill"))
+
+
+def _share_v1(root: Root, group: Group) -> tuple[float | None, str | None]:
+    pairs = []
+    for step in group.upwards():
+        quota = number(root.read(f"{step}/cpu.cfs_quota_us", 64))
+        period = number(root.read(f"{step}/cpu.cfs_period_us", 64))
+        pairs.append((quota, period, step))
+    return _smallest_share(group, pairs)
+
+
+def _share_v2(root: Root, group: Group | None) -> tuple[float | None, str | None]:
+    if group is None:
+        return None, None
+    pairs = []
+    for step in group.upwards():
+        quota, _, period = (read_word(root, f"{step}/cpu.max") or "").partition(" ")
+        pairs.append((number(quota), number(period), step))
+    return _smallest_share(group, pairs)
+
+
+def _smallest_share(group: Group, found: list[tuple[int | None, int | None, str]]) -> tuple[float | None, str | None]:
+    """Microseconds of processor time a period, as processors; a quota of -1 or "max" is no limit."""
+    shares = [(quota / period, step) for quota, period, step in found if quota and period and quota > 0 < period]
+    share, at = min(shares, key=lambda pair: pair[0], default=(None, None))
+    return share, _name(group, at)
+
+
+def _name(group: Group, directory: str | None) -> str | None:
+    """A group's name within its hierarchy, / for the top."""
+    return None if directory is None else directory[len(group.top) :] or "/"

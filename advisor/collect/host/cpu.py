@@ -1,0 +1,133 @@
+"""The processors, counted the way `lscpu` counts them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.collect.host import arm_parts, cpuinfo
+from advisor.collect.host.architecture import read_architecture
+from advisor.collect.host.caches import read_caches
+from advisor.collect.host.formats import cpu_list, cpu_mask, number, read_number
+from advisor.collect.host.hypervisor import read_hypervisor
+from advisor.collect.host.numa import read_nodes
+from advisor.facts.host import Cpu, CpuKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.collect.host.root import Root
+
+SYS_CPU = "/sys/devices/system/cpu"
+_EXTENSIONS = (("svm", "AMD-V"), ("vmx", "VT-x"))
+
+
+class Siblings(NamedTuple):
+    """The processors that share a core, a socket, a book and a drawer with one processor; empty where not told."""
+
+    cpu: int
+    core: frozenset[int]
+    socket: frozenset[int]
+    book: frozenset[int]
+    drawer: frozenset[int]
+
+
+class Firmware(NamedTuple):
+    """The machine as s390's firmware describes it: a guest's own view of it is virtual and uneven."""
+
+    drawers: int
+    books_per_drawer: int
+    sockets_per_book: int
+    cores_per_socket: int
+
+
+def read_cpu(root: Root) -> Cpu | None:
+    """Count the processors; None where the root tells of none."""
+    online = cpu_list(root.read(f"{SYS_CPU}/online"))
+    present = cpu_list(root.read(f"{SYS_CPU}/present")) or online
+    possible = cpu_list(root.read(f"{SYS_CPU}/possible")) or present
+    if not possible:
+        return None
+    info = cpuinfo.parse(root.read("/proc/cpuinfo") or "")
+    kinds = info.kinds or (cpuinfo.Kind({}),)
+    running = _running(root, possible)
+    firmware = _firmware(root)
+    return Cpu(
+        logical=len(present or possible),
+        online=online,
+        kinds=tuple(
+            _kind(root, kind, [s for s in running if info.kind_index(s.cpu) == index], firmware)
+            for index, kind in enumerate(kinds)
+        ),
+        cores=_count(s.core for s in running),
+        sockets=_count(s.socket for s in running),
+        architecture=read_architecture(root, kinds[0]),
+        virtualization=next((name for flag, name in _EXTENSIONS if flag in kinds[0].flags), None),
+        hypervisor=read_hypervisor(root, kinds[0]),
+        caches=read_caches(root, possible, info.caches),
+        nodes=read_nodes(root),
+    )
+
+
+def _running(root: Root, possible: tuple[int, ...]) -> list[Siblings]:
+    """The processors that have a topology; one on its way offline still shows an outdated one and is left out."""
+    states = re.search(r"([0-9]{1,9}): online", root.read(f"{SYS_CPU}/hotplug/states") or "")
+    final = number(states[1]) if states else None
+    running: list[Siblings] = []
+    for cpu in possible:
+        base = f"{SYS_CPU}/cpu{cpu}"
+        core = root.read(f"{base}/topology/thread_siblings")
+        state = read_number(root, f"{base}/hotplug/state") if final else None
+        if core is None or (state is not None and state != final):
+            continue
+        wider = [cpu_mask(root.read(f"{base}/topology/{name}_siblings")) for name in ("core", "book", "drawer")]
+        running.append(Siblings(cpu, cpu_mask(core), *wider))
+    return running
+
+
+def _count(maps: Iterable[frozenset[int]]) -> int:
+    """How many groups the maps describe; one that overlaps an earlier one is the same group."""
+    seen: set[int] = set()
+    groups = 0
+    for cpus in maps:
+        if cpus and seen.isdisjoint(cpus):
+            groups += 1
+            seen |= cpus
+    return groups
+
+
+def _kind(root: Root, kind: cpuinfo.Kind, running: list[Siblings], firmware: Firmware | None) -> CpuKind:
+    cores, sockets = _count(s.core for s in running), _count(s.socket for s in running)
+    books, drawers = _count(s.book for s in running), _count(s.drawer for s in running)
+    per = firmware or Firmware(drawers, _per(books, drawers), _per(sockets, books), _per(cores, sockets))
+    vendor, part, revision = kind.get("vendor"), kind.get("model"), kind.get("revision")
+    last_thread = number(kind.get("last_thread"))
+    threads = max((len(s.core) or 1 for s in running), default=0)
+    speeds = [read_number(root, f"{SYS_CPU}/cpu{s.cpu}/cpufreq/cpuinfo_max_freq") for s in running]
+    return CpuKind(
+        model_name=arm_parts.core_name(vendor, part) or kind.get("name"),
+        vendor=arm_parts.vendor_name(vendor) or vendor,
+        family=kind.get("family"),
+        model=revision or part,
+        stepping=arm_parts.stepping_name(vendor, kind.get("stepping"), revision),
+        cores=cores,
+        sockets=sockets if books else per.sockets_per_book or sockets,
+        threads_per_core=threads if last_thread is None else last_thread + 1,
+        cores_per_socket=per.cores_per_socket,
+        sockets_per_book=per.sockets_per_book if books else None,
+        books_per_drawer=per.books_per_drawer if books and (per.drawers or drawers) else None,
+        books=(per.books_per_drawer or books) if books and not (per.drawers or drawers) else None,
+        drawers=(per.drawers or drawers) if books and (per.drawers or drawers) else None,
+        max_mhz=max((speed / 1000 for speed in speeds if speed), default=None),
+    )
+
+
+def _per(inner: int, outer: int) -> int:
+    return inner // outer if outer else 0
+
+
+def _firmware(root: Root) -> Firmware | None:
+    """The line `CPU Topology SW: 0 0 4 2 3 8` of s390's /proc/sysinfo; its first two levels are reserved."""
+    text = root.read("/proc/sysinfo") or ""
+    found = re.search(r"^CPU Topology SW:" + r"\s+([0-9]{1,9})" * 6, text, re.MULTILINE)
+    return Firmware(*(int(found[i]) for i in range(3, 7))) if found else None

@@ -1,0 +1,137 @@
+"""/proc/cpuinfo: which kinds of core there are, and which processor is of which kind.
+
+The file is a stream of `key : value` lines, another one on each architecture: a block a processor on most,
+one block for all on s390 and sparc, the kind after all processors on old ARM, facts of the whole machine at
+the end on POWER. So it is read as `lscpu` reads it: a key that the current kind already has begins a new
+kind, a `processor` line assigns the current kind to the processor before it, and kinds that say the same are
+one kind.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from advisor.collect.host.formats import MAX_CPU, number, word
+
+_KIND_KEYS = {
+    "vendor_id": "vendor", "vendor": "vendor", "CPU implementer": "vendor", "mvendorid": "vendor",
+    "cpu family": "family", "family": "family", "CPU Family": "family", "marchid": "family",
+    "model": "model", "cpu model": "model", "CPU part": "model", "mimpid": "model",
+    "model name": "name", "Model Name": "name", "cpu": "name", "uarch": "name",
+    "stepping": "stepping", "CPU variant": "stepping",
+    "revision": "revision", "CPU revision": "revision", "CPU Revision": "revision",
+    "flags": "flags", "features": "flags", "Features": "flags", "ASEs implemented": "flags", "type": "flags",
+    "isa": "isa", "ISA": "isa", "mmu": "mmu", "microcode": "microcode", "max thread id": "last_thread",
+    "address sizes": "addresses", "Address Sizes": "addresses",
+    "CPU architecture": "architecture", "BogoMIPS": "bogomips", "bogomips per cpu": "bogomips",
+}  # fmt: skip
+_ONE_KIND = ("vendor", "model", "name", "stepping")
+"""What tells kinds apart; flags and speeds differ between processors of one kind."""
+_A_PAIR = 2
+_SUBSET = ("model", "name", "vendor", "bogomips", "revision")
+"""Of two kinds the first is none if it says nothing else in these: POWER ends with facts of the machine, which would make
+its last processor a kind of its own."""
+
+
+class Kind(NamedTuple):
+    """The facts of one kind of core by field: vendor, family, model, name, stepping, revision, flags, isa, …"""
+
+    facts: dict[str, str]
+
+    def get(self, field: str) -> str | None:
+        """One fact, as the kernel writes it."""
+        return self.facts.get(field)
+
+    @property
+    def flags(self) -> frozenset[str]:
+        """What the core can do, in the kernel's words."""
+        return frozenset(self.facts.get("flags", "").split())
+
+
+class SharedCache(NamedTuple):
+    """A cache that s390 tells of here alone: name, level, size in bytes."""
+
+    name: str
+    level: int
+    size: int
+
+
+class CpuInfo(NamedTuple):
+    """The kinds of core in a settled order, and the kind of each processor as an index into them."""
+
+    kinds: tuple[Kind, ...]
+    kind_of: dict[int, int]
+    caches: tuple[SharedCache, ...]
+
+    def kind_index(self, cpu: int) -> int:
+        """The kind of a processor; the first where the file doesn't mention it."""
+        return self.kind_of.get(cpu, 0)
+
+
+def parse(text: str) -> CpuInfo:
+    """Read the text of /proc/cpuinfo; a text without any fact gives no kinds."""
+    kinds, assigned, caches = _collect(text)
+    order = sorted(range(len(kinds)), key=lambda i: [kinds[i].get(field, "") for field in _ONE_KIND])
+    merged: list[dict[str, str]] = []
+    place: dict[int, int] = {}
+    for index in order:
+        if not merged or any(merged[-1].get(f) != kinds[index].get(f) for f in _ONE_KIND):
+            merged.append(kinds[index])
+        place[index] = len(merged) - 1
+    if len(merged) == _A_PAIR and all(merged[1].get(f) == merged[0][f] for f in _SUBSET if f in merged[0]):
+        merged, place = merged[1:], dict.fromkeys(place, 0)
+    return CpuInfo(
+        tuple(Kind(facts) for facts in merged),
+        {cpu: place[index] for cpu, index in assigned.items()},
+        tuple(sorted(caches)),
+    )
+
+
+def _collect(text: str) -> tuple[list[dict[str, str]], dict[int, int], list[SharedCache]]:
+    """Kinds as they come, the kind of each processor, and the shared caches."""
+    kinds: list[dict[str, str]] = []
+    assigned: dict[int, int] = {}
+    caches: list[SharedCache] = []
+    current: int | None = None
+    for line in text.split("\n"):
+        key, _, value = (part.strip() for part in line.partition(":"))
+        if not key or not value:
+            continue
+        bare, index = _without_number(key)
+        if bare in ("processor", "cpu number"):
+            if current is not None and kinds:
+                assigned[current] = len(kinds) - 1
+            current = _cpu_number(index, value)
+        elif bare == "cache":
+            caches.extend(_shared_cache(value))
+        elif field := _KIND_KEYS.get(bare):
+            if not kinds or field in kinds[-1]:
+                kinds.append({})
+            kinds[-1][field] = word(value) or ""
+        elif bare == "bogomips" and kinds:
+            kinds[-1].setdefault("bogomips", value)
+    if current is not None and current not in assigned and kinds:
+        assigned[current] = len(kinds) - 1
+    return kinds, assigned, caches
+
+
+def _without_number(key: str) -> tuple[str, int | None]:
+    """A key without the number at its end, as in "processor 5" or "cache1"."""
+    bare = key.rstrip("0123456789")
+    return bare.rstrip(), number(key[len(bare) :])
+
+
+def _cpu_number(index: int | None, value: str) -> int | None:
+    found = index if index is not None else number(value)
+    return found if found is not None and 0 <= found < MAX_CPU else None
+
+
+def _shared_cache(value: str) -> list[SharedCache]:
+    """One `cacheN : level=4 type=Unified scope=Shared size=491520K …` line; private ones stand in /sys too."""
+    facts = dict(re.findall(r"(\w+)=(\w+)", value))
+    level, kilobytes = number(facts.get("level")), number(facts.get("size", "").rstrip("K"))
+    if facts.get("scope", "Private") == "Private" or level is None or kilobytes is None:
+        return []
+    letter = {"Data": "d", "Instruction": "i"}.get(facts.get("type", ""), "")
+    return [SharedCache(f"L{level}{letter}", level, kilobytes << 10)]

@@ -1,0 +1,136 @@
+"""Block devices: disks, their partitions, and what is built on them, as `lsblk` shows them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.collect.host.formats import chosen, read_number, read_word
+from advisor.collect.host.hardware import read_hardware
+from advisor.collect.host.raid import read_raid
+from advisor.facts.host import BlockDevice, Queue
+
+if TYPE_CHECKING:
+    from advisor.collect.host.root import Root
+
+SYS_BLOCK = "/sys/block"
+_SECTOR = 512
+"""Sizes and starts in /sys count sectors of 512 bytes, whatever the device's own."""
+_RAM_DISK, _LOOP = "1", "7"
+_SCSI_TYPES = {
+    1: "tape", 2: "printer", 3: "processor", 4: "worm", 5: "rom", 6: "scanner", 7: "mo-disk", 8: "changer", 9: "comm",
+    12: "raid", 13: "enclosure", 14: "rbc", 17: "osd",
+}  # fmt: skip
+"""Peripheral device types other than a disk's, by the number that SCSI's INQUIRY gives (SPC-4)."""
+
+
+def read_devices(root: Root) -> tuple[BlockDevice, ...]:
+    """All block devices but RAM disks, unused loops and hidden paths; partitions come after their disk."""
+    found: list[BlockDevice] = []
+    for disk in root.names(SYS_BLOCK):
+        base = f"{SYS_BLOCK}/{disk}"
+        queue = _queue(root, f"{base}/queue")
+        whole = _disk(root, base, disk, queue)
+        if whole:
+            names = [name for name in root.names(base) if name.startswith(disk)]
+            parts = (_partition(root, f"{base}/{name}", name, whole) for name in names)
+            found += [whole, *filter(None, parts)]
+    return tuple(found)
+
+
+def _disk(root: Root, base: str, name: str, queue: Queue) -> BlockDevice | None:
+    """A device that is no partition; None for one that is not to be shown."""
+    number, size = _number(root, base), _sectors(root, f"{base}/size")
+    if number is None or size is None or _unused(number, size) or read_word(root, f"{base}/hidden") == "1":
+        return None
+    under = root.names(f"{base}/slaves")
+    return BlockDevice(
+        name=read_word(root, f"{base}/dm/name") or _shown(name),
+        kernel_name=_shown(name),
+        number=number,
+        type=_type(root, base, name),
+        size=size,
+        queue=queue,
+        under=tuple(_shown(device) for device in under),
+        read_only=_flag(root, f"{base}/ro"),
+        alignment_offset=read_number(root, f"{base}/alignment_offset"),
+        hardware=None if under else read_hardware(root, base, name),
+        raid=read_raid(root, base),
+    )
+
+
+def _partition(root: Root, base: str, name: str, disk: BlockDevice) -> BlockDevice | None:
+    """A part of a disk; None for the other directories that stand under a disk, which have no start."""
+    number, size, start = _number(root, base), _sectors(root, f"{base}/size"), _sectors(root, f"{base}/start")
+    if number is None or size is None or start is None:
+        return None
+    return BlockDevice(
+        name=_shown(name),
+        kernel_name=_shown(name),
+        number=number,
+        type="part",
+        size=size,
+        queue=disk.queue,
+        under=(disk.kernel_name,),
+        start=start,
+        read_only=_flag(root, f"{base}/ro"),
+        alignment_offset=read_number(root, f"{base}/alignment_offset"),
+    )
+
+
+def _queue(root: Root, queue: str) -> Queue:
+    def kilobytes(name: str) -> int | None:
+        found = read_number(root, f"{queue}/{name}")
+        return None if found is None else found << 10
+
+    return Queue(
+        rotational=_flag(root, f"{queue}/rotational"),
+        scheduler=chosen(root.read(f"{queue}/scheduler", 256)),
+        requests=read_number(root, f"{queue}/nr_requests"),
+        read_ahead=kilobytes("read_ahead_kb"),
+        max_io=kilobytes("max_sectors_kb"),
+        minimum_io=read_number(root, f"{queue}/minimum_io_size"),
+        optimal_io=read_number(root, f"{queue}/optimal_io_size"),
+        logical_sector=read_number(root, f"{queue}/logical_block_size"),
+        physical_sector=read_number(root, f"{queue}/physical_block_size"),
+        write_cache=read_word(root, f"{queue}/write_cache"),
+        discard_granularity=read_number(root, f"{queue}/discard_granularity"),
+        discard_max=read_number(root, f"{queue}/discard_max_bytes"),
+    )
+
+
+def _type(root: Root, base: str, name: str) -> str:
+    """The device's type in lsblk's words; the owner of a dm device stands before the first dash of its uuid."""
+    if name.startswith("dm-"):
+        owner = (read_word(root, f"{base}/dm/uuid") or "").split("-")[0].lower()
+        return "part" if owner.startswith("part") else owner or "dm"
+    if name.startswith("loop"):
+        return "loop"
+    if name.startswith("md"):
+        return (read_word(root, f"{base}/md/level") or "md").lower()
+    return _SCSI_TYPES.get(read_number(root, f"{base}/device/type") or 0, "disk")
+
+
+def _number(root: Root, base: str) -> str | None:
+    number = read_word(root, f"{base}/dev") or ""
+    return number if re.fullmatch(r"[0-9]{1,9}:[0-9]{1,9}", number) else None
+
+
+def _sectors(root: Root, path: str) -> int | None:
+    sectors = read_number(root, path)
+    return None if sectors is None or sectors < 0 else sectors * _SECTOR
+
+
+def _unused(number: str, size: int) -> bool:
+    major = number.partition(":")[0]
+    return major == _RAM_DISK or (major == _LOOP and not size)
+
+
+def _flag(root: Root, path: str) -> bool | None:
+    found = read_number(root, path)
+    return None if found is None else bool(found)
+
+
+def _shown(name: str) -> str:
+    """A name as under /dev: where that has a slash (cciss/c0d0), /sys has an exclamation mark."""
+    return name.replace("!", "/")

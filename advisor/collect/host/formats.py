@@ -1,0 +1,85 @@
+"""The small text formats of /proc and /sys: numbers, sizes, processor lists, `key: value` tables.
+
+Every function is total: what isn't in the format is None or left out, since these texts come from other
+machines too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from advisor.collect.host.root import Root
+
+MAX_CPU = 1 << 16
+"""Processor numbers at or above this are garbage; the kernel stops at 8,192."""
+_NUMBER = re.compile(r"\s*(-?[0-9]{1,20})\s*")
+_SIZE = re.compile(r"\s*([0-9]{1,15})\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
+_UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+
+
+def number(text: str | None) -> int | None:
+    """A decimal number standing alone."""
+    found = _NUMBER.fullmatch(text) if text is not None else None
+    return int(found[1]) if found else None
+
+
+def size(text: str | None) -> int | None:
+    """A size in bytes from "32K", "4096", "64 kB"; powers of 1024, as the kernel means them."""
+    found = _SIZE.fullmatch(text) if text is not None else None
+    return int(found[1]) << _UNITS[found[2].upper()] if found else None
+
+
+def word(text: str | None) -> str | None:
+    """The first line without blanks around it, anything unprintable made a blank; None where nothing is left."""
+    if text is None:
+        return None
+    line = text.strip().partition("\n")[0]
+    return "".join(c if c.isprintable() else " " for c in line).strip() or None
+
+
+def chosen(text: str | None) -> str | None:
+    """The bracketed choice of "always [madvise] never"; None where nothing is to be chosen."""
+    found = re.search(r"\[([^\]\s]+)\]", text or "")
+    return word(found[1]) if found else None
+
+
+def cpu_list(text: str | None) -> tuple[int, ...]:
+    """The numbers of "0-3,8,10-14:2"."""
+    numbers: set[int] = set()
+    for part in (text or "").strip().split(","):
+        found = re.fullmatch(r"\s*([0-9]{1,6})(?:-([0-9]{1,6})(?::([0-9]{1,6}))?)?\s*", part)
+        if found:
+            first, last, step = int(found[1]), int(found[2] or found[1]), int(found[3] or 1)
+            numbers.update(range(first, min(last, MAX_CPU) + 1, max(step, 1)))
+    return tuple(sorted(n for n in numbers if n < MAX_CPU))
+
+
+def cpu_mask(text: str | None) -> frozenset[int]:
+    """The numbers whose bits are set in "00000000,0000ff00"."""
+    digits = (text or "").strip().replace(",", "")
+    if not re.fullmatch(r"[0-9a-fA-F]{1,16384}", digits):
+        return frozenset()
+    bits = int(digits, 16)
+    return frozenset(n for n in range(bits.bit_length()) if bits >> n & 1)
+
+
+def table(text: str | None, separator: str = ":") -> dict[str, str]:
+    """The lines "key: value" by key; the first one wins."""
+    rows: dict[str, str] = {}
+    for line in (text or "").split("\n"):
+        key, found, value = line.partition(separator)
+        if found:
+            rows.setdefault(key.strip(), value.strip())
+    return rows
+
+
+def read_number(root: Root, path: str) -> int | None:
+    """The number that a file holds."""
+    return number(root.read(path, 64))
+
+
+def read_word(root: Root, path: str) -> str | None:
+    """The first line of a file, fit to be shown."""
+    return word(root.read(path, 4096))

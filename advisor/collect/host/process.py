@@ -1,0 +1,73 @@
+"""The server's process, as far as reading it costs the server nothing.
+
+`numa_maps` and `smaps` are left alone: the kernel walks every page for them, and holds the lock that the
+server's own mappings need.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+from advisor.collect.host.formats import cpu_list, number, read_number, size, table, word
+from advisor.facts.host import Limit, Process
+
+if TYPE_CHECKING:
+    from advisor.collect.host.root import Root
+
+SERVERS = frozenset({"mysqld", "mariadbd", "mysqld-debug", "mariadbd-debug", "mysqld-bin"})
+_LIMITS = {
+    "cpu time": "cpu", "file size": "fsize", "data size": "data", "stack size": "stack", "core file size": "core",
+    "resident set": "rss", "processes": "nproc", "open files": "nofile", "locked memory": "memlock",
+    "address space": "as", "file locks": "locks", "pending signals": "sigpending", "msgqueue size": "msgqueue",
+    "nice priority": "nice", "realtime priority": "rtprio", "realtime timeout": "rttime",
+}  # fmt: skip
+_ALLOCATORS = ("jemalloc", "tcmalloc", "mimalloc")
+
+
+def read_process(root: Root, pid: int) -> Process | None:
+    """What a process may use and does use; None where there is none of that number."""
+    status = table(root.read(f"/proc/{pid}/status"))
+    if "Name" not in status:
+        return None
+    return Process(
+        pid=pid,
+        name=word(status["Name"]) or "",
+        executable=root.link(f"/proc/{pid}/exe"),
+        cwd=root.link(f"/proc/{pid}/cwd"),
+        uid=number(status.get("Uid", "").split("\t")[0]),
+        resident=size(status.get("VmRSS")),
+        peak_resident=size(status.get("VmHWM")),
+        swapped=size(status.get("VmSwap")),
+        threads=number(status.get("Threads")),
+        cpus=cpu_list(status.get("Cpus_allowed_list")),
+        memory_nodes=cpu_list(status.get("Mems_allowed_list")),
+        oom_score_adj=read_number(root, f"/proc/{pid}/oom_score_adj"),
+        allocator=_allocator(root.read(f"/proc/{pid}/maps")),
+        limits=_limits(root.read(f"/proc/{pid}/limits")),
+    )
+
+
+def server_pids(root: Root) -> tuple[int, ...]:
+    """The processes that are database servers by name."""
+    pids = (int(name) for name in root.names("/proc") if re.fullmatch(r"[0-9]{1,9}", name))
+    return tuple(sorted(pid for pid in pids if word(root.read(f"/proc/{pid}/comm", 64)) in SERVERS))
+
+
+def _limits(text: str | None) -> tuple[Limit, ...]:
+    """The lines of /proc/PID/limits: a name in words, soft, hard, and perhaps a unit."""
+    rows = (re.match(r"Max (.+?)\s{2,}(\S+)\s+(\S+)", line) for line in (text or "").split("\n"))
+    named = ((_LIMITS.get(row[1]), row) for row in rows if row)
+    return tuple(Limit(name, number(row[2]), number(row[3])) for name, row in named if name)
+
+
+def _allocator(maps: str | None) -> str | None:
+    """The malloc among the loaded libraries; the C library's own where there is no other."""
+    libraries = {posixpath.basename(line.split(" ")[-1]) for line in (maps or "").split("\n") if "/" in line}
+    for name in _ALLOCATORS:
+        if any(library.startswith(f"lib{name}") for library in libraries):
+            return name
+    if any(library.startswith("ld-musl") for library in libraries):
+        return "musl"
+    return "glibc" if any(re.match(r"libc[.-]", library) for library in libraries) else None

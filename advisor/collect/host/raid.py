@@ -1,0 +1,112 @@
+"""Arrays of the kernel's md driver, and the stripe that a file system meets.
+
+Files and meanings: the kernel's Documentation/admin-guide/md.rst, "md devices in sysfs".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from advisor.collect.host.formats import number, read_number, read_word
+from advisor.facts.host import Raid, Stripe
+
+if TYPE_CHECKING:
+    from advisor.collect.host.root import Root
+    from advisor.facts.host import BlockDevice
+
+_PARITY_DISKS = {"raid0": 0, "raid4": 1, "raid5": 1, "raid6": 2}
+_RAID_TRANSPORTS = (None, "scsi", "sas", "fc", "iscsi", "virtio", "xen", "hyperv")
+"""How a controller or a host presents a RAID volume as one disk; NVMe, SATA and USB disks stand for themselves."""
+_LEAST_STRIPE = 4096
+
+
+def read_raid(root: Root, base: str) -> Raid | None:
+    """The array behind a device; None for a device that is none."""
+    level = read_word(root, f"{base}/md/level")
+    if level is None:
+        return None
+    # While an array is being reshaped these files hold the new number and, in brackets, the old one.
+    disks, chunk, layout = (_first(root.read(f"{base}/md/{f}", 64)) for f in ("raid_disks", "chunk_size", "layout"))
+    return Raid(
+        level=level,
+        disks=disks,
+        chunk=chunk,
+        layout=layout,
+        state=read_word(root, f"{base}/md/array_state"),
+        degraded=read_number(root, f"{base}/md/degraded"),
+    )
+
+
+def _first(text: str | None) -> int | None:
+    found = re.match(r"\s*([0-9]{1,15})\b", text or "")
+    return number(found[1]) if found else None
+
+
+def data_disks(raid: Raid) -> int | None:
+    """How many disks a full stripe's data lies on; None for arrays that don't stripe, or of another make."""
+    if not raid.disks or not raid.chunk:
+        return None
+    if raid.level in _PARITY_DISKS:
+        count = raid.disks - _PARITY_DISKS[raid.level]
+    elif raid.level == "raid10":
+        # The layout's low byte is the number of near copies. Far copies stripe as RAID 0 does, and where the disks
+        # aren't a multiple of the copies a round takes all: raid10_nr_stripes() in the kernel's drivers/md/raid10.c.
+        near = (raid.layout or 0) & 0xFF or 1
+        count = raid.disks if raid.disks % near else raid.disks // near
+    else:
+        return None
+    return count if count > 1 else None
+
+
+def stripe_of(devices: tuple[BlockDevice, ...]) -> Stripe | None:
+    """The stripe under what is mounted; `devices` begin there and go down to the disks.
+
+    An array's own numbers come first, then the hint of a device's queue, the uppermost first.
+    """
+    for found in (*map(_of_array, devices), *(_of_queue(device, devices) for device in devices)):
+        if found:
+            return replace(found, offset=_offset(devices[0], found))
+    return None
+
+
+def _of_array(device: BlockDevice) -> Stripe | None:
+    disks = data_disks(device.raid) if device.raid else None
+    if not device.raid or not device.raid.chunk or not disks:
+        return None
+    return Stripe(device.raid.chunk * disks, "md", device.kernel_name, device.raid.chunk, disks)
+
+
+def _of_queue(device: BlockDevice, devices: tuple[BlockDevice, ...]) -> Stripe | None:
+    """The stripe that a queue hints at: its optimal I/O, with its minimum I/O as the chunk if that is more than a sector."""
+    minimum, optimal = device.queue.minimum_io or 0, device.queue.optimal_io or 0
+    if not _may_hint(device, devices) or optimal < _LEAST_STRIPE or optimal % _LEAST_STRIPE:
+        return None
+    if minimum <= max(device.queue.physical_sector or 0, _LEAST_STRIPE) or optimal % minimum or optimal == minimum:
+        return Stripe(optimal, "queue", device.kernel_name)
+    return Stripe(optimal, "queue", device.kernel_name, minimum, optimal // minimum)
+
+
+def _may_hint(device: BlockDevice, devices: tuple[BlockDevice, ...]) -> bool:
+    """Whether a queue's optimal I/O can mean a stripe.
+
+    Flash and single disks name the request size they like best. A volume passes on what it stands on, so only
+    a difference from that is its own.
+    """
+    if device.type in ("part", "loop", "rom") or device.raid:
+        return False
+    if not device.under:
+        return device.hardware is None or device.hardware.transport in _RAID_TRANSPORTS
+    sizes = (device.queue.minimum_io, device.queue.optimal_io)
+    below = [d for d in devices if d.kernel_name in device.under]
+    return bool(below) and all((d.queue.minimum_io, d.queue.optimal_io) != sizes for d in below)
+
+
+def _offset(top: BlockDevice, stripe: Stripe) -> int | None:
+    """Where the file system begins within a stripe; a volume manager's own offset isn't in the files."""
+    if top.kernel_name == stripe.device:
+        return 0
+    if top.under == (stripe.device,) and top.start is not None:
+        return top.start % stripe.size
+    return None

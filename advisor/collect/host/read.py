@@ -1,0 +1,49 @@
+"""Everything about one host in one value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from advisor.collect.host.cgroup import read_cgroup
+from advisor.collect.host.cpu import read_cpu
+from advisor.collect.host.devices import read_devices
+from advisor.collect.host.memory import read_memory
+from advisor.collect.host.process import read_process
+from advisor.collect.host.storage import trace
+from advisor.collect.host.system import read_system
+from advisor.facts.host import Host, Skipped
+
+if TYPE_CHECKING:
+    from advisor.collect.host.root import Root
+
+
+def read_host(root: Root, pid: int | None = None, datadir: str | None = None) -> Host:
+    """Read a host; with the server's pid also its process, limits and storage.
+
+    `datadir` is where its data lies; without it, the process's working directory, which is the data directory
+    of a server. What can't be read is None and stands in `skipped` with the reason; nothing is raised.
+    """
+    process = read_process(root, pid) if pid is not None else None
+    devices = read_devices(root)
+    place = datadir or (process.cwd if process else None)
+    storage = trace(root, place, devices, pid) if place else None
+    host = Host(
+        cpu=read_cpu(root),
+        memory=read_memory(root),
+        cgroup=read_cgroup(root, pid),
+        devices=devices,
+        storage=storage,
+        process=process,
+        os=read_system(root),
+    )
+    reasons = {
+        "cpu": "no processors in /sys/devices/system/cpu",
+        "memory": "no total in /proc/meminfo",
+        "cgroup": "no control groups that account for memory are mounted",
+        "devices": "no block devices in /sys/block",
+        "storage": f"no mount holds {place}" if place else "no data directory was given",
+        "process": "no server process was given" if pid is None else f"no process {pid} is here",
+        "os": "neither the kernel's version nor os-release is to be read",
+    }
+    return replace(host, skipped=tuple(Skipped(part, why) for part, why in reasons.items() if not getattr(host, part)))

@@ -1,0 +1,110 @@
+"""A path followed down: mount, device, partition, volume, array, disks."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from advisor.collect.host.mounts import mount_of, read_mounts
+from advisor.collect.host.raid import stripe_of
+from advisor.facts.host import Storage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.collect.host.root import Root
+    from advisor.facts.host import BlockDevice, Mount
+
+_NO_DEVICE = {
+    "overlay": "it lies on a container's overlay, whose own place isn't visible from inside: give the data a volume",
+    "tmpfs": "it lies in memory",
+    "ramfs": "it lies in memory",
+    "zfs": "ZFS pools aren't in /sys; zpool status and zfs get recordsize tell",
+    "9p": "it is shared in by the hypervisor",
+    "virtiofs": "it is shared in by the hypervisor",
+}
+_NETWORK = ("nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "fuse.glusterfs", "lustre", "beegfs", "gpfs")
+
+
+def trace(root: Root, path: str, devices: tuple[BlockDevice, ...], pid: int | None = None) -> Storage | None:
+    """Follow a path to its disks, as the process `pid` sees it; None where no mount holds it.
+
+    `devices` are those that read_devices() found. Where the way ends early, `untraced` says why.
+    """
+    real = _real(root, path, pid)
+    mount = mount_of(read_mounts(root, pid), real)
+    if mount is None:
+        return None
+    tops = _mounted(root, mount, devices)
+    if not tops:
+        return Storage(path=real, mount=mount, untraced=_why(mount))
+    chain = _down(tops, devices)
+    known = {device.kernel_name for device in chain}
+    missing = sorted({name for device in chain for name in device.under} - known)
+    return Storage(
+        path=real,
+        mount=mount,
+        devices=chain,
+        stripe=stripe_of(chain) if len(tops) == 1 else None,
+        untraced=f"nothing is known of {', '.join(missing)}" if missing else None,
+    )
+
+
+def _real(root: Root, path: str, pid: int | None) -> str:
+    """The path without links; through the process's own root where its mounts are not ours."""
+    inside = f"/proc/{pid}/root"
+    through = root.real(inside + path) if pid is not None and root.link(inside) not in (None, "/") else None
+    if through is not None and through.startswith(inside + "/"):
+        return through[len(inside) :]
+    return root.real(path) or posixpath.normpath(path)
+
+
+def _mounted(root: Root, mount: Mount, devices: tuple[BlockDevice, ...]) -> list[BlockDevice]:
+    """The devices that a file system lies on: one by its number, or several that bcachefs and btrfs list."""
+    sources = mount.source.split(":") if mount.source.startswith("/dev/") else []
+    named = [device for source in sources if (device := _by_name(root, source, devices))]
+    if len(named) > 1:
+        return named
+    if named and mount.fs_type == "btrfs":
+        members = _btrfs_members(root, named[0].kernel_name)
+        return [device for device in devices if device.kernel_name in members] or named
+    return [device for device in devices if device.number == mount.number] or named
+
+
+def _by_name(root: Root, source: str, devices: tuple[BlockDevice, ...]) -> BlockDevice | None:
+    """The device of a /dev path: a kernel name, /dev/mapper/NAME, or a link such as /dev/disk/by-uuid/…"""
+    for path in (source, root.real(source) or source):
+        name = path.removeprefix("/dev/mapper/") if path.startswith("/dev/mapper/") else path.removeprefix("/dev/")
+        for device in devices:
+            if name in (device.kernel_name, device.name):
+                return device
+    return None
+
+
+def _btrfs_members(root: Root, kernel_name: str) -> frozenset[str]:
+    """The devices of the btrfs that has this one among its own; subvolumes hide their device's number."""
+    for uuid in root.names("/sys/fs/btrfs"):
+        members = frozenset(name.replace("!", "/") for name in root.names(f"/sys/fs/btrfs/{uuid}/devices"))
+        if kernel_name in members:
+            return members
+    return frozenset()
+
+
+def _down(tops: Iterable[BlockDevice], devices: tuple[BlockDevice, ...]) -> tuple[BlockDevice, ...]:
+    """The devices and all that they stand on, level by level, each once."""
+    by_name = {device.kernel_name: device for device in devices}
+    chain = {device.kernel_name: device for device in tops}
+    waiting = list(chain.values())
+    for device in waiting:
+        for name in device.under:
+            if name in by_name and name not in chain:
+                chain[name] = by_name[name]
+                waiting.append(by_name[name])
+    return tuple(chain.values())
+
+
+def _why(mount: Mount) -> str:
+    if mount.fs_type in _NETWORK:
+        return f"it lies on a network file system ({mount.fs_type})"
+    told = _NO_DEVICE.get(mount.fs_type)
+    return told or f"the device of its mount ({mount.source}, {mount.fs_type}) isn't visible here"

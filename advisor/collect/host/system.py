@@ -1,0 +1,76 @@
+"""Distribution, kernel, and the signs of a container or a cloud."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.collect.host.formats import number, read_number, read_word, table, word
+from advisor.facts.host import OperatingSystem
+
+if TYPE_CHECKING:
+    from advisor.collect.host.root import Root
+
+_DMI = "/sys/class/dmi/id"
+_DMI_FIELDS = ("sys_vendor", "product_name", "board_vendor", "bios_vendor", "bios_version", "chassis_asset_tag")
+_CLOUDS = (
+    ("Amazon EC2", "Amazon EC2"), ("amazon", "Amazon EC2"), ("Google Compute Engine", "Google Cloud"),
+    ("7783-7084-3265-9085-8269-3286-77", "Azure"), ("OracleCloud.com", "Oracle Cloud"),
+    ("Alibaba Cloud", "Alibaba Cloud"),
+    ("Tencent Cloud", "Tencent Cloud"), ("DigitalOcean", "DigitalOcean"), ("Hetzner", "Hetzner"), ("Vultr", "Vultr"),
+    ("Scaleway", "Scaleway"), ("UpCloud", "UpCloud"), ("Exoscale", "Exoscale"),
+    ("Linode", "Akamai"), ("Akamai", "Akamai"), ("OpenStack", "OpenStack"), ("CloudStack", "CloudStack"),
+)  # fmt: skip
+"""What clouds write into the firmware of their machines; cloud-init's ds-identify goes by the same signs."""
+_IN_CGROUP = (
+    ("docker", "docker"), ("kubepods", "kubernetes"), ("libpod", "podman"), ("lxc", "lxc"), ("machine.slice", "nspawn"),
+)  # fmt: skip
+
+
+def read_system(root: Root) -> OperatingSystem | None:
+    """Name the system; None where not even a kernel version is to be had."""
+    kernel = read_word(root, "/proc/sys/kernel/osrelease") or _kernel_of(root.read("/proc/version", 4096))
+    release = _release(root)
+    if kernel is None and not release:
+        return None
+    firmware = {field: read_word(root, f"{_DMI}/{field}") or "" for field in _DMI_FIELDS}
+    uptime = number((root.read("/proc/uptime", 64) or "").partition(".")[0])
+    boot = number(table(root.read("/proc/stat"), " ").get("btime"))
+    return OperatingSystem(
+        kernel=kernel,
+        hostname=read_word(root, "/proc/sys/kernel/hostname"),
+        distribution=release.get("PRETTY_NAME") or release.get("NAME"),
+        distribution_id=release.get("ID"),
+        version=release.get("VERSION_ID"),
+        time=boot + uptime if boot is not None and uptime is not None else None,
+        uptime=uptime,
+        clocksource=read_word(root, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        product=" ".join(filter(None, (firmware["sys_vendor"], firmware["product_name"]))) or None,
+        cloud=next((name for sign, name in _CLOUDS if any(sign in value for value in firmware.values())), None),
+        containers=_containers(root),
+        aio_max=read_number(root, "/proc/sys/fs/aio-max-nr"),
+        aio_used=read_number(root, "/proc/sys/fs/aio-nr"),
+        open_files_max=read_number(root, "/proc/sys/fs/file-max"),
+        listen_backlog_max=read_number(root, "/proc/sys/net/core/somaxconn"),
+    )
+
+
+def _kernel_of(version: str | None) -> str | None:
+    found = re.match(r"Linux version (\S+)", version or "")
+    return word(found[1]) if found else None
+
+
+def _release(root: Root) -> dict[str, str]:
+    """The assignments of os-release(5), without their quotes."""
+    rows = table(root.read("/etc/os-release", 1 << 16) or root.read("/usr/lib/os-release", 1 << 16), "=")
+    return {key: shown for key, value in rows.items() if (shown := word(value.strip("\"'")))}
+
+
+def _containers(root: Root) -> tuple[str, ...]:
+    """What says that we are inside a container, not merely on a machine that runs some."""
+    signs = ["docker"] if root.real("/.dockerenv") else []
+    signs += ["podman"] if root.real("/run/.containerenv") else []
+    signs += filter(None, [read_word(root, "/run/systemd/container")])
+    groups = root.read("/proc/1/cgroup", 1 << 16) or ""
+    signs += [name for sign, name in _IN_CGROUP if sign in groups]
+    return tuple(dict.fromkeys(signs))

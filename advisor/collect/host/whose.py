@@ -1,0 +1,158 @@
+"""Whether a server that answers over a connection is a process of this host.
+
+Host facts are told of a server only when that is proved. A path or a name proves nothing: the same data
+directory and pid file exist on every replica. What proves is the kernel's word on who listens at the other
+end of a Unix socket; the rest must then agree with it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.collect.host.formats import number, read_number, read_word, table
+from advisor.collect.host.process import SERVERS
+
+if TYPE_CHECKING:
+    from advisor.collect.host.root import Root
+
+_INSTEAD = "give --ram, --cpus and --disk, or a tar of its host"
+
+
+class ServerClaim(NamedTuple):
+    """What is known of a server from its connection.
+
+    `via` is socket or tcp, `peer_pid` the process that SO_PEERCRED names (0 where the kernel doesn't tell),
+    `proxied` that the handshake shows something in between. The rest are the server's own @@datadir,
+    @@pid_file, @@socket and @@hostname, empty where unknown.
+    """
+
+    via: str
+    peer_pid: int = 0
+    proxied: bool = False
+    datadir: str = ""
+    pid_file: str = ""
+    socket: str = ""
+    hostname: str = ""
+
+
+class Proof(NamedTuple):
+    """The server is process `pid` of this host; `evidence` says in words what shows it."""
+
+    pid: int
+    evidence: tuple[str, ...]
+
+
+class NotProved(NamedTuple):
+    """The server may run anywhere; `reason` is one sentence with what to do instead."""
+
+    reason: str
+
+
+def prove(root: Root, claim: ServerClaim) -> Proof | NotProved:
+    """Find the server's process, or say why it can't be told to be on this host."""
+    if claim.via != "socket":
+        return NotProved(_through_tcp(root, claim))
+    if claim.proxied:
+        return NotProved(f"a proxy answers at the socket, and the server behind it may run anywhere: {_INSTEAD}")
+    listener = _listener(root, claim)
+    if isinstance(listener, NotProved):
+        return listener
+    evidence = [listener.evidence[0]]
+    for check in (_same_pids, _same_pid_file, _same_data):
+        found = check(root, listener.pid, claim)
+        if isinstance(found, NotProved):
+            return found
+        evidence += [found] if found else []
+    return Proof(listener.pid, tuple(evidence))
+
+
+def _through_tcp(root: Root, claim: ServerClaim) -> str:
+    ours = read_word(root, "/proc/sys/kernel/hostname") or ""
+    if claim.hostname and ours and claim.hostname.split(".")[0] != ours.split(".")[0]:
+        return f"the server calls itself {claim.hostname}, this host is {ours}: {_INSTEAD}"
+    where = f" ({claim.socket})" if claim.socket else ""
+    here = f"if it runs here, connect by its socket{where}"
+    return f"the server was reached through TCP, which may lead anywhere: {here}; else {_INSTEAD}"
+
+
+def _listener(root: Root, claim: ServerClaim) -> Proof | NotProved:
+    """The server's process at the other end of the socket."""
+    pid = claim.peer_pid
+    if pid <= 0:
+        return NotProved(f"the process behind the socket belongs to another container: {_INSTEAD}")
+    name = read_word(root, f"/proc/{pid}/comm")
+    if name is None:
+        return NotProved(f"process {pid} behind the socket is hidden (/proc with hidepid?): run as root, or {_INSTEAD}")
+    if _is_server(root, pid):
+        return Proof(pid, (f"process {pid} ({name}) listens at the socket",))
+    if name == "systemd" and (server := _activated(root, claim)):
+        return Proof(server, (f"process {server} holds the socket that systemd opened for it",))
+    return NotProved(f"process {pid} ({name}) behind the socket is no server but stands before one: {_INSTEAD}")
+
+
+def _is_server(root: Root, pid: int) -> bool:
+    """Whether a process is a server by its program, its name, or what a loader or a tool was told to run."""
+    program = (root.link(f"/proc/{pid}/exe") or "").removesuffix(" (deleted)")
+    words = (root.read(f"/proc/{pid}/cmdline", 1 << 16) or "").split("\0")
+    before_options = [word for word in words[:8] if not word.startswith("-")]
+    names = {read_word(root, f"/proc/{pid}/comm"), *map(posixpath.basename, (program, *before_options))}
+    return bool(names & SERVERS)
+
+
+def _activated(root: Root, claim: ServerClaim) -> int | None:
+    """The server that got its socket from systemd, which then shows as the one that listens."""
+    pid = read_number(root, claim.pid_file) if claim.pid_file.startswith("/") else None
+    if pid is None or not _is_server(root, pid):
+        return None
+    rows = (line.split() for line in (root.read("/proc/net/unix") or "").split("\n"))
+    inodes = {f"socket:[{row[6]}]" for row in rows if row[7:8] == [claim.socket]}
+    held = {root.link(f"/proc/{pid}/fd/{fd}") for fd in root.names(f"/proc/{pid}/fd")}
+    return pid if inodes & held else None
+
+
+def _same_pids(root: Root, pid: int, claim: ServerClaim) -> str | NotProved | None:  # noqa: ARG001 - one of three checks
+    """Whether the process counts processes as we do; a container has a count of its own."""
+    theirs, ours = (root.link(f"/proc/{who}/ns/pid") for who in (pid, "self"))
+    if theirs and ours:
+        nested = theirs != ours
+    else:
+        nested = len(table(root.read(f"/proc/{pid}/status")).get("NSpid", "").split()) > 1
+    if nested:
+        return NotProved(f"process {pid} runs in a container of its own: audit it from inside, or {_INSTEAD}")
+    return "it shares our process numbers" if theirs and ours else None
+
+
+def _same_pid_file(root: Root, pid: int, claim: ServerClaim) -> str | NotProved | None:
+    """Whether the server's pid file, where we may read it, names the process."""
+    path = posixpath.join(claim.datadir, claim.pid_file)
+    written = number(root.read(path, 64)) if claim.pid_file and path.startswith("/") else None
+    if written is not None and written != pid:
+        return NotProved(f"the pid file {path} says {written}, but process {pid} is behind the socket: {_INSTEAD}")
+    return f"{path} names it" if written is not None else None
+
+
+def _same_data(root: Root, pid: int, claim: ServerClaim) -> str | NotProved | None:
+    """Whether the process works in the server's data directory.
+
+    Services run in a mount namespace of their own as a rule (PrivateTmp), so only the directory itself counts, not the
+    namespace.
+    """
+    here = root.identify(claim.datadir) if claim.datadir.startswith("/") else None
+    if here is None:
+        return NotProved(f"the server's data directory {claim.datadir or '(not told)'} isn't on this host: {_INSTEAD}")
+    works_in = root.identify(f"/proc/{pid}/cwd")
+    if works_in is not None:
+        if works_in[:2] == here[:2] or _has_open(root, pid, claim.datadir):
+            return f"it works in {claim.datadir}"
+        return NotProved(f"process {pid} doesn't work in the server's data directory {claim.datadir}: {_INSTEAD}")
+    owner = number(table(root.read(f"/proc/{pid}/status")).get("Uid", "").split("\t")[0])
+    if owner != here.uid:
+        return NotProved(f"process {pid} can't be told to work in {claim.datadir}: run as root, or {_INSTEAD}")
+    return f"its account owns {claim.datadir}"
+
+
+def _has_open(root: Root, pid: int, datadir: str) -> bool:
+    """Whether a process has files of a directory open: a server that was told to work elsewhere (--chroot)."""
+    inside = (root.real(datadir) or datadir).rstrip("/") + "/"
+    return any((root.link(f"/proc/{pid}/fd/{fd}") or "").startswith(inside) for fd in root.names(f"/proc/{pid}/fd"))
