@@ -59,18 +59,23 @@ class Replication:
 
 @dataclass(frozen=True, slots=True)
 class DataSizes:
-    """Bytes of InnoDB data and indexes, from one aggregate over `mysql.innodb_table_stats`, and the tables counted."""
+    """Bytes of InnoDB data and indexes, from one aggregate over `mysql.innodb_table_stats`, and the tables counted.
+
+    `clustered_bytes` is the part that holds the rows themselves and `rows` their estimated number; both 0 where not told.
+    """
 
     innodb_bytes: int
     innodb_tables: int
+    clustered_bytes: int = 0
+    rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
     """One running server's answers; names are lower case, values as sent.
 
-    `flavour` is mysql or mariadb, `vendor` says MySQL, Percona or MariaDB, `managed` names the platform (rds, aurora, …) or is empty.
-    `instrumented_bytes` is the sum that performance_schema accounts for, None where it doesn't.
+    `flavour` is mysql or mariadb, `version` the digits alone (the variable `version` has the whole text), `vendor` says
+    MySQL, Percona or MariaDB, `managed` names the platform (rds, aurora, …) or is empty. `instrumented_bytes` is the sum that performance_schema accounts for, None where it doesn't.
     """
 
     flavour: str

@@ -1,0 +1,60 @@
+"""Which server this is: flavour, vendor and platform, never from the version number alone."""
+
+from __future__ import annotations
+
+import re
+
+# Variables that one flavour has had in every supported series and the other never.
+_MARIADB_ONLY = ("gtid_domain_id", "aria_pagecache_buffer_size")
+_MYSQL_ONLY = ("server_uuid", "gtid_purged")
+
+# What the managed platforms leave visible: a variable of their own, their data directory, words in the version comment.
+_MANAGED_VARIABLES = (
+    ("aurora", "aurora_"),
+    ("rds", "rds_"),
+    ("cloudsql", "cloudsql_"),
+    ("azure", "azure_"),
+    ("azure", "aad_auth_"),
+)
+_MANAGED_PATHS = (("rds", "/rdsdbdata/"), ("azure", "/app/work/"), ("cloudsql", "/mysql/datadir"))
+_MANAGED_WORDS = (
+    ("cloudsql", "(google)"),
+    ("azure", "azure"),
+    ("oci", "-cloud"),
+    ("vitess", "vitess"),
+    ("tidb", "tidb"),
+)
+_VENDORS = (("Percona", "percona"), ("Galera", "codership"), ("MariaDB", "mariadb"))
+
+
+def flavour_of(version: str, comment: str, variables: dict[str, str]) -> str:
+    """mysql or mariadb: by variables that only one of them has; by the texts where no variables could be read."""
+    if any(name in variables for name in _MARIADB_ONLY):
+        return "mariadb"
+    if any(name in variables for name in _MYSQL_ONLY):
+        return "mysql"
+    return "mariadb" if "mariadb" in f"{version} {comment}".lower() else "mysql"
+
+
+def number_of(version: str) -> str:
+    """The digits of a version text: 10.11.6 of 5.5.5-10.11.6-MariaDB-log, 8.0.36 of 8.0.36-28.1-log."""
+    match = re.match(r"(?:5\.5\.5-)?(\d+(?:\.\d+)+)", version)
+    return match[1] if match else version
+
+
+def vendor_of(flavour: str, version: str, comment: str) -> str:
+    """Who built it: MySQL, Percona, MariaDB, …; a fork that says nothing counts as the flavour that it speaks."""
+    text = f"{version} {comment}".lower()
+    named = next((vendor for vendor, word in _VENDORS if word in text), "")
+    return named or ("MariaDB" if flavour == "mariadb" else "MySQL")
+
+
+def managed_by(version: str, comment: str, variables: dict[str, str]) -> str:
+    """The managed platform: aurora, rds, cloudsql, azure, oci, …; empty for a server of one's own."""
+    for platform, prefix in _MANAGED_VARIABLES:
+        if any(name.startswith(prefix) for name in variables):
+            return platform
+    datadir = variables.get("datadir", "")
+    by_path = next((platform for platform, path in _MANAGED_PATHS if datadir.startswith(path)), "")
+    text = f"{version} {comment}".lower()
+    return by_path or next((platform for platform, word in _MANAGED_WORDS if word in text), "")

@@ -1,0 +1,98 @@
+"""The login path file ~/.mylogin.cnf: option lines that mysql_config_editor scrambled."""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+
+from advisor.exits import ConnectError
+
+# The layout is mysql_config_editor's: four bytes unused, twenty of key, then one chunk a line, its length ahead.
+_UNUSED = 4
+_KEY_STORED = 20
+_KEY_USED = 16
+_BLOCK = 16
+_LARGEST = 1 << 20
+
+
+def login_file() -> str:
+    """Where the file is: MYSQL_TEST_LOGIN_FILE, as MySQL's clients do it, or ~/.mylogin.cnf."""
+    return os.environ.get("MYSQL_TEST_LOGIN_FILE") or os.path.expanduser("~/.mylogin.cnf")
+
+
+def login_lines(wanted: str | None) -> list[tuple[str, str, str]]:
+    """(group, option, value) of every line of the file; nothing where it doesn't exist.
+
+    Raises ConnectError where a login path was asked for and the file is missing, lacks it, or is damaged.
+    """
+    path = login_file()
+    if not os.path.exists(path):
+        if wanted:
+            raise ConnectError(f"--login-path {wanted}: {path} does not exist; make it with mysql_config_editor")
+        return []
+    lines = list(_options(_unscrambled(path)))
+    if wanted and wanted not in {group for group, _, _ in lines}:
+        raise ConnectError(f"--login-path {wanted} is not in {path}; mysql_config_editor print --all lists what is")
+    return lines
+
+
+def _unscrambled(path: str) -> str:
+    try:
+        if stat.S_IMODE(os.stat(path).st_mode) & (stat.S_IRWXG | stat.S_IRWXO):
+            raise ConnectError(f"{path} can be read by others, so MySQL ignores it and so do we; run: chmod 600 {path}")
+        with open(path, "rb") as file:
+            data = file.read(_LARGEST)
+    except OSError as error:
+        raise ConnectError(f"{path} can't be read ({error.strerror}); give --defaults-file instead") from error
+    try:
+        return _decrypt(data).decode("utf-8", "surrogateescape")
+    except (ValueError, struct.error) as error:
+        raise ConnectError(f"{path} is damaged ({error}); make it again with mysql_config_editor") from error
+
+
+def _decrypt(data: bytes) -> bytes:
+    try:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+    except ImportError as error:
+        raise ConnectError("login paths need the package cryptography; install it beside mycnf") from error
+    key = bytearray(_KEY_USED)
+    for i, byte in enumerate(data[_UNUSED : _UNUSED + _KEY_STORED]):
+        key[i % _KEY_USED] ^= byte
+    cipher = Cipher(algorithms.AES128(bytes(key)), modes.ECB())  # noqa: S305 - the file's own format
+    plain = b""
+    at = _UNUSED + _KEY_STORED
+    while at < len(data):
+        (length,) = struct.unpack_from("<i", data, at)
+        chunk = data[at + 4 : at + 4 + length]
+        if length <= 0 or length % _BLOCK or len(chunk) != length:
+            raise ValueError("a line is cut off")
+        opened = cipher.decryptor().update(chunk)
+        plain += opened[: len(opened) - opened[-1]]
+        at += 4 + length
+    return plain
+
+
+def _options(text: str) -> list[tuple[str, str, str]]:
+    group, found = "", []
+    for line in text.splitlines():
+        if line.startswith("["):
+            group = line.strip().strip("[]")
+        elif "=" in line:
+            name, _, value = line.partition("=")
+            found.append((group, name.strip(), _unquoted(value.strip())))
+    return found
+
+
+def _unquoted(value: str) -> str:
+    """The value without the quotes around it; mysql_config_editor escapes what stands between them."""
+    if len(value) > 1 and value[0] == value[-1] == '"':
+        value = value[1:-1]
+    plain, escaped = "", False
+    for char in value:
+        if escaped or char != "\\":
+            plain += char if not escaped or char in "\\\"'" else "\\" + char
+            escaped = False
+        else:
+            escaped = True
+    return plain

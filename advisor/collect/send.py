@@ -1,0 +1,170 @@
+"""The one function that sends: a statement of the closed list, within its limits, its errors turned into reasons."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from pymysql import err
+
+from advisor.collect.connect import DEFAULT_LIMITS, connect
+from advisor.collect.statements import KILL_OWN, READ_ONLY, STATEMENTS, Statement
+from advisor.collect.wire import NotListed
+from advisor.exits import ConnectError
+from advisor.redact import clean
+
+if TYPE_CHECKING:
+    from advisor.collect.connect import Limits
+    from advisor.collect.options import Account
+    from advisor.collect.wire import Wire
+
+# Errors that mean "this account may not": MySQL's mysqld_error.h; 1227 is the one for missing global privileges.
+_DENIED = frozenset({1044, 1045, 1142, 1143, 1227, 1345, 1370, 3118})
+# The statement ran into a limit: max_execution_time, max_statement_time, lock_wait_timeout, KILL QUERY.
+_STOPPED = frozenset({1205, 1317, 1907, 1969, 3024})
+# The connection is gone: client numbers, shutdown, KILL CONNECTION, idle time-out.
+_GONE = frozenset({0, 1053, 1927, 1080, 1152, 1158, 1159, 1160, 1161, 2006, 2013, 2014, 2055, 4031})
+# No such table, variable, plugin or syntax: this server doesn't have it.
+_UNKNOWN = frozenset({1046, 1049, 1064, 1109, 1146, 1193, 1235, 1286, 1289})
+_TIMEOUTS_BORNE = 2
+
+Row = tuple[str | None, ...]
+
+
+class Rows(NamedTuple):
+    """What a statement returned: column names and rows, as text; bytes that are no UTF-8 survive by surrogateescape."""
+
+    names: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def dicts(self) -> tuple[dict[str, str | None], ...]:
+        """Each row by column name."""
+        return tuple(dict(zip(self.names, row, strict=True)) for row in self.rows)
+
+
+class NotRead(Exception):  # noqa: N818 - turned into a skipped part, never an error of the run
+    """A statement gave nothing; the message says what it would need."""
+
+
+class Lost(NotRead):
+    """The connection is gone, and with it everything that was still to be asked."""
+
+
+class Session:
+    """A connection, what was sent over it, and whether it still stands. One thread owns it; any may call `shut`."""
+
+    __slots__ = ("account", "connection_id", "limits", "lost", "sent_before", "setup", "timeouts", "wire")
+
+    def __init__(self, account: Account, wire: Wire, limits: Limits) -> None:
+        self.account = account
+        self.wire = wire
+        self.limits = limits
+        self.sent_before = 0
+        self.timeouts = 0
+        self.lost = ""
+        self.connection_id = 0
+        self.setup: list[tuple[Statement, int | None]] = []
+
+    @property
+    def sent(self) -> int:
+        """Statements sent so far, the driver's and those of a connection that was given up included."""
+        return self.sent_before + self.wire.sent
+
+    def shut(self) -> None:
+        """End whatever is being waited for; for another thread that wants to quit at once."""
+        self.wire.shut()
+
+    def close(self) -> None:
+        """Say goodbye to the server; never fails."""
+        with suppress(err.Error, OSError):
+            self.wire.close()
+
+
+def open_session(account: Account, limits: Limits = DEFAULT_LIMITS) -> Session:
+    """A session that can't write to tables; raises ConnectError."""
+    session = Session(account, connect(account, limits), limits)
+    session.connection_id = session.wire.handshake_id
+    try:
+        prepare(session, READ_ONLY)
+    except NotRead as reason:
+        session.close()
+        raise ConnectError(f"{account.place}: {reason}; nothing could be asked") from reason
+    return session
+
+
+def prepare(session: Session, statement: Statement, number: int | None = None) -> None:
+    """Send a statement that sets the session up, and remember it for a second connection, should one be needed."""
+    send(session, statement, number)
+    session.setup.append((statement, number))
+
+
+def send(session: Session, statement: Statement, number: int | None = None) -> Rows:
+    """Send one statement of the closed list and read its answer.
+
+    Raises NotListed before a byte is sent for any other; NotRead with the reason where the server refuses or a limit
+    ends it; Lost where the connection is gone. After a time-out of the client our statement is killed and a new
+    connection stands in.
+    """
+    if statement not in STATEMENTS:
+        raise NotListed(f"not on the closed list: {statement.sql}")
+    if session.lost:
+        raise Lost(session.lost)
+    try:
+        return _ask(session.wire, statement.text(number))
+    except err.Error as error:
+        raise _reason(session, statement, error) from error
+
+
+def _ask(wire: Wire, text: str) -> Rows:
+    with wire.cursor() as cursor:
+        cursor.execute(text)
+        names = tuple(column[0] for column in cursor.description or ())
+        return Rows(tuple(_text(n) or "" for n in names), tuple(tuple(map(_text, row)) for row in cursor.fetchall()))
+
+
+def _text(value: object) -> str | None:
+    return (
+        value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else None if value is None else str(value)
+    )
+
+
+def _reason(session: Session, statement: Statement, error: err.Error) -> NotRead:
+    code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
+    if code in _DENIED:
+        return NotRead(f"needs {statement.needs or 'more privileges'}")
+    if code in _STOPPED:
+        return NotRead(f"the server gave no answer within {session.limits.statement} s: {statement.sql}")
+    if code in _UNKNOWN:
+        return NotRead(f"this server doesn't know it: {statement.sql}")
+    if code in _GONE:
+        return _after_silence(session, statement, error)
+    return NotRead(f"the server refused {statement.sql!r}: {clean(str(error.args[-1]))} (error {code})")
+
+
+def _after_silence(session: Session, statement: Statement, error: err.Error) -> NotRead:
+    """Tell a server that is gone from one that is slow: the slow one gets our statement killed and a new connection."""
+    overran = isinstance(error.__context__, TimeoutError)
+    session.timeouts += overran
+    if overran and session.timeouts <= _TIMEOUTS_BORNE and _stand_in(session):
+        return NotRead(f"no answer within {session.limits.read:g} s, so it was ended: {statement.sql}")
+    session.lost = f"the connection was lost during {statement.sql!r}"
+    return Lost(session.lost)
+
+
+def _stand_in(session: Session) -> bool:
+    """Kill our own statement from a second connection, and go on over that one; False where none can be had."""
+    try:
+        second = connect(session.account, session.limits)
+    except ConnectError:
+        return False
+    session.sent_before += session.wire.sent
+    session.wire, first_id = second, session.connection_id
+    session.connection_id = second.handshake_id
+    try:
+        with suppress(err.ProgrammingError, err.OperationalError):
+            _ask(second, KILL_OWN.text(first_id))
+        for statement, number in session.setup:
+            _ask(second, statement.text(number))
+    except err.Error:
+        return False
+    return True

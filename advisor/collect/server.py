@@ -1,0 +1,132 @@
+"""Ask a running server: variables and where they came from, plugins, engines, InnoDB, memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.collect import identity, innodb
+from advisor.collect.asking import Notes, ask, number, pairs
+from advisor.collect.send import NotRead, prepare
+from advisor.collect.statements import (
+    ENGINES,
+    IDENTITY,
+    LIMITS_MARIADB,
+    LIMITS_MYSQL,
+    MEMORY,
+    ORIGINS_MARIADB,
+    ORIGINS_MYSQL,
+    PLUGINS,
+    VARIABLES,
+)
+from advisor.facts import Unavailable
+from advisor.facts.server import Link, Plugin, Server, VariableOrigin
+from advisor.redact import redact_value
+
+if TYPE_CHECKING:
+    from advisor.collect.send import Session
+
+_ORIGINS_SINCE = (8, 0)
+
+
+class Greeting(NamedTuple):
+    """What has to be known before anything else can be asked."""
+
+    version: str
+    comment: str
+    link: Link
+    variables: dict[str, str]
+    flavour: str
+
+    @property
+    def is_mariadb(self) -> bool:
+        """Whether the server is MariaDB."""
+        return self.flavour == "mariadb"
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """The version as numbers."""
+        return tuple(int(n) for n in identity.number_of(self.version).split(".") if n.isdigit())
+
+
+def greet(session: Session, notes: Notes) -> Greeting:
+    """Ask who answers and with what settings, and set the server's own limits for the session."""
+    answer = ask(session, IDENTITY, "server.identity", notes)
+    version, comment, connection, user = [text or "" for text in answer.rows[0]] if answer else ["", "", "", ""]
+    link = Link(
+        via="socket" if session.account.socket else "tcp",
+        user=user,
+        peer_pid=session.wire.peer_pid,
+        tls=session.wire.tls,
+        # The greeting has room for 32 bits of the id.
+        proxied=connection.isdigit() and int(connection) % (1 << 32) != session.connection_id,
+    )
+    variables = {
+        name: redact_value(name, value)
+        for name, value in pairs(ask(session, VARIABLES, "server.variables", notes)).items()
+    }
+    greeting = Greeting(version, comment, link, variables, identity.flavour_of(version, comment, variables))
+    _limit(session, greeting, notes)
+    return greeting
+
+
+def read_server(session: Session, greeting: Greeting, notes: Notes) -> Server:
+    """All that is read once but counters and replication; what the account may not read is noted and left empty."""
+    variables = greeting.variables
+    return Server(
+        flavour=greeting.flavour,
+        version=identity.number_of(greeting.version),
+        version_comment=greeting.comment,
+        vendor=identity.vendor_of(greeting.flavour, greeting.version, greeting.comment),
+        link=greeting.link,
+        variables=variables,
+        status={},
+        origins=_origins(session, greeting, notes),
+        plugins=_plugins(session, notes),
+        engines=pairs(ask(session, ENGINES, "server.engines", notes)),
+        innodb_metrics=innodb.innodb_metrics(session, notes, mariadb=greeting.is_mariadb),
+        data=innodb.data_sizes(session, notes),
+        instrumented_bytes=_memory(session, variables, notes),
+        managed=identity.managed_by(greeting.version, greeting.comment, variables),
+    )
+
+
+def _limit(session: Session, greeting: Greeting, notes: Notes) -> None:
+    seconds = session.limits.statement
+    try:
+        if greeting.is_mariadb:
+            prepare(session, LIMITS_MARIADB, seconds)
+        else:
+            prepare(session, LIMITS_MYSQL, seconds * 1000)
+    except NotRead as reason:
+        notes.append(Unavailable("server.limits", str(reason)))
+
+
+def _origins(session: Session, greeting: Greeting, notes: Notes) -> dict[str, VariableOrigin]:
+    if not greeting.is_mariadb and greeting.number < _ORIGINS_SINCE:
+        notes.append(Unavailable("server.origins", "needs MySQL 8.0 or later; before, who set a variable is inferred"))
+        return {}
+    statement = ORIGINS_MARIADB if greeting.is_mariadb else ORIGINS_MYSQL
+    answer = ask(session, statement, "server.origins", notes)
+    rows = answer.rows if answer else ()
+    return {name.lower(): VariableOrigin(source or "", path or "") for name, source, path in rows if name}
+
+
+def _plugins(session: Session, notes: Notes) -> tuple[Plugin, ...]:
+    answer = ask(session, PLUGINS, "server.plugins", notes)
+    rows = answer.rows if answer else ()
+    return tuple(Plugin(r[0] or "", r[1] or "", r[2] or "", r[3] or "") for r in rows)
+
+
+def _memory(session: Session, variables: dict[str, str], notes: Notes) -> int | None:
+    """What performance_schema accounts for; None where it is off or counts only itself, as on 5.7 by default."""
+    if variables.get("performance_schema", "").upper() != "ON":
+        notes.append(Unavailable("server.memory", "needs performance_schema, which is off"))
+        return None
+    answer = ask(session, MEMORY, "server.memory", notes)
+    if not answer or not answer.rows:
+        return None
+    total, by_innodb = (number(text) for text in answer.rows[0])
+    if not by_innodb:
+        notes.append(Unavailable("server.memory", "needs the memory instruments of performance_schema, which are off"))
+        return None
+    return total

@@ -1,0 +1,61 @@
+"""Where servers put their Unix sockets, and who listens behind one."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import struct
+
+from advisor.exits import ConnectError
+
+# Debian's and Ubuntu's packages; Red Hat's and SUSE's; MySQL's and MariaDB's own tarballs.
+USUAL = (
+    "/run/mysqld/mysqld.sock",
+    "/var/run/mysqld/mysqld.sock",
+    "/var/lib/mysql/mysql.sock",
+    "/run/mysql/mysql.sock",
+    "/tmp/mysql.sock",  # noqa: S108 - the default of MySQL's own builds; we only look, and never write there
+)
+_LISTENING = "00010000"  # the flag of a listening socket in /proc/net/unix, see proc(5)
+
+
+def default_socket() -> str:
+    """The first usual socket that exists, MYSQL_UNIX_PORT first; ConnectError with the way out where none does."""
+    said = os.environ.get("MYSQL_UNIX_PORT")
+    for path in (said, *USUAL) if said else USUAL:
+        if is_socket(path):
+            return path
+    seen = listening()
+    hint = f"; a server seems to listen on {seen[0]}" if seen else ""
+    raise ConnectError(f"no server socket in the usual places ({', '.join(USUAL)}){hint}; give --socket or --host")
+
+
+def is_socket(path: str) -> bool:
+    """Whether a Unix socket stands at this path."""
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def listening(table: str = "/proc/net/unix") -> list[str]:
+    """Paths of listening sockets on this host whose name suggests a server."""
+    try:
+        with open(table, encoding="utf-8", errors="surrogateescape") as rows:
+            fields = [row.split(maxsplit=7) for row in rows]
+    except OSError:
+        return []
+    paths = {f[7].strip() for f in fields if len(f) == 8 and f[3] == _LISTENING}  # noqa: PLR2004 - columns of the table
+    return sorted(p for p in paths if p.endswith(".sock") and ("mysql" in p or "maria" in p) and "mysqlx" not in p)
+
+
+def peer_pid(connected: socket.socket) -> int:
+    """The process that listens behind a connected Unix socket; 0 where the kernel doesn't tell."""
+    if connected.family != socket.AF_UNIX:
+        return 0
+    try:
+        found = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    except OSError:
+        return 0
+    return int(struct.unpack("3i", found)[0])
