@@ -172,7 +172,7 @@ class Stripe:
 
 @dataclass(frozen=True, slots=True)
 class Raid:
-    """An md array: level as the kernel writes it (raid0, raid10, …), `layout` a raw number, `state` array_state's word."""
+    """An md array: level as the kernel writes it (raid10, …), `layout` a raw number, `state` array_state's word."""
 
     level: str
     disks: int | None = None
@@ -240,7 +240,7 @@ class BlockDevice:
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """The mount that holds a path; `root` is the mounted part of its file system, not / for bind mounts and subvolumes."""
+    """The mount that holds a path; `root` the mounted part of it, not / for bind mounts and subvolumes."""
 
     point: str
     fs_type: str

@@ -7,6 +7,8 @@ they show as kind None.
 
 from __future__ import annotations
 
+import re
+
 _ARM = {
     0xB02: "ARM11-MPCore", 0xB36: "ARM1136", 0xB56: "ARM1156", 0xB76: "ARM1176",
     0xC05: "Cortex-A5", 0xC07: "Cortex-A7", 0xC08: "Cortex-A8", 0xC09: "Cortex-A9", 0xC0D: "Cortex-A17",
@@ -21,8 +23,9 @@ _ARM = {
     0xD85: "Cortex-X925", 0xD87: "Cortex-A725", 0xD88: "Cortex-A520AE", 0xD89: "Cortex-A720AE", 0xD8A: "C1-Nano",
     0xD8B: "C1-Pro", 0xD8C: "C1-Ultra", 0xD8E: "Neoverse-N3", 0xD8F: "Cortex-A320", 0xD90: "C1-Premium",
 }  # fmt: skip
+_ARM_LTD = 0x41
 _VENDORS: dict[int, tuple[str, dict[int, str]]] = {
-    0x41: ("ARM", _ARM),
+    _ARM_LTD: ("ARM", _ARM),
     0x42: ("Broadcom", {0x0F: "Brahma-B15", 0x100: "Brahma-B53", 0x516: "ThunderX2"}),
     0x43: (
         "Cavium",
@@ -90,7 +93,7 @@ def core_name(implementer: str | None, part: str | None) -> str | None:
 
 def stepping_name(implementer: str | None, variant: str | None, revision: str | None) -> str | None:
     """ARM's own cores count releases as rXpY; other vendors' variants stay as they are."""
-    if _number(implementer) != 0x41 or variant is None or revision is None:
+    if _number(implementer) != _ARM_LTD or variant is None or revision is None:
         return variant
     number = _number(variant)
     return f"r{number}p{revision}" if number >= 0 and revision.isdecimal() else variant
@@ -98,9 +101,4 @@ def stepping_name(implementer: str | None, variant: str | None, revision: str | 
 
 def _number(text: str | None) -> int:
     """A hexadecimal number with 0x before it; -1 for anything else, which no table holds."""
-    if text is None or not text.startswith("0x") or len(text) > 10:
-        return -1
-    try:
-        return int(text, 16)
-    except ValueError:
-        return -1
+    return int(text, 16) if text and re.fullmatch("0x[0-9a-fA-F]{1,8}", text) else -1

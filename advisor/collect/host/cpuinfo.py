@@ -30,8 +30,8 @@ _ONE_KIND = ("vendor", "model", "name", "stepping")
 """What tells kinds apart; flags and speeds differ between processors of one kind."""
 _A_PAIR = 2
 _SUBSET = ("model", "name", "vendor", "bogomips", "revision")
-"""Of two kinds the first is none if it says nothing else in these: POWER ends with facts of the machine, which would make
-its last processor a kind of its own."""
+"""Of two kinds the first is none if it says nothing else in these: POWER ends with facts of the machine, which would
+make its last processor a kind of its own."""
 
 
 class Kind(NamedTuple):

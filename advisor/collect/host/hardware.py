@@ -18,7 +18,8 @@ _IN_PATH = (
 )  # fmt: skip
 """Steps of a device's path that only that kind of attachment has, the outer kinds first."""
 _BY_NAME = (
-    ("nvme", "nvme"), ("vd", "virtio"), ("xvd", "xen"), ("mmcblk", "mmc"), ("nbd", "nbd"), ("rbd", "rbd"), ("zram", "memory"),
+    ("nvme", "nvme"), ("vd", "virtio"), ("xvd", "xen"), ("mmcblk", "mmc"), ("nbd", "nbd"), ("rbd", "rbd"),
+    ("zram", "memory"),
 )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ class Entry(NamedTuple):
 
 
 _LINE = re.compile(
-    r"([0-9]{1,10}) ([0-9]{1,10}) ([0-9]{1,9}:[0-9]{1,9}) (\S+) (\S+) (\S+)"  # number, parent, device, root, point, options
+    r"([0-9]{1,10}) ([0-9]{1,10}) ([0-9]{1,9}:[0-9]{1,9}) (\S+) (\S+) (\S+)"  # numbers, device, root, point, options
     r"(?: \S+)* - (\S+) (\S*) (\S+)"  # optional fields, dash, type, source, options of the file system: proc(5)
 )
 

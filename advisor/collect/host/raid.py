@@ -79,7 +79,7 @@ def _of_array(device: BlockDevice) -> Stripe | None:
 
 
 def _of_queue(device: BlockDevice, devices: tuple[BlockDevice, ...]) -> Stripe | None:
-    """The stripe that a queue hints at: its optimal I/O, with its minimum I/O as the chunk if that is more than a sector."""
+    """The stripe that a queue hints at: its optimal I/O, and its minimum I/O as the chunk if more than a sector."""
     minimum, optimal = device.queue.minimum_io or 0, device.queue.optimal_io or 0
     if not _may_hint(device, devices) or optimal < _LEAST_STRIPE or optimal % _LEAST_STRIPE:
         return None
