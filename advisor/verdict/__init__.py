@@ -1,1 +1,8 @@
-"""How a server takes each option of a file."""
+"""How a server takes an option file: the one place that interprets values."""
+
+from __future__ import annotations
+
+from advisor.verdict.judge import judge_file, take
+from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome
+
+__all__ = ["REFUSED", "FileVerdict", "LineVerdict", "Outcome", "judge_file", "take"]

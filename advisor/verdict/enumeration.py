@@ -1,0 +1,89 @@
+"""Enumerations and sets: members by name, by the beginning of a name, and by number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.verdict.number import leading_digits
+from advisor.verdict.outcome import Outcome, Taken
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.catalog.load import Option
+    from advisor.model import Target
+
+SEVERAL = -1
+NONE = -2
+
+
+def member(text: str, values: Sequence[str], *, whole: bool = False) -> int:
+    """The place of the member that a text names, else NONE or SEVERAL.
+
+    A beginning that no other member has is enough unless `whole` is asked; spaces at the end don't count.
+    """
+    word = text.upper()
+    names = [value.upper() for value in values]
+    if word.rstrip(" ") in names:
+        return names.index(word.rstrip(" "))
+    begun = [place for place, name in enumerate(names) if name.startswith(word)]
+    if not begun or not word or whole:
+        return NONE
+    return begun[0] if len(begun) == 1 else SEVERAL
+
+
+def take_enum(text: str, option: Option, target: Target) -> Taken:
+    """One member of an enumeration; printed by name."""
+    if not text and target.is_mysql:
+        return Taken(Outcome.INVALID, None, "One of the names is needed, and the value is empty.")
+    place = member(text, option.values)
+    if place == NONE:
+        place = _by_number(text, len(option.values))
+    if place < 0:
+        why = "begins the names of several" if place == SEVERAL else "is none of"
+        return Taken(Outcome.INVALID, None, f"{text!r} {why} {', '.join(option.values)}.")
+    return Taken(Outcome.ACCEPTED, option.values[place])
+
+
+def _by_number(text: str, count: int) -> int:
+    number, rest = leading_digits(text)
+    if rest or not 0 <= number < count:
+        return NONE
+    return number
+
+
+def take_set(text: str, option: Option, target: Target) -> Taken:
+    """Members of a set, separated by commas, or the number that stands for them; printed by name in the server's order."""
+    bits = set_bits(text, option.values, equals_ends=target.is_mysql)
+    if bits is None:
+        return Taken(Outcome.INVALID, None, f"{text!r} is no list of {', '.join(option.values)}.")
+    return Taken(Outcome.ACCEPTED, print_set(bits, option.values))
+
+
+def set_bits(text: str, values: Sequence[str], *, equals_ends: bool) -> int | None:
+    """The set as bits, None where the text is none; a comma at the end or a space after one is refused by all servers."""
+    bits = 0
+    words = _words(text, equals_ends=equals_ends)
+    for at, word in enumerate(words, 1):
+        # Only at the very end does the servers' reader take a beginning for the whole name.
+        place = member(word, values, whole=at < len(words))
+        if place < 0:
+            return _set_by_number(text, len(values))
+        bits |= 1 << place
+    return bits
+
+
+def print_set(bits: int, values: Sequence[str]) -> str:
+    """The members that the bits stand for, as help prints them."""
+    return ",".join([value for place, value in enumerate(values) if bits >> place & 1])
+
+
+def _words(text: str, *, equals_ends: bool) -> list[str]:
+    if not text:
+        return []
+    return (text.replace("=", ",") if equals_ends else text).split(",")
+
+
+def _set_by_number(text: str, count: int) -> int | None:
+    number, rest = leading_digits(text)
+    return None if rest or not text or number < 0 or number >> 1 >= 1 << (count - 1) else number

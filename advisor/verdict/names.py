@@ -1,0 +1,88 @@
+"""Finds the option that a name in a file leads to: exact names, prefixes, abbreviations, key caches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Catalog
+    from advisor.model import Target
+
+# Tried in this order; where one fits, the rest of the name is looked up and the search begins again.
+PREFIXES = ("skip", "disable", "enable", "maximum", "loose")
+KEY_CACHE = ("key_buffer_size", "key_cache_block_size", "key_cache_division_limit", "key_cache_age_threshold")
+# The releases in which MariaDB began to read option names in any case, by series.
+ANY_CASE = {(10, 11): (10, 11, 12), (11, 8): (11, 8, 2)}
+
+
+class Found(NamedTuple):
+    """Where a name leads.
+
+    `canonical` is the option's name, None where there is none or several (`candidates`). `prefix` is the prefix that decides
+    how the value is read, "" without one. `cache` is the name of a key cache other than the default one.
+    """
+
+    canonical: str | None
+    prefix: str = ""
+    loose: bool = False
+    cache: str = ""
+    candidates: tuple[str, ...] = ()
+
+
+def find(written: str, catalog: Catalog, *, has_value: bool) -> Found:
+    """The option that a name as written leads to; `has_value` says whether a value follows it."""
+    name = written.replace("-", "_")
+    if reads_any_case(catalog.target):
+        name = name.lower()
+    cache, name = _key_cache(name, catalog.target, has_value=has_value)
+    return _find(name, catalog)._replace(cache=cache)
+
+
+def reads_any_case(target: Target) -> bool:
+    """Whether the server takes upper case for lower in option names."""
+    since = ANY_CASE.get(target.version[:2])
+    return target.is_mariadb and (target.version >= since if since else target.version >= (11, 8))
+
+
+def _key_cache(name: str, target: Target, *, has_value: bool) -> tuple[str, str]:
+    """Splits `hot.key_buffer_size`; every server but MySQL 8 drops what stands before the dot of any other option, too."""
+    before, dot, after = name.partition(".")
+    if not dot or not before or (not after and not has_value):
+        return "", name
+    if after in KEY_CACHE:
+        return before, after
+    return ("", name) if target.since("mysql", 8) else ("", after)
+
+
+def _find(name: str, catalog: Catalog) -> Found:
+    """The servers' own search: a prefix is stripped only where the name as it stands is unknown."""
+    found = _look_up(name, catalog)
+    loose = False
+    while not found:
+        prefix = _prefix(name, catalog.target)
+        if not prefix:
+            return Found(None, loose=loose)
+        name = name[len(prefix) + 1 :]
+        loose = loose or prefix == "loose"
+        found = _look_up(name, catalog)
+        if len(found) == 1:
+            return Found(found[0], "" if prefix == "loose" else prefix, loose)
+    if len(found) > 1:
+        return Found(None, loose=loose, candidates=found)
+    return Found(found[0])
+
+
+def _prefix(name: str, target: Target) -> str:
+    for prefix in PREFIXES:
+        if name.startswith(prefix + "_"):
+            return prefix
+    return "autoset" if target.is_mariadb and name.startswith("autoset_") else ""
+
+
+def _look_up(name: str, catalog: Catalog) -> tuple[str, ...]:
+    """The option of that name, or on MariaDB all options that begin with it."""
+    if name in catalog.options:
+        return (name,)
+    if not catalog.target.is_mariadb:
+        return ()
+    return tuple([option for option in catalog.options if option.startswith(name)])

@@ -1,0 +1,123 @@
+"""Numbers: suffixes, signs and overflow as each flavour reads them, then maximum, block size and minimum."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.verdict.outcome import Outcome, Taken
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Option
+    from advisor.model import Target
+
+SUFFIXES = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50, "e": 60}
+LARGEST = {"int": (1 << 63) - 1, "uint": (1 << 64) - 1}
+SPACES = " \t\n\v\f\r"
+
+
+class Unreadable(Exception):  # noqa: N818 - a value the server refuses is no error of ours
+    """The server can't read the text as a number; the message says why, in the server's sense."""
+
+
+def take_number(text: str, option: Option, target: Target) -> Taken:
+    """A whole number for an option of kind int or uint."""
+    if not text and target.is_mysql:
+        return Taken(Outcome.INVALID, None, "A number is needed, and the value is empty.")
+    if option.kind == "uint" and target.is_mysql and text.lstrip(SPACES).startswith("-"):
+        low = _limit(int(option.min or 0), option)
+        return Taken(
+            Outcome.ADJUSTED,
+            str(low),
+            f"The server takes {low}: it counts no less than zero here, and a negative number becomes the minimum.",
+        )
+    try:
+        number = _read(text, option, target)
+    except Unreadable as why:
+        return Taken(Outcome.INVALID, None, str(why))
+    return limited(number, option)
+
+
+def limited(number: int, option: Option) -> Taken:
+    """A number that was read, as the option's maximum, block size and minimum leave it."""
+    value = _limit(number, option)
+    if value == number:
+        return Taken(Outcome.ACCEPTED, str(value))
+    return Taken(Outcome.ADJUSTED, str(value), f"The server takes {value}: {_why(number, value, option)}.")
+
+
+def _limit(number: int, option: Option) -> int:
+    """Maximum first, then rounding towards zero, then the minimum: the order decides, and is the same everywhere."""
+    most = int(option.max or 0) or LARGEST[option.kind]
+    number = min(number, most, (1 << (option.bits or 64) - (option.kind == "int")) - 1)
+    if option.block > 1:
+        number = abs(number) // option.block * option.block * (-1 if number < 0 else 1)
+    return number if option.min is None else max(number, int(option.min))
+
+
+def _why(number: int, value: int, option: Option) -> str:
+    if option.min is not None and value == option.min and number < option.min:
+        return f"{number} is below the minimum"
+    if option.block > 1 and abs(number - value) < option.block:
+        return f"{number} is rounded down to a multiple of {option.block}"
+    return f"{number} is above the maximum" if number > value else f"{number} is below the minimum"
+
+
+def _read(text: str, option: Option, target: Target) -> int:
+    digits, rest = leading_digits(text)
+    if target.is_mariadb:
+        return _read_mariadb(text, digits, rest, option)
+    number = _in_range(text, digits, option)
+    if not rest:
+        return number
+    modern = target.since("mysql", 8, 0, 14)
+    factor = _factor(text, rest, "kmgtpe" if modern else "kmg")
+    if modern:
+        return _in_range(text, number * factor, option)
+    return _wrapped(number * factor, option)
+
+
+def _read_mariadb(text: str, digits: int, rest: str, option: Option) -> int:
+    if option.kind == "uint":
+        if text.startswith("-"):
+            raise Unreadable(f"{text} is negative, and the option takes no number below zero.")
+        if abs(digits) > LARGEST["uint"]:
+            raise Unreadable(f"{text} does not fit into 64 bits.")
+    else:
+        digits = _in_range(text, digits, option)
+    return _wrapped(digits * _factor(text, rest, "kmgtpe"), option)
+
+
+def leading_digits(text: str) -> tuple[int, str]:
+    """What C's strtoll makes of a text: the number that it begins with (0 without one), and what is left over."""
+    at = len(text) - len(text.lstrip(SPACES))
+    start = at + 1 if text[at : at + 1] in ("+", "-") and text[at:] else at
+    end = start
+    while text[end : end + 1] and text[end] in "0123456789":
+        end += 1
+    if end == start:
+        return 0, text
+    return (-1 if text[at] == "-" else 1) * int(text[start : min(end, start + 400)]), text[end:]
+
+
+def _factor(text: str, rest: str, known: str) -> int:
+    """What the first character after the digits multiplies by; the servers don't look at what follows it."""
+    if not rest:
+        return 1
+    suffix = rest[0].lower()
+    if suffix not in known:
+        letters = ", ".join(known.upper())
+        raise Unreadable(f"{text} is no number to the server: {rest[0]!r} can't follow the digits, only {letters} can.")
+    return int(1 << SUFFIXES[suffix])
+
+
+def _in_range(text: str, number: int, option: Option) -> int:
+    low = -(1 << 63) if option.kind == "int" else 0
+    if not low <= number <= LARGEST[option.kind]:
+        raise Unreadable(f"{text} does not fit into 64 bits.")
+    return number
+
+
+def _wrapped(number: int, option: Option) -> int:
+    """What is left of a product in 64 bits, where the server multiplies without looking."""
+    number &= LARGEST["uint"]
+    return number - (1 << 64) if option.kind == "int" and number >> 63 else number

@@ -1,0 +1,82 @@
+"""What a verdict is: how a server takes one option, one line, one file."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Catalog, Option
+    from advisor.optionfile.lines import Placed, Resolved
+
+
+class Outcome(StrEnum):
+    """What the server does with an option; that it is deprecated is told beside it."""
+
+    ACCEPTED = "accepted"
+    ADJUSTED = "adjusted"
+    UNKNOWN = "unknown"
+    REMOVED = "removed"
+    AMBIGUOUS = "ambiguous"
+    INVALID = "invalid"
+    MISSING_ARGUMENT = "missing_argument"
+    UNEXPECTED_ARGUMENT = "unexpected_argument"
+    IGNORED = "ignored"
+
+
+REFUSED = frozenset(
+    {
+        Outcome.UNKNOWN,
+        Outcome.REMOVED,
+        Outcome.AMBIGUOUS,
+        Outcome.INVALID,
+        Outcome.MISSING_ARGUMENT,
+        Outcome.UNEXPECTED_ARGUMENT,
+    }
+)
+
+
+class Taken(NamedTuple):
+    """How a value was taken: `value` in the notation of `--verbose --help`, None where the option keeps what it had."""
+
+    outcome: Outcome
+    value: str | None = None
+    reason: str = ""
+
+
+class LineVerdict(NamedTuple):
+    """How the server takes one option line.
+
+    `canonical` and `option` are None where the name leads to no option. `value` is what `--verbose --help` prints for the option
+    after this line, None where it is refused or prints nothing. `running` is what SHOW GLOBAL VARIABLES says once the server
+    is up, where that differs and can be told. `certain` says that a server of this very version was asked. `reason` is in plain
+    words and empty for an option that is taken as written. `candidates` are the options that an abbreviation may
+    mean, or the name that was probably meant.
+    """
+
+    placed: Placed
+    outcome: Outcome
+    canonical: str | None
+    option: Option | None
+    value: str | None
+    running: str | None
+    deprecated: bool
+    replaced_by: str | None
+    loose: bool
+    certain: bool
+    reason: str
+    candidates: tuple[str, ...]
+
+
+class FileVerdict(NamedTuple):
+    """How the server takes a file with its includes.
+
+    `lines` are the option lines of the groups that it reads, in its order; `effective` the line that counts for each
+    option, `overridden` the earlier ones that it replaced.
+    """
+
+    lines: tuple[LineVerdict, ...]
+    effective: dict[str, LineVerdict]
+    overridden: dict[str, tuple[LineVerdict, ...]]
+    resolved: Resolved
+    catalog: Catalog

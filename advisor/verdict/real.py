@@ -1,0 +1,43 @@
+"""Numbers with a fraction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.verdict.outcome import Outcome, Taken
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Option
+    from advisor.model import Target
+
+DIGITS = "0123456789"
+
+
+def take_real(text: str, option: Option, target: Target) -> Taken:
+    """A number with a fraction for an option of kind double; no suffix is known here."""
+    if not text and target.is_mysql:
+        return Taken(Outcome.INVALID, None, "A number is needed, and the value is empty.")
+    number = _parse(text)
+    if number is None:
+        return Taken(Outcome.INVALID, None, f"{text} is no decimal number to the server, which knows no suffixes here.")
+    value = min(number, float(option.max)) if option.max else number
+    value = value if option.min is None else max(value, float(option.min))
+    if value == number:
+        return Taken(Outcome.ACCEPTED, f"{value:g}")
+    side = "above the maximum" if number > value else "below the minimum"
+    return Taken(Outcome.ADJUSTED, f"{value:g}", f"The server takes {value:g}: {number:g} is {side}.")
+
+
+def _parse(text: str) -> float | None:
+    """Decimal digits with a point and an exponent; the empty text is 0, anything after the number makes it None."""
+    if not text:
+        return 0.0
+    mantissa, _, exponent = text.lower().partition("e")
+    whole, _, fraction = mantissa.lstrip("+-").partition(".")
+    digits = whole + fraction
+    if not digits or digits.strip(DIGITS) or len(mantissa) - len(mantissa.lstrip("+-")) > 1:
+        return None
+    if "e" in text.lower() and (not exponent.lstrip("+-") or exponent.lstrip("+-").strip(DIGITS)):
+        return None
+    number = float(text)
+    return None if number in (float("inf"), float("-inf")) else number

@@ -1,0 +1,116 @@
+"""The settings that rules read: variables by name, with their values as the server prints them and where they came from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Location, Origin, Setting
+from advisor.verdict.number import leading_digits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from advisor.catalog.load import Catalog, Option
+    from advisor.verdict.outcome import FileVerdict, LineVerdict
+
+BOOLEANS = {"TRUE": "ON", "FALSE": "OFF"}
+SET = frozenset({Origin.FILE, Origin.PERSISTED, Origin.COMMAND_LINE, Origin.RUNTIME})
+NOTHING = "(No default value)"
+
+
+class Settings:
+    """Variables by name; a value that nobody can tell (autosized on a host that isn't known) is absent."""
+
+    __slots__ = ("_catalog", "_given")
+
+    def __init__(self, given: Mapping[str, Setting], catalog: Catalog | None) -> None:
+        self._given = dict(given)
+        self._catalog = catalog
+
+    @classmethod
+    def from_file(cls, verdict: FileVerdict) -> Settings:
+        """The values of a file over the defaults of its target."""
+        given = {}
+        for name, line in verdict.effective.items():
+            variable = (line.option.variable if line.option else None) or name
+            value = _as_variable(line)
+            if value is not None:
+                given[variable] = Setting(variable, value, Origin.FILE, location_of(line), line.placed.line.raw)
+        return cls(given, verdict.catalog)
+
+    @classmethod
+    def from_server(
+        cls, variables: Mapping[str, str], origins: Mapping[str, tuple[Origin, Location | None]], catalog: Catalog
+    ) -> Settings:
+        """The values of a running server; `origins` says where each came from, as far as that is known."""
+        given = {}
+        for written, value in variables.items():
+            name = written.lower()
+            origin, location = origins.get(name, (Origin.UNKNOWN, None))
+            given[name] = Setting(name, value, origin, location)
+        return cls(given, None)
+
+    def get(self, var: str) -> Setting | None:
+        """The variable with its value as SHOW GLOBAL VARIABLES prints it; None where it is absent or can't be told."""
+        return self._given.get(var) or self._default(var)
+
+    def text(self, var: str) -> str | None:
+        """The value as text."""
+        setting = self.get(var)
+        return None if setting is None else setting.value
+
+    def number(self, var: str) -> int | None:
+        """The value as a whole number (bytes, or a count); None where it is none."""
+        text = self.text(var)
+        if text is None:
+            return None
+        number, rest = leading_digits(text)
+        return None if rest.strip("0") not in ("", ".") or not text else number
+
+    def real(self, var: str) -> float | None:
+        """The value as a number with a fraction; None where it is none."""
+        try:
+            return float(self.text(var) or "")
+        except ValueError:
+            return None
+
+    def on(self, var: str) -> bool | None:
+        """Whether a boolean is on; None where it is absent or no boolean."""
+        return {"ON": True, "OFF": False, "1": True, "0": False}.get((self.text(var) or "").upper())
+
+    def is_set(self, var: str) -> bool:
+        """Whether somebody set the variable, in a file, on the command line or at run time."""
+        setting = self._given.get(var)
+        return setting is not None and setting.origin in SET
+
+    def names(self) -> list[str]:
+        """The variables that were read: all of a server's, those that a file sets."""
+        return sorted(self._given)
+
+    def _default(self, var: str) -> Setting | None:
+        option = self._catalog.find_variable(var) if self._catalog else None
+        if option is None:
+            return None
+        value = option.running if option.running is not None else _notation(option, option.default)
+        return None if value is None else Setting(var, value, Origin.COMPILED)
+
+
+def location_of(line: LineVerdict) -> Location:
+    """Where the line's option stands."""
+    at = line.placed.line
+    return Location(line.placed.path, at.number, at.column, at.number, at.end_column)
+
+
+def _as_variable(line: LineVerdict) -> str | None:
+    if line.running is not None:
+        return line.running
+    return line.value if line.option is None else _notation(line.option, line.value)
+
+
+def _notation(option: Option, value: str | None) -> str | None:
+    """A value of `--verbose --help` in the notation of SHOW GLOBAL VARIABLES."""
+    if value is None or value == NOTHING:
+        return None if value is None else ""
+    if option.kind == "bool":
+        return BOOLEANS.get(value, value)
+    return f"{float(value):.6f}" if option.kind == "double" else value
