@@ -183,14 +183,29 @@ class Raid:
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
-    """How the kernel treats a disk's requests; `scheduler` is the one in force, `requests` the length of its queue.
+class BlockDevice:
+    """A disk, partition, logical volume or array.
 
-    `rotational` is what the disk or the hypervisor claims; a virtual disk claims it without a meaning. `optimal_io` is
-    0 where the device names none. `write_cache` is "write back" for a disk that must be told to flush, else "write
-    through".
+    `name` is what people call it (vg0-mysql), `kernel_name` what the kernel does (dm-0), `number` major:minor. `type`
+    is lsblk's (disk, part, lvm, crypt, mpath, raid1, loop, rom). `under` are the kernel names of the devices that this
+    one stands on. `start` is a partition's first byte on its disk.
+
+    A partition shows its disk's queue: `scheduler` is the one in force, `requests` the queue's length. `rotational` is
+    what the disk or the hypervisor claims, and a virtual disk claims it without a meaning. `optimal_io` is 0 where the
+    device names none. `write_cache` is "write back" for a disk that must be told to flush, else "write through".
+
+    Only disks have `transport` (nvme, sata, sas, scsi, virtio, usb, fc, iscsi, xen, mmc, …), `model` and `vendor`.
     """
 
+    name: str
+    kernel_name: str
+    number: str
+    type: str
+    size: int
+    under: tuple[str, ...] = ()
+    start: int | None = None
+    read_only: bool | None = None
+    alignment_offset: int | None = None
     rotational: bool | None = None
     scheduler: str | None = None
     requests: int | None = None
@@ -203,38 +218,9 @@ class Queue:
     write_cache: str | None = None
     discard_granularity: int | None = None
     discard_max: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Hardware:
-    """What a disk says it is, and how it is attached: nvme, sata, sas, scsi, virtio, usb, fc, iscsi, xen, mmc, …"""
-
     transport: str | None = None
-    vendor: str | None = None
     model: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BlockDevice:
-    """A disk, partition, logical volume or array.
-
-    `name` is what people call it (vg0-mysql), `kernel_name` what the kernel does (dm-0), `number`
-    major:minor. `type` is lsblk's (disk, part, lvm, crypt, mpath, raid1, loop, rom). `under` are the kernel
-    names of the devices that this one stands on. `start` is a partition's first byte on its disk; a partition
-    shows the queue of its disk. Only disks have `hardware`.
-    """
-
-    name: str
-    kernel_name: str
-    number: str
-    type: str
-    size: int
-    queue: Queue
-    under: tuple[str, ...] = ()
-    start: int | None = None
-    read_only: bool | None = None
-    alignment_offset: int | None = None
-    hardware: Hardware | None = None
+    vendor: str | None = None
     raid: Raid | None = None
 
 
@@ -245,7 +231,7 @@ class Mount:
     point: str
     fs_type: str
     source: str
-    number: str
+    number: str = ""
     root: str = "/"
     options: tuple[str, ...] = ()
 

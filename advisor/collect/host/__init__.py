@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
-from advisor.collect.host.archive import ArchiveError, open_tar
+from advisor.collect.host.archive import ArchiveError
 from advisor.collect.host.devices import read_devices
 from advisor.collect.host.process import server_pids
 from advisor.collect.host.read import read_host
-from advisor.collect.host.root import DirectoryRoot, LiveRoot, Root
+from advisor.collect.host.root import Root, open_root
 from advisor.collect.host.storage import trace
 from advisor.collect.host.tarscript import host_tar_script
 from advisor.collect.host.whose import NotProved, Proof, ServerClaim, prove
@@ -27,13 +25,3 @@ __all__ = [
     "server_pids",
     "trace",
 ]
-
-
-def open_root(path: str = "/") -> Root:
-    """The host whose files stand at a path: / for this one, else a directory or a tar.
-
-    Raises ArchiveError, with a remedy, for anything else.
-    """
-    if os.path.isdir(path):
-        return LiveRoot() if os.path.samefile(path, "/") else DirectoryRoot(path)
-    return open_tar(path)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.formats import chosen, read_number, read_word
-from advisor.collect.host.hardware import read_hardware
+from advisor.collect.host.hardware import Hardware, read_hardware
 from advisor.collect.host.raid import read_raid
-from advisor.facts.host import BlockDevice, Queue
+from advisor.facts.host import BlockDevice
 
 if TYPE_CHECKING:
     from advisor.collect.host.root import Root
@@ -24,6 +24,23 @@ _SCSI_TYPES = {
 """Peripheral device types other than a disk's, by the number that SCSI's INQUIRY gives (SPC-4)."""
 
 
+class Queue(NamedTuple):
+    """How the kernel treats a disk's requests: fields of BlockDevice that a disk and its partitions share."""
+
+    rotational: bool | None
+    scheduler: str | None
+    requests: int | None
+    read_ahead: int | None
+    max_io: int | None
+    minimum_io: int | None
+    optimal_io: int | None
+    logical_sector: int | None
+    physical_sector: int | None
+    write_cache: str | None
+    discard_granularity: int | None
+    discard_max: int | None
+
+
 def read_devices(root: Root) -> tuple[BlockDevice, ...]:
     """All block devices but RAM disks, unused loops and hidden paths; partitions come after their disk."""
     found: list[BlockDevice] = []
@@ -33,7 +50,7 @@ def read_devices(root: Root) -> tuple[BlockDevice, ...]:
         whole = _disk(root, base, disk, queue)
         if whole:
             names = [name for name in root.names(base) if name.startswith(disk)]
-            parts = (_partition(root, f"{base}/{name}", name, whole) for name in names)
+            parts = (_partition(root, f"{base}/{name}", name, whole, queue) for name in names)
             found += [whole, *filter(None, parts)]
     return tuple(found)
 
@@ -44,22 +61,23 @@ def _disk(root: Root, base: str, name: str, queue: Queue) -> BlockDevice | None:
     if number is None or size is None or _unused(number, size) or read_word(root, f"{base}/hidden") == "1":
         return None
     under = root.names(f"{base}/slaves")
+    hardware = Hardware() if under else read_hardware(root, base, name)
     return BlockDevice(
         name=read_word(root, f"{base}/dm/name") or _shown(name),
         kernel_name=_shown(name),
         number=number,
         type=_type(root, base, name),
         size=size,
-        queue=queue,
         under=tuple(_shown(device) for device in under),
         read_only=_flag(root, f"{base}/ro"),
         alignment_offset=read_number(root, f"{base}/alignment_offset"),
-        hardware=None if under else read_hardware(root, base, name),
         raid=read_raid(root, base),
+        **queue._asdict(),
+        **hardware._asdict(),
     )
 
 
-def _partition(root: Root, base: str, name: str, disk: BlockDevice) -> BlockDevice | None:
+def _partition(root: Root, base: str, name: str, disk: BlockDevice, queue: Queue) -> BlockDevice | None:
     """A part of a disk; None for the other directories that stand under a disk, which have no start."""
     number, size, start = _number(root, base), _sectors(root, f"{base}/size"), _sectors(root, f"{base}/start")
     if number is None or size is None or start is None:
@@ -70,25 +88,21 @@ def _partition(root: Root, base: str, name: str, disk: BlockDevice) -> BlockDevi
         number=number,
         type="part",
         size=size,
-        queue=disk.queue,
         under=(disk.kernel_name,),
         start=start,
         read_only=_flag(root, f"{base}/ro"),
         alignment_offset=read_number(root, f"{base}/alignment_offset"),
+        **queue._asdict(),
     )
 
 
 def _queue(root: Root, queue: str) -> Queue:
-    def kilobytes(name: str) -> int | None:
-        found = read_number(root, f"{queue}/{name}")
-        return None if found is None else found << 10
-
     return Queue(
         rotational=_flag(root, f"{queue}/rotational"),
         scheduler=chosen(root.read(f"{queue}/scheduler", 256)),
         requests=read_number(root, f"{queue}/nr_requests"),
-        read_ahead=kilobytes("read_ahead_kb"),
-        max_io=kilobytes("max_sectors_kb"),
+        read_ahead=_kilobytes(root, f"{queue}/read_ahead_kb"),
+        max_io=_kilobytes(root, f"{queue}/max_sectors_kb"),
         minimum_io=read_number(root, f"{queue}/minimum_io_size"),
         optimal_io=read_number(root, f"{queue}/optimal_io_size"),
         logical_sector=read_number(root, f"{queue}/logical_block_size"),
@@ -119,6 +133,11 @@ def _number(root: Root, base: str) -> str | None:
 def _sectors(root: Root, path: str) -> int | None:
     sectors = read_number(root, path)
     return None if sectors is None or sectors < 0 else sectors * _SECTOR
+
+
+def _kilobytes(root: Root, path: str) -> int | None:
+    found = read_number(root, path)
+    return None if found is None else found << 10
 
 
 def _unused(number: str, size: int) -> bool:

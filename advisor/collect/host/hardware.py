@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.formats import read_word
-from advisor.facts.host import Hardware
 
 if TYPE_CHECKING:
     from advisor.collect.host.root import Root
@@ -23,14 +22,21 @@ _BY_NAME = (
 )  # fmt: skip
 
 
-def read_hardware(root: Root, base: str, name: str) -> Hardware | None:
-    """A disk's maker, model and attachment; None where nothing of it is told."""
-    found = Hardware(
+class Hardware(NamedTuple):
+    """What a disk says it is: fields of BlockDevice that only disks have."""
+
+    transport: str | None = None
+    vendor: str | None = None
+    model: str | None = None
+
+
+def read_hardware(root: Root, base: str, name: str) -> Hardware:
+    """A disk's maker, model and attachment, as far as told."""
+    return Hardware(
         transport=_transport(root, base, name),
         vendor=_vendor(read_word(root, f"{base}/device/vendor")),
         model=_full_model(root, base) or read_word(root, f"{base}/device/model"),
     )
-    return None if found == Hardware() else found
 
 
 def _transport(root: Root, base: str, name: str) -> str | None:

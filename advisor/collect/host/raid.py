@@ -80,10 +80,10 @@ def _of_array(device: BlockDevice) -> Stripe | None:
 
 def _of_queue(device: BlockDevice, devices: tuple[BlockDevice, ...]) -> Stripe | None:
     """The stripe that a queue hints at: its optimal I/O, and its minimum I/O as the chunk if more than a sector."""
-    minimum, optimal = device.queue.minimum_io or 0, device.queue.optimal_io or 0
+    minimum, optimal = device.minimum_io or 0, device.optimal_io or 0
     if not _may_hint(device, devices) or optimal < _LEAST_STRIPE or optimal % _LEAST_STRIPE:
         return None
-    if minimum <= max(device.queue.physical_sector or 0, _LEAST_STRIPE) or optimal % minimum or optimal == minimum:
+    if minimum <= max(device.physical_sector or 0, _LEAST_STRIPE) or optimal % minimum or optimal == minimum:
         return Stripe(optimal, "queue", device.kernel_name)
     return Stripe(optimal, "queue", device.kernel_name, minimum, optimal // minimum)
 
@@ -97,10 +97,10 @@ def _may_hint(device: BlockDevice, devices: tuple[BlockDevice, ...]) -> bool:
     if device.type in ("part", "loop", "rom") or device.raid:
         return False
     if not device.under:
-        return device.hardware is None or device.hardware.transport in _RAID_TRANSPORTS
-    sizes = (device.queue.minimum_io, device.queue.optimal_io)
+        return device.transport in _RAID_TRANSPORTS
+    sizes = (device.minimum_io, device.optimal_io)
     below = [d for d in devices if d.kernel_name in device.under]
-    return bool(below) and all((d.queue.minimum_io, d.queue.optimal_io) != sizes for d in below)
+    return bool(below) and all((d.minimum_io, d.optimal_io) != sizes for d in below)
 
 
 def _offset(top: BlockDevice, stripe: Stripe) -> int | None:
