@@ -1,1 +1,25 @@
 """Read an option file losslessly, and resolve its groups and includes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.optionfile.groups import groups_read
+from advisor.optionfile.reader import parse, render
+from advisor.optionfile.resolve import resolve
+from advisor.optionfile.source import OptionFileError, load
+
+if TYPE_CHECKING:
+    from advisor.optionfile.lines import OptionFile
+
+__all__ = ["OptionFileError", "groups_read", "normalise", "parse", "read", "render", "resolve"]
+
+
+def read(path: str, *, flavour: str = "mysql") -> OptionFile:  # noqa: ARG001 - both flavours read lines alike
+    """Read one file without its includes; raises OptionFileError where it can't be one."""
+    return parse(load(path).data, path)
+
+
+def normalise(name: str) -> str:
+    """An option's name in lower case with underscores, for people and for reports; servers tell cases apart."""
+    return name.lower().replace("-", "_")

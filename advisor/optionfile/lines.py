@@ -16,15 +16,24 @@ class Kind(StrEnum):
     INCLUDE = "include"
     INCLUDEDIR = "includedir"
     REJECTED = "rejected"
+    IGNORED = "ignored"
 
 
 class Line(NamedTuple):
     """One line as read: `text` with its line ending, and what the server's reader makes of it.
 
-    `number` and `column` are 1-based, columns count code points. For an option: `group` is the group that it stands in
-    (None before any), `name` as written without surrounding space, `raw` the value as written without comment and space (None
-    where there is no `=`), `value` after quotes and escapes, as the server gets it. For a group: `name` is the group.
-    For an include: `value` is the path. For a rejected line: `value` is why.
+    `number` and the columns are 1-based, columns count code points, end columns are exclusive.
+    For an option: `group` is the group that it stands in (None before any), `name` as written without
+    surrounding space, `raw` the value as written without comment and space (None where there is no `=`),
+    `value` after quotes and escapes, as the server gets it; `column` to `end_column` span name and value.
+    For a group: `name` is the group as servers compare it (a space before it counts). For an include:
+    `value` is the path. For a rejected line, at which servers stop reading, and an ignored one, a
+    directive that they don't know: `value` is why.
+    `templated`: the value, group or path is an expression that a template engine has yet to fill in; a
+    comment that is templated is a statement of that engine.
+
+    Servers read at most 4094 bytes as one line and go on with the rest as if it were the next one, so a
+    longer line of the file is several lines here, with one `number`.
     """
 
     kind: Kind

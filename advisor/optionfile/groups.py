@@ -1,0 +1,30 @@
+"""Which groups of an option file a program reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from advisor.model import Target
+
+
+def groups_read(target: Target, program: str = "server", suffix: str = "") -> frozenset[str]:
+    """The groups that the server of this version reads, or (`client`) its clients, in lower case.
+
+    Source: "The following groups are read" of each server's `--verbose --help`. Servers compare groups without regard
+    to case, so compare `group.lower()`. With a suffix (`--defaults-group-suffix`) each group counts with it too.
+    """
+    names = _server(target) if program == "server" else _client(target)
+    return frozenset(names) | frozenset(name + suffix.lower() for name in names)
+
+
+def _server(target: Target) -> set[str]:
+    groups = {"mysqld", "server", f"mysqld-{target.series}"}
+    if target.is_mariadb:
+        groups |= {"mariadb", "mariadbd", f"mariadb-{target.series}", f"mariadbd-{target.series}"}
+        groups |= {"client-server", "galera"}
+    return groups
+
+
+def _client(target: Target) -> set[str]:
+    return {"client", "client-server", "client-mariadb"} if target.is_mariadb else {"client"}

@@ -1,0 +1,182 @@
+"""Read the lines of an option file as the servers' own reader does, and write them again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.optionfile.lines import Kind, Line, OptionFile
+from advisor.optionfile.template import Template, looks_templated
+from advisor.optionfile.value import comment_start, unquote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What the servers call a space: theirs is the table of latin1, whatever the file's encoding, so the byte A0 is one.
+SPACE = " \t\n\v\f\r\xa0"
+ASCII_SPACE = " \t\n\v\f\r"
+_SPACES = frozenset(SPACE)
+BYTE_ORDER_MARK = "\ufeff"
+LINE_BYTES = 4094
+_ALWAYS_SHORT = LINE_BYTES // 4  # code points of at most four bytes each
+
+
+def parse(data: bytes, path: str) -> OptionFile:
+    """Read the bytes of an option file; nothing in them is an error here: a rejected line says so itself.
+
+    Bytes that are not UTF-8 are kept as lone surrogates, so that `render` gives them back. MySQL and
+    MariaDB read the lines of a file alike.
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    template = Template(text) if looks_templated(text) else None
+    lines: list[Line] = []
+    group: str | None = None
+    for number, offset, piece in _pieces(text):
+        line = _read(piece, number, group)
+        if number == 1 and not offset and text.startswith(BYTE_ORDER_MARK):
+            line = _marked(line, piece)
+            group = line.name
+        if template is not None:
+            line = template.mark(line)
+        if line.kind is Kind.GROUP:
+            group = line.name
+        lines.append(_shift(line, offset) if offset else line)
+    return OptionFile(path, tuple(lines))
+
+
+def render(file: OptionFile) -> bytes:
+    """The bytes of the file, the very ones that were read."""
+    return b"".join([line.text.encode("utf-8", "surrogateescape") for line in file.lines])
+
+
+def _marked(line: Line, text: str) -> Line:
+    """The first line behind a byte order mark; a header there still names the group that the author meant."""
+    behind = _read(text[1:] or "\n", 1, None)
+    why = "The file begins with a byte order mark, an option before any group to servers; save it without."
+    group = behind.name if behind.kind is Kind.GROUP else None
+    return Line(Kind.REJECTED, 1, text, None, group, value=why, end_column=line.end_column)
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
+    """What the server takes as one line each: line number, code points before it in that line, text with its ending."""
+    physical = text.split("\n")
+    last = len(physical)
+    for number, line in enumerate(physical, 1):
+        whole = f"{line}\n" if number < last else line
+        if len(whole) <= _ALWAYS_SHORT:
+            if whole:
+                yield number, 0, whole
+        else:
+            yield from _cut(number, whole)
+
+
+def _cut(number: int, whole: str) -> Iterator[tuple[int, int, str]]:
+    data = whole.encode("utf-8", "surrogateescape")
+    for start in range(0, len(data), LINE_BYTES):
+        offset = len(data[:start].decode("utf-8", "surrogateescape"))
+        yield number, offset, data[start : start + LINE_BYTES].decode("utf-8", "surrogateescape")
+
+
+def _read(text: str, number: int, group: str | None) -> Line:
+    """One line; what stands after a NUL is not seen by the server."""
+    if text.isascii():
+        seen = text if "\0" not in text else text[: text.index("\0")]
+        return _plain(seen, text, number, group)
+    body = text.lstrip(ASCII_SPACE)
+    if body[0] in "#;":
+        return Line(Kind.COMMENT, number, text)
+    return _wide(text, number, group)
+
+
+def _wide(text: str, number: int, group: str | None) -> Line:
+    """One line that is not ASCII, read byte by byte as the server does, then told in code points."""
+    data = text.encode("utf-8", "surrogateescape")
+    seen = data.decode("latin-1").partition("\0")[0]
+    line = _plain(seen, text, number, group)
+    if line.kind is Kind.BLANK:
+        return line
+
+    def column(of: int) -> int:
+        return len(data[: of - 1].decode("utf-8", "surrogateescape")) + 1
+
+    return line._replace(
+        name=_again(line.name),
+        raw=_again(line.raw),
+        value=_again(line.value),
+        column=column(line.column),
+        end_column=column(line.end_column),
+        value_column=column(line.value_column),
+        value_end_column=column(line.value_end_column),
+    )
+
+
+def _again(said: str | None) -> str | None:
+    return None if said is None else said.encode("latin-1").decode("utf-8", "surrogateescape")
+
+
+def _shift(line: Line, offset: int) -> Line:
+    return line._replace(
+        column=line.column + offset,
+        end_column=line.end_column + offset,
+        value_column=line.value_column + offset,
+        value_end_column=line.value_end_column + offset,
+    )
+
+
+def _plain(seen: str, text: str, number: int, group: str | None) -> Line:
+    """One line of single-byte characters; `seen` is the part before a NUL."""
+    body = seen.lstrip(SPACE)
+    if not body:
+        return Line(Kind.BLANK, number, text)
+    first = body[0]
+    if first in "#;":
+        return Line(Kind.COMMENT, number, text)
+    start = len(seen) - len(body)
+    if first == "[":
+        return _group(body, start, text, number)
+    if first == "!":
+        return _directive(body, start, text, number)
+    return _option(body, start, text, number, group)
+
+
+def _option(body: str, start: int, text: str, number: int, group: str | None) -> Line:
+    content = body[: comment_start(body)]
+    written, equals, after = content.partition("=")
+    name = written.rstrip(SPACE)
+    column = start + 1
+    if not equals:
+        end = column + len(name)
+        return Line(Kind.OPTION, number, text, group, name, None, None, column, end, end, end)
+    after = after.rstrip(SPACE)
+    raw = after.lstrip(SPACE)
+    end = column + len(written) + 1 + len(after)
+    return Line(Kind.OPTION, number, text, group, name, raw, unquote(raw), column, end, end - len(raw), end)
+
+
+def _group(body: str, start: int, text: str, number: int) -> Line:
+    close = body.find("]")
+    if close < 0:
+        why = "A group header without its closing bracket: servers stop reading here."
+        return _refused(body, start, text, number)._replace(value=why)
+    name = body[1:close].rstrip(SPACE)
+    return Line(Kind.GROUP, number, text, None, name, column=start + 1, end_column=start + close + 2)
+
+
+def _directive(body: str, start: int, text: str, number: int) -> Line:
+    """An include; servers cut the last byte off, taking it for the line's end, whether it is or not."""
+    word = body[1:].lstrip(SPACE)
+    refused = _refused(body, start, text, number)
+    for kind, keyword in ((Kind.INCLUDEDIR, "includedir"), (Kind.INCLUDE, "include")):
+        if word.startswith(keyword) and word[len(keyword) : len(keyword) + 1] in _SPACES:
+            path = word[len(keyword) :].lstrip(SPACE)[:-1].rstrip(SPACE)
+            if not path:
+                return refused._replace(value=f"!{keyword} without a path: servers stop reading here.")
+            at = start + body.index(path, len(keyword) + 1) + 1
+            end = at + len(path)
+            return Line(kind, number, text, None, None, path, path, start + 1, end, at, end)
+    why = "Servers know !include and !includedir only, and pass over this line."
+    return refused._replace(kind=Kind.IGNORED, value=why)
+
+
+def _refused(body: str, start: int, text: str, number: int) -> Line:
+    end = start + len(body.rstrip(SPACE)) + 1
+    return Line(Kind.REJECTED, number, text, column=start + 1, end_column=end)

@@ -1,0 +1,80 @@
+"""Read the bytes of an option file, and refuse what can't be one."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import NamedTuple
+
+from advisor.exits import MycnfError
+
+LARGEST = 4 << 20
+_HEAD = 8192
+_STRAY = 8  # control characters that a damaged text file may hold
+_TEXT_CONTROLS = frozenset(b"\t\n\v\f\r\b\x1b")
+_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
+class OptionFileError(MycnfError):
+    """A file that can't be read as an option file; the message is one line with the remedy."""
+
+
+class Source(NamedTuple):
+    """The bytes of a file, and its mode as stat tells it."""
+
+    data: bytes
+    mode: int
+
+    @property
+    def world_writable(self) -> bool:
+        """Whether everybody may write to it, for which servers ignore a file."""
+        return bool(self.mode & stat.S_IWOTH)
+
+
+def load(path: str) -> Source:
+    """The bytes of a regular file of at most 4M; raises OptionFileError with the remedy for everything else."""
+    try:
+        # Opening a FIFO waits for its other end, and opening a device may do anything: ask before, and don't wait.
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            raise _not_a_file(path, mode)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+    with open(descriptor, "rb") as file:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
+            raise _not_a_file(path, info.st_mode)
+        data = file.read(LARGEST + 1) if info.st_size <= LARGEST else b""
+    if info.st_size > LARGEST or len(data) > LARGEST:
+        raise OptionFileError(f"{path}: larger than {LARGEST >> 20}M, no option file; name the option file itself")
+    check_text(data, path)
+    return Source(data, info.st_mode)
+
+
+def check_text(data: bytes, path: str) -> None:
+    """Raise OptionFileError for bytes that are no text: UTF-16, or a binary file."""
+    head = data[:_HEAD]
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise OptionFileError(f"{path}: UTF-16, which no server reads; save it as UTF-8 without a byte order mark")
+    if b"\0" not in head:
+        return
+    controls = sum(1 for byte in head if byte < ord(" ") and byte not in _TEXT_CONTROLS)
+    if controls > max(_STRAY, len(head) // 50):
+        raise OptionFileError(f"{path}: a binary file, not an option file; name a text file such as my.cnf")
+
+
+def _not_a_file(path: str, mode: int) -> OptionFileError:
+    kind = next((said for is_kind, said in _KINDS if is_kind(mode)), "no regular file")
+    return OptionFileError(f"{path}: {kind}, not an option file; name a file, or - for stdin")
+
+
+def _unreadable(path: str, error: OSError | ValueError) -> OptionFileError:
+    said = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
+    return OptionFileError(f"{path}: can't be read ({said}); check the path and its permissions")
