@@ -20,6 +20,8 @@ lint: $(VENV)/.dev ## ruff, and the layers by import-linter
 
 types: $(VENV)/.dev ## mypy --strict
 	$(BIN)/mypy
+	@for folder in $(sort $(dir $(wildcard tools/*.py tools/*/*.py))); do \
+	    echo "mypy $$folder"; (cd $$folder && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml *.py) || exit 1; done
 
 unit: $(VENV)/.dev ## pytest with coverage (ONLY=tests/rules narrows it)
 	$(PYTEST) -q --cov --cov-report=term:skip-covered $(ONLY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 import sys
@@ -32,12 +33,12 @@ def test_exit_codes(page: str, checkout: Path) -> None:
 
 def test_commands_in_pages_exist(checkout: Path) -> None:
     """Each `mycnf COMMAND --option` that a page names is one that the parser takes."""
-    subcommands = build_parser()._subparsers._group_actions[0].choices  # type: ignore[union-attr]
+    subcommands: dict[str, argparse.ArgumentParser] = build_parser()._subparsers._group_actions[0].choices  # type: ignore[union-attr,assignment]
     for page in (checkout / "README.md", checkout / "CONTRIBUTING.md", *checkout.glob("docs/adr/*.md")):
         for words in re.findall(r"\bmycnf ([a-z]+(?: [^\n`#]*)?)", _code(page.read_text())):
             command, *rest = words.split()
             assert command in subcommands, f"{page.name}: mycnf {words}"
-            taken = set(subcommands[command]._option_string_actions)  # type: ignore[index]
+            taken = set(subcommands[command]._option_string_actions)
             assert {w.partition("=")[0] for w in rest if w.startswith("--")} <= taken, f"{page.name}: mycnf {words}"
 
 

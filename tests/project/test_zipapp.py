@@ -14,7 +14,14 @@ import pytest
 def zipapp(wheel: Path, checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """mycnf.pyz without audit's dependencies, which would need a network here."""
     out = tmp_path_factory.mktemp("zipapp") / "mycnf.pyz"
-    tool = [sys.executable, str(checkout / "tools" / "onefile" / "build.py"), "--no-deps", "--wheel", str(wheel), str(out)]
+    tool = [
+        sys.executable,
+        str(checkout / "tools" / "onefile" / "build.py"),
+        "--no-deps",
+        "--wheel",
+        str(wheel),
+        str(out),
+    ]
     subprocess.run(tool, capture_output=True, timeout=120, check=True)
     return out
 

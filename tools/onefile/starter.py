@@ -47,7 +47,9 @@ def main() -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - the zip meets any Python, whatever the project requires
         sys.exit(f"mycnf: needs Python 3.11 or newer, this is {running}")
     if running != PYTHON and NEEDS_COMPILED & set(sys.argv[1:2]):
-        sys.exit(f"mycnf: this file was built for Python {PYTHON}, and {sys.argv[1]} needs that one; here runs {running}")
+        sys.exit(
+            f"mycnf: this file was built for Python {PYTHON}, and {sys.argv[1]} needs that one; here runs {running}"
+        )
     sys.path.insert(0, os.path.join(_unpacked(), "site"))
     from advisor.__main__ import main as run
 

@@ -1,0 +1,30 @@
+"""How far mycnf agrees with what real servers made of real option files."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from figure import Figure
+
+ROW = re.compile(r"^(?P<server>\S+)\s+(?P<kind>[a-z]+)\s+\d+/\d+\s+(?P<share>[\d.]+) %")
+
+
+def figures(top: str) -> Iterator[Figure]:
+    """The share of refusals, adjustments and values that agrees, for each server, in percent."""
+    shared = os.environ.get("MYCNF_SHARED", os.path.join(os.path.dirname(top), "shared"))
+    judge = os.path.join(shared, "corpus", "agree.py")
+    if not os.path.exists(judge):
+        yield Figure("agreement with real servers", None, why_not=f"no corpus (MYCNF_SHARED={shared})")
+        return
+    mycnf = os.path.join(os.path.dirname(sys.executable), "mycnf")
+    command = [sys.executable, judge, "--mycnf", mycnf, "--show-diffs", "0"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    rows = [row for row in map(ROW.match, ran.stdout.splitlines()) if row]
+    if not rows:
+        yield Figure("agreement with real servers", None, why_not=(ran.stderr or ran.stdout).strip()[-200:])
+    for row in rows:
+        yield Figure(f"agreement with {row['server']}: {row['kind']}", float(row["share"]), "%")

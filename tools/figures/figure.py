@@ -1,0 +1,31 @@
+"""One measured figure and the limit that the project promises for it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Figure(NamedTuple):
+    """A figure; `relation` to the limit is <= or >=, or empty where nothing is promised.
+
+    `value` is None where it could not be measured, and `why_not` says why.
+    """
+
+    name: str
+    value: float | None
+    unit: str = ""
+    relation: str = ""
+    limit: float = 0
+    why_not: str = ""
+
+    @property
+    def missed(self) -> bool:
+        """Whether the figure was measured and misses its limit."""
+        if self.value is None or not self.relation:
+            return False
+        return self.value > self.limit if self.relation == "<=" else self.value < self.limit
+
+    @property
+    def shown(self) -> str:
+        """The value for a table, or why there is none."""
+        return f"not measured: {self.why_not}" if self.value is None else f"{self.value:.4g}"
