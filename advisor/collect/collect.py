@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from advisor import __version__
+from advisor.collect.around import read_around
 from advisor.collect.connect import DEFAULT_LIMITS
 from advisor.collect.options import ConnectRequest, account
 from advisor.collect.replication import read_replication
@@ -56,6 +57,7 @@ def from_account(chosen: Account, request: Request, wait: Callable[[float], obje
         server, workload = _ask_everything(session, request, notes, wait)
     finally:
         session.close()
+    host, files = read_around(server, notes)
     spent = time.monotonic() - started
     return Facts(
         schema=SCHEMA,
@@ -63,6 +65,8 @@ def from_account(chosen: Account, request: Request, wait: Callable[[float], obje
         taken_at=taken_at,
         server=server,
         workload=workload,
+        host=host,
+        files=files,
         unavailable=tuple(notes),
         statements=session.sent,
         seconds=max(0.0, spent - (request.window if workload else 0.0)),

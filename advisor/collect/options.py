@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from advisor.collect.loginpath import login_file, login_lines
 from advisor.collect.sockets import default_socket
 from advisor.exits import ConnectError
+from advisor.optionfile import resolve
 
 # What the servers' own interactive clients read, MySQL's and MariaDB's, and a group of our own.
 GROUPS = ("client", "client-server", "client-mariadb", "mysql", "mariadb-client", "mycnf")
@@ -84,8 +85,6 @@ def account(request: ConnectRequest) -> Account:
 
 def _from_files(request: ConnectRequest) -> dict[str, tuple[str, str]]:
     """Option → (value, where it stands), later wins; dashes in names."""
-    from advisor.optionfile import resolve
-
     groups = _groups(request)
     said: dict[str, tuple[str, str]] = {}
     for path in _files(request):

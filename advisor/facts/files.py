@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass
+
+WORLD_WRITABLE = 0o002
 
 
 @dataclass(frozen=True, slots=True)
 class FileCopy:
-    """One option file as found: its text with secrets taken out, owner and mode; `text` is None where it couldn't be read.
+    """One option file as found: text without its secrets, owner and mode; `text` is None where it couldn't be read.
 
     `holds_secret` says that a value was taken out; `secret_lines` are the lines they stood on, 1-based.
     """
@@ -30,18 +33,37 @@ class FileCopy:
 class Files:
     """The option files in the order in which the server reads them, includes listed after the files that name them.
 
-    `command_line` holds the server's own arguments with secrets taken out; `inferred` says that the list of files was concluded from
-    the usual places, not told by the server or its command line.
+    `command_line` holds the server's own arguments with secrets taken out; `inferred` says that the list of files was
+    concluded from the usual places, not told by the server's command line. `persisted` is the path of mysqld-auto.cnf
+    where there is one: its values come last, and the server tells them as PERSISTED.
     """
 
     files: tuple[FileCopy, ...] = ()
     command_line: tuple[str, ...] = ()
     group_suffix: str = ""
     inferred: bool = False
+    persisted: str = ""
+
+    @property
+    def tops(self) -> tuple[str, ...]:
+        """The files that the server opens by itself, in its order; the others are included by them."""
+        return tuple(copy.path for copy in self.files if copy.text is not None and not copy.included)
 
     def read(self, path: str) -> bytes:
-        """The bytes of a file of this collection; raises FileNotFoundError for one that it doesn't hold."""
+        """The bytes of a file as the server sees them: nothing of a world-writable one, which servers ignore.
+
+        Raises FileNotFoundError for a file that this collection doesn't hold.
+        """
         for copy in self.files:
             if copy.path == path and copy.text is not None:
-                return copy.text.encode("utf-8", "surrogateescape")
+                return b"" if copy.mode & WORLD_WRITABLE else copy.text.encode("utf-8", "surrogateescape")
         raise FileNotFoundError(path)
+
+    def names(self, folder: str) -> list[str]:
+        """The names of this collection's files in a directory, for `!includedir`; FileNotFoundError where none is."""
+        paths = [posixpath.normpath(copy.path) for copy in self.files]
+        inside = posixpath.normpath(folder)
+        found = [posixpath.basename(path) for path in paths if posixpath.dirname(path) == inside]
+        if not found:
+            raise FileNotFoundError(folder)
+        return found

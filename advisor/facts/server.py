@@ -31,8 +31,8 @@ class Plugin:
 class Link:
     """How the server was reached, as far as it matters to what may be believed.
 
-    `via` is socket or tcp; `peer_pid` the process behind the socket, 0 where the kernel doesn't tell; `proxied` says that the handshake's
-    connection id is not the server's own.
+    `via` is socket or tcp; `peer_pid` the process behind the socket, 0 where the kernel doesn't tell; `proxied` says
+    that the handshake's connection id is not the server's own.
     """
 
     via: str
@@ -61,7 +61,7 @@ class Replication:
 class DataSizes:
     """Bytes of InnoDB data and indexes, from one aggregate over `mysql.innodb_table_stats`, and the tables counted.
 
-    `clustered_bytes` is the part that holds the rows themselves and `rows` their estimated number; both 0 where not told.
+    `clustered_bytes` is the part that holds the rows themselves and `rows` their estimated number; 0 where not told.
     """
 
     innodb_bytes: int
@@ -75,7 +75,8 @@ class Server:
     """One running server's answers; names are lower case, values as sent.
 
     `flavour` is mysql or mariadb, `version` the digits alone (the variable `version` has the whole text), `vendor` says
-    MySQL, Percona or MariaDB, `managed` names the platform (rds, aurora, …) or is empty. `instrumented_bytes` is the sum that performance_schema accounts for, None where it doesn't.
+    MySQL, Percona or MariaDB, `managed` names the platform (rds, aurora, …) or is empty. `instrumented_bytes` is the
+    sum that performance_schema accounts for, None where it doesn't.
     """
 
     flavour: str

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Status counters at one moment; `at` is the server's uptime clock in seconds, `lsn` the redo position in bytes where known."""
+    """Status counters at one moment.
+
+    `at` is the server's uptime clock in seconds, `lsn` the redo position in bytes where known.
+    """
 
     at: float
     status: dict[str, int] = field(default_factory=dict)

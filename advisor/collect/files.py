@@ -1,0 +1,157 @@
+"""Find and copy the option files that a local server reads, without the secrets in them."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import pwd
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.collect.host.process import SERVERS
+from advisor.exits import MycnfError
+from advisor.facts.files import FileCopy, Files
+from advisor.optionfile import resolve
+from advisor.optionfile.source import load
+from advisor.redact import redact_arguments, redact_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Every build reads the first two; the others are compiled in here and there, so they count where the server names them.
+EVERYWHERE = ("/etc/my.cnf", "/etc/mysql/my.cnf")
+PERSISTED = "mysqld-auto.cnf"
+
+
+class Start(NamedTuple):
+    """What a server was started with, as far as it decides which files are read; paths are absolute."""
+
+    arguments: tuple[str, ...] = ()
+    no_defaults: bool = False
+    defaults_file: str = ""
+    extra_file: str = ""
+    group_suffix: str = ""
+    own_home: str = ""
+    user_home: str = ""
+
+
+def read_files(pid: int, named: Iterable[str], datadir: str, proc: str = "/proc") -> Files:
+    """The option files of the server that is process `pid`, in its reading order.
+
+    `named` are the files that the server itself says values came from: those that the usual places don't explain are
+    read too. A file that can't be read is listed without a text.
+    """
+    start = start_of(pid, proc)
+    copies = _copies(_tops(start, ()))
+    missing = [path for path in dict.fromkeys(named) if path and path not in copies and _is_option_file(path)]
+    if missing:
+        copies = _copies(_tops(start, missing))
+    persisted = os.path.join(datadir, PERSISTED)
+    return Files(
+        files=tuple(copies.values()),
+        command_line=redact_arguments(start.arguments),
+        group_suffix=start.group_suffix,
+        inferred=not (start.no_defaults or start.defaults_file),
+        persisted=persisted if os.path.exists(persisted) else "",
+    )
+
+
+def start_of(pid: int, proc: str = "/proc") -> Start:
+    """Command line and environment of a process, read for what they say about option files."""
+    arguments = _strings(f"{proc}/{pid}/cmdline")
+    environment = dict(entry.partition("=")[::2] for entry in _strings(f"{proc}/{pid}/environ"))
+    cwd = environment.get("PWD", "/")
+    said = dict(_leading(arguments))
+
+    def path(name: str) -> str:
+        return os.path.normpath(os.path.join(cwd, said[name])) if said.get(name) else ""
+
+    return Start(
+        arguments=arguments,
+        no_defaults="no-defaults" in said,
+        defaults_file=path("defaults-file"),
+        extra_file=path("defaults-extra-file"),
+        group_suffix=said.get("defaults-group-suffix", "") or environment.get("MYSQL_GROUP_SUFFIX", ""),
+        own_home=environment.get("MARIADB_HOME", "") or environment.get("MYSQL_HOME", ""),
+        user_home=environment.get("HOME", "") or _home(f"{proc}/{pid}"),
+    )
+
+
+def _leading(arguments: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The options that stand right behind the program's name: only there do the servers obey those about files."""
+    program = next((i for i, word in enumerate(arguments) if posixpath.basename(word) in SERVERS), 0)
+    found = []
+    for argument in arguments[program + 1 :]:
+        name, _, value = argument.removeprefix("--").partition("=")
+        if name not in (
+            "no-defaults",
+            "defaults-file",
+            "defaults-extra-file",
+            "defaults-group-suffix",
+            "print-defaults",
+        ):
+            break
+        found.append((name, value))
+    return found
+
+
+def _tops(start: Start, named: list[str] | tuple[()]) -> list[str]:
+    """The files that the server opens by itself, in its order; `named` stands where compiled-in places do."""
+    if start.no_defaults:
+        return []
+    if start.defaults_file:
+        return [start.defaults_file]
+    own = [os.path.join(start.own_home, "my.cnf")] if start.own_home else []
+    extra = [start.extra_file] if start.extra_file else []
+    user = [os.path.join(start.user_home, ".my.cnf")] if start.user_home else []
+    usual = dict.fromkeys([*EVERYWHERE, *named, *own, *extra, *user])
+    return [path for path in usual if os.path.lexists(path)]
+
+
+def _copies(tops: list[str]) -> dict[str, FileCopy]:
+    """Each file once, where it is read first, includes behind the file that names them."""
+    copies: dict[str, FileCopy] = {}
+
+    def take(path: str) -> bytes:
+        try:
+            data = load(path).data
+        except (MycnfError, OSError):
+            copies.setdefault(path, _copy(path, None, included=path not in tops))
+            raise
+        copies.setdefault(path, _copy(path, data, included=path not in tops))
+        return data
+
+    for path in tops:
+        try:
+            resolve([path], loader=take)
+        except (MycnfError, OSError):
+            continue  # it is among the copies, without a text
+    return copies
+
+
+def _copy(path: str, data: bytes | None, *, included: bool) -> FileCopy:
+    found = os.stat(path) if os.path.exists(path) else None
+    mode, uid, gid = (found.st_mode & 0o7777, found.st_uid, found.st_gid) if found else (0, 0, 0)
+    if data is None:
+        return FileCopy(path, None, mode, uid, gid, included=included)
+    redacted = redact_text(data.decode("utf-8", "surrogateescape"))
+    return FileCopy(path, redacted.text, mode, uid, gid, redacted.lines, included)
+
+
+def _is_option_file(path: str) -> bool:
+    return posixpath.basename(path) != PERSISTED and os.path.isfile(path)
+
+
+def _strings(path: str) -> tuple[str, ...]:
+    """The NUL-ended strings of a file of /proc; none where it can't be read."""
+    try:
+        with open(path, "rb") as file:
+            return tuple(s.decode("utf-8", "surrogateescape") for s in file.read(1 << 20).split(b"\0")[:-1])
+    except OSError:
+        return ()
+
+
+def _home(folder: str) -> str:
+    try:
+        return pwd.getpwuid(os.stat(folder).st_uid).pw_dir
+    except (OSError, KeyError):
+        return ""
