@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 # Another distribution installs a package of this name: advisor.belonging compares this before it trusts the import.
 PRODUCT = "mycnf-advisor"
 
-FAMILIES = ("opt", "optfile")
+FAMILIES = ("opt", "optfile", "buf", "mem")
 
 
 def all_rules() -> list[Rule]:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from advisor.model import Absent
 
 if TYPE_CHECKING:
-    from advisor.verdict.settings import Settings
-
     from advisor.catalog.load import Catalog
     from advisor.facts import Files, Host, Server, Workload
     from advisor.model import Target
     from advisor.verdict import FileVerdict
+    from advisor.verdict.settings import Settings
 
 NOT_ASKED = Absent("a running server (mycnf audit)")
 
@@ -46,6 +45,24 @@ class Known:
         self.settings = settings
         self.file_verdict = file_verdict
         self.parts = {"server": server, "host": host, "workload": workload, "files": files}
+
+    def number(self, name: str) -> int | None:
+        """A variable as a whole number (bytes, or a count); None where it is absent, no number, or a template."""
+        return None if self._templated(name) else self.settings.number(name)
+
+    def text(self, name: str) -> str | None:
+        """A variable as the server prints it, in upper case for comparing words; None as with `number`."""
+        value = None if self._templated(name) else self.settings.text(name)
+        return None if value is None else value.upper()
+
+    def chosen(self, name: str) -> bool:
+        """Whether somebody set the variable; a default is nobody's choice."""
+        return self.settings.is_set(name)
+
+    def _templated(self, name: str) -> bool:
+        option = self.catalog.find_variable(name)
+        line = self.file_verdict.effective.get(option.name if option else name)
+        return line is not None and line.placed.line.templated and not self.has("server")
 
     def has(self, part: str) -> bool:
         """Whether server, host, workload or files is there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.catalog.elsewhere import known_elsewhere
 from advisor.model import Confidence, Severity
 from advisor.verdict import Outcome
 from rules import edits
@@ -207,7 +208,6 @@ def unexpected_argument(known: Known) -> Iterator[Finding]:
         exceptions="Rounding to a block size of a few bytes is a note.",
         mind="A server of this very version that prints the value as written.",
     ),
-    fix=edits.SAFE,
 )
 def adjusted_value(known: Known) -> Iterator[Finding]:
     """Lines whose value the server changes, silently or not."""
@@ -217,8 +217,7 @@ def adjusted_value(known: Known) -> Iterator[Finding]:
             of_verdict(line),
             severity=_weight(line),
             confidence=_sureness(line),
-            help=f"write {line.value} to say what the server does, or choose another value" if line.value else "",
-            fix=edits.revalue(line.placed.line, line.value, edits.SAFE) if line.value else None,
+            help=f"write a value that the server takes as it stands: mycnf explain {line.canonical} tells which",
         )
 
 
@@ -264,8 +263,14 @@ def removed_option(known: Known) -> Iterator[Finding]:
             of_verdict(line),
             severity=severity,
             confidence=_sureness(line),
-            help=f"use {line.replaced_by} instead" if line.replaced_by else "remove the line",
+            help=_instead(line),
         )
+
+
+def _instead(line: LineVerdict) -> str:
+    elsewhere = known_elsewhere(line.canonical or written(line.placed.line).removeprefix("loose_"))
+    successor = line.replaced_by or (elsewhere.replaced_by if elsewhere else None)
+    return f"use {successor} instead" if successor else "remove the line"
 
 
 @rule(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.model import Finding
+    from advisor.optionfile.lines import Problem
     from advisor.verdict import LineVerdict
     from rules.known import Known
 
@@ -36,6 +37,24 @@ SERVER_PREFIXES = (
     "table_open_cache",
 )
 WORLD_WRITABLE = "world-writable"
+CUT_SHORT = "cut-short"
+# Beginnings of the names of problems that only say that something isn't on this machine.
+ELSEWHERE = ("missing-", "unreadable-", "relative-")
+
+
+def _is_included(known: Known, path: str, line: int) -> bool:
+    """Whether servers leave the file at that line and go on, as they do in an included one."""
+    return any(p.name == CUT_SHORT and (p.path, p.line) == (path, line) for p in known.file_verdict.resolved.problems)
+
+
+def _stops(known: Known, path: str, line: int) -> Severity:
+    return Severity.WARNING if _is_included(known, path, line) else Severity.ERROR
+
+
+def _end(known: Known, path: str, line: int) -> str:
+    if _is_included(known, path, line):
+        return "Servers read no further in this file, and go on with the one that includes it."
+    return "Every program that reads the file stops here, so the server will not start."
 
 
 @rule(
@@ -60,8 +79,9 @@ def syntax_error(known: Known) -> Iterator[Finding]:
         for line in file.lines:
             if line.kind is Kind.REJECTED:
                 yield syntax_error.finding(
-                    line.value or "The option-file reader can't read this line.",
-                    of_line(file.path, line)._replace(option="", value=None),
+                    f"{line.value} {_end(known, file.path, line.number)}",
+                    _file(of_line(file.path, line).location),
+                    severity=_stops(known, file.path, line.number),
                     help="mend the line, or put # before it",
                 )
 
@@ -90,8 +110,9 @@ def option_outside_group(known: Known) -> Iterator[Finding]:
                 break
             if line.kind is Kind.OPTION:
                 yield option_outside_group.finding(
-                    "This option stands before any group, and every program that reads the file stops here.",
+                    f"This option stands before any group. {_end(known, file.path, line.number)}",
                     of_line(file.path, line),
+                    severity=_stops(known, file.path, line.number),
                     help="put a group header such as [mysqld] above it",
                 )
 
@@ -104,8 +125,9 @@ def option_outside_group(known: Known) -> Iterator[Finding]:
     evidence=ASKED,
     fix=edits.SAFE,
     docs=Docs(
-        why="The last value that the server reads wins, over all files and groups that it reads. A line that "
-        "is overridden misleads who edits it. Dashes, underscores and abbreviations are the same option.",
+        why="The last value that the server reads wins, over all files and groups that it reads. A line "
+        "that is overridden misleads who edits it. Dashes, underscores and abbreviations are the same "
+        "option.",
         fix="Keep one line.",
         risk="None: the server does the same without the overridden line.",
         exceptions="A versioned group such as [mysqld-8.0] overrides on purpose. Options that collect "
@@ -187,12 +209,13 @@ def server_option_in_client_group(known: Known) -> Iterator[Finding]:
     summary="The server ignores the whole file because everybody may write to it.",
     evidence=("ASK-03",),
     docs=Docs(
-        why="Servers pass over an option file that is writable for everybody, with a warning on the terminal "
-        "that a service manager hides. The server then runs on its defaults.",
-        fix="chmod 644 FILE, after a look at what it says now.",
+        why="Servers pass over an option file that is writable for everybody, with a warning on the "
+        "terminal that a service manager hides. The server then runs on its defaults.",
+        fix="Take the right away with chmod 644, after a look at what the file says now.",
         risk="At the next start all its settings take effect, and anybody may have written them.",
         restart=True,
-        exceptions="None.",
+        exceptions="A checkout on a file system without modes, where the file's mode says nothing of the "
+        "server's copy.",
         mind="A server that reads such a file.",
     ),
 )
@@ -201,7 +224,7 @@ def ignored_option_file(known: Known) -> Iterator[Finding]:
     for problem in known.file_verdict.resolved.problems:
         if problem.name == WORLD_WRITABLE:
             yield ignored_option_file.finding(
-                problem.message, _file(problem.path, problem.line), help=f"chmod 644 {problem.path}"
+                f"{problem.message}.", _at(problem), help=f"chmod 644 {problem.path}, after a look at what it says"
             )
 
 
@@ -209,12 +232,12 @@ def ignored_option_file(known: Known) -> Iterator[Finding]:
     "OPT015",
     "include-problem",
     severity=Severity.NOTE,
-    summary="An included file or directory is missing, can't be read, or includes itself.",
+    summary="An include line leads nowhere, in a circle, too deep, or is none.",
     evidence=ASKED,
     docs=Docs(
-        why="What stands in a file that isn't read has no effect. Some of these problems stop the server, "
-        "others pass in silence.",
-        fix="Correct the path, or remove the include line.",
+        why="What stands in a file that isn't read has no effect. Servers pass over a missing file in "
+        "silence and refuse to start for a missing directory.",
+        fix="Correct the path, or take the include line out.",
         risk="Settings of the file take effect at the next start.",
         restart=True,
         exceptions="On a machine other than the server's a missing include is normal: --root DIR maps its paths.",
@@ -222,16 +245,22 @@ def ignored_option_file(known: Known) -> Iterator[Finding]:
     ),
 )
 def include_problem(known: Known) -> Iterator[Finding]:
-    """Includes that lead nowhere, or too deep."""
+    """Includes that servers pass over, or that go wrong."""
     for problem in known.file_verdict.resolved.problems:
-        if problem.name != WORLD_WRITABLE:
-            yield include_problem.finding(
-                problem.message,
-                _file(problem.path, problem.line),
-                severity=Severity.ERROR if problem.fatal else None,
-                help="correct the path or remove the line; --root DIR maps absolute paths into a repository",
-            )
+        if problem.name in (WORLD_WRITABLE, CUT_SHORT):
+            continue
+        absent = problem.name.startswith(ELSEWHERE)
+        yield include_problem.finding(
+            f"{problem.message}.",
+            _at(problem),
+            severity=Severity.ERROR if problem.fatal else Severity.NOTE if absent else Severity.WARNING,
+            help="correct the path, or map it with --root DIR where the server is another machine" if absent else "",
+        )
 
 
-def _file(path: str, line: int) -> Subject:
-    return Subject("", None, None, None, Location(path, line) if line else Location(path, 1))
+def _at(problem: Problem) -> Subject:
+    return _file(Location(problem.path, problem.line or 1))
+
+
+def _file(location: Location | None) -> Subject:
+    return Subject(None, None, None, None, location)

@@ -59,8 +59,9 @@ class Docs(NamedTuple):
 class Rule(NamedTuple):
     """One rule; `needs` names the parts (server, workload, host, files) without which it can't look.
 
-    `evidence` are ids of the evidence store, `probe` is the experiment that repeats the measurement, `fix` the
-    applicability (safe, unsafe) of the edits that its findings may carry.
+    `options` are the canonical names that it speaks of, none where it may speak of any. `evidence` are ids of the
+    evidence store, `probe` is the experiment that repeats the measurement, `fix` the applicability (safe, unsafe)
+    of the edits that its findings may carry.
     """
 
     code: str
@@ -72,6 +73,7 @@ class Rule(NamedTuple):
     look: Callable[[Known], Iterator[Finding]]
     needs: tuple[str, ...]
     targets: tuple[Span, ...]
+    options: tuple[str, ...]
     evidence: tuple[str, ...]
     probe: str | None
     fix: str | None
@@ -131,6 +133,7 @@ def rule(
     confidence: Confidence = Confidence.CERTAIN,
     needs: tuple[str, ...] = (),
     targets: tuple[Span, ...] = EVERY,
+    options: tuple[str, ...] = (),
     evidence: tuple[str, ...] = (),
     probe: str | None = None,
     fix: str | None = None,
@@ -138,7 +141,9 @@ def rule(
     """Make a rule of a function that yields findings, and list it; ValueError where code or name is taken."""
 
     def register(look: Callable[[Known], Iterator[Finding]]) -> Rule:
-        made = Rule(code, name, severity, confidence, summary, docs, look, needs, targets, evidence, probe, fix)
+        made = Rule(
+            code, name, severity, confidence, summary, docs, look, needs, targets, options, evidence, probe, fix
+        )
         if any(known.code == code or known.name == name for known in RULES):
             raise ValueError(f"rule {code} {name} is on the list already")
         RULES.append(made)

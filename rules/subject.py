@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Location
+from advisor.model import Location, Origin
 from advisor.redact import redact_value
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Subject(NamedTuple):
     """The option as written (lower case, underscores), its canonical name, value and place; secrets are masked."""
 
-    option: str
+    option: str | None
     canonical: str | None
     value: str | None
     group: str | None = None
@@ -37,14 +37,35 @@ def of_verdict(verdict: LineVerdict) -> Subject:
 
 def of_variable(known: Known, name: str) -> Subject:
     """A variable: the line of the file that gives it its value where there is one, else the running value alone."""
-    option = known.catalog.find_variable(name)
-    canonical = option.name if option else name
+    canonical = _canonical(known, name)
     setting = known.settings.get(name)
-    line = known.file_verdict.effective.get(canonical)
-    if line is not None and (setting is None or setting.location is None or _same_place(setting.location, line)):
+    line = _effective(known, name)
+    if line is not None:
         return of_verdict(line)
     value = None if setting is None else redact_value(canonical, setting.raw or setting.value)
     return Subject(canonical, canonical, value, None, setting.location if setting else None)
+
+
+def line_of(known: Known, name: str) -> Line | None:
+    """The option line that gives a variable its value, None where no file does."""
+    verdict = _effective(known, name)
+    return verdict.placed.line if verdict is not None else None
+
+
+def _canonical(known: Known, name: str) -> str:
+    option = known.catalog.find_variable(name)
+    return option.name if option else name
+
+
+def _effective(known: Known, name: str) -> LineVerdict | None:
+    """The line that counts, unless the running value comes from somewhere else."""
+    line = known.file_verdict.effective.get(_canonical(known, name))
+    setting = known.settings.get(name)
+    if line is None or setting is None:
+        return line
+    if setting.origin is not Origin.FILE or (setting.location and not _same_place(setting.location, line)):
+        return None
+    return line
 
 
 def written(line: Line) -> str:

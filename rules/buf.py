@@ -1,0 +1,375 @@
+"""BUF: buffers that each session or statement takes for itself, and the query cache."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about, exact
+from rules import edits
+from rules.advice import advise, default_of, these, words
+from rules.registry import Docs, Span, rule
+from rules.subject import line_of, of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Action, Finding
+    from rules.known import Known
+    from rules.registry import Rule
+
+KIB = 1 << 10
+MIB = 1 << 20
+
+OLDER_MYSQL = Span("mysql", before=(8,))
+MYSQL_8 = Span("mysql", since=(8,))
+MARIADB = Span("mariadb")
+
+# RBS-01 and RBS-02: nothing above 128K was faster; from 2M on every sweep was clearly slower.
+FASTEST_READ = 128 * KIB
+LARGE_READ = MIB
+# SORT-04: MySQL's manual names 256K and 2M as steps where allocation gets dearer; MariaDB starts from 2M.
+LARGE_SORT = {"mysql": 2 * MIB, "mariadb": 4 * MIB}
+HUGE_SORT = 16 * MIB
+LARGE_JOIN = 4 * MIB
+HUGE_JOIN = 32 * MIB
+LARGE_RANDOM = MIB
+HUGE_RANDOM = 8 * MIB
+LARGE_TABLE = 256 * MIB
+
+NEW_SESSIONS = "sessions that are open already keep their own value"
+
+
+def _above(known: Known, name: str, limit: int) -> int | None:
+    """The variable's value where somebody set it above the limit."""
+    value = known.number(name)
+    return value if value is not None and value > limit and known.chosen(name) else None
+
+
+def _too_large(speaker: Rule, known: Known, name: str, message: str, severity: Severity) -> Finding:
+    """A finding that sends a buffer back to its default."""
+    default = default_of(known, name)
+    action: Action | None = None
+    if default is not None:
+        action = advise(known, name, default, size=True, risk=NEW_SESSIONS)
+    line = line_of(known, name)
+    fix = edits.revalue(line, exact(default), edits.UNSAFE) if line and default is not None else None
+    return speaker.finding(
+        message,
+        of_variable(known, name),
+        severity=severity,
+        help=words(action),
+        fix=fix,
+        actions=these(action),
+    )
+
+
+@rule(
+    "BUF001",
+    "oversized-read-buffer",
+    confidence=Confidence.LIKELY,
+    summary="Scans of MyISAM and Aria tables read in larger pieces than is fastest.",
+    targets=(OLDER_MYSQL, MARIADB),
+    options=("read_buffer_size",),
+    evidence=("RBS-01", "RBS-02", "RBS-05", "RBS-08", "ASK-04", "MALLOC-01"),
+    fix=edits.UNSAFE,
+    docs=Docs(
+        why="On these versions a scan of a MyISAM or Aria table reads the data file in pieces of exactly "
+        "read_buffer_size. In the published sweep 128K was fastest; 2M took 52 percent longer from disk and "
+        "9 percent longer from cache. Large pieces fall out of the processor's cache before they are used, "
+        "and cross the threshold above which malloc maps fresh pages. The buffer also sets how much a small "
+        "MEMORY table takes.",
+        fix="Go back to 128K, for all sessions. A session that loads or scans in bulk may set its own value.",
+        risk="None known; no restart. Measure a nightly scan before and after where one matters.",
+        exceptions="Servers that scan MyISAM or Aria from network storage with a high latency a request. "
+        "InnoDB never reads with this buffer, so a server with InnoDB alone only saves memory.",
+        mind="A sweep on this host in which a larger piece is faster by more than the noise.",
+        disagree="Configuration templates of the 2000s set 1M to 8M without a measurement. For writing "
+        "SELECT INTO OUTFILE a 32M buffer was 8 percent faster than 8K (RBS-11).",
+    ),
+)
+def oversized_read_buffer(known: Known) -> Iterator[Finding]:
+    """read_buffer_size above the fastest published size, where scans use it."""
+    value = _above(known, "read_buffer_size", FASTEST_READ)
+    if value is not None:
+        yield _too_large(
+            oversized_read_buffer,
+            known,
+            "read_buffer_size",
+            f"MyISAM and Aria tables are scanned {about(value)} at a time. In published measurements 128K was fastest; "
+            "2M took 52 % longer from disk and 9 % longer from cache.",
+            Severity.WARNING if value > LARGE_READ else Severity.NOTE,
+        )
+
+
+@rule(
+    "BUF002",
+    "pointless-read-buffer",
+    summary="No table scan reads with this buffer any more; it only makes small MEMORY tables large.",
+    targets=(MYSQL_8,),
+    options=("read_buffer_size",),
+    evidence=("RBS-06", "RBS-08", "ASK-04"),
+    fix=edits.UNSAFE,
+    docs=Docs(
+        why="Since MySQL 8.0 nothing reads the session's read_buffer_size: scans of MyISAM tables were seen "
+        "to read rows of the table's own length whatever it says. The value at start-up still sets the "
+        "block size of MEMORY tables, so a table of one row can take nearly that much.",
+        fix="Take the line out; the default is 128K.",
+        risk="None known. MEMORY tables allocate in smaller steps.",
+        restart=True,
+        exceptions="MEMORY tables that are filled with many rows at once allocate a little faster in large steps.",
+        mind="A trace of a server of this version that reads a table in pieces of this size.",
+        disagree="The manual still describes the buffer as the one for sequential scans of MyISAM tables.",
+    ),
+)
+def pointless_read_buffer(known: Known) -> Iterator[Finding]:
+    """read_buffer_size raised on a version that doesn't scan with it."""
+    value = _above(known, "read_buffer_size", FASTEST_READ)
+    if value is not None:
+        yield _too_large(
+            pointless_read_buffer,
+            known,
+            "read_buffer_size",
+            "Since MySQL 8.0 no table scan reads with this buffer. It still sets the block size of MEMORY tables, so a "
+            f"table of one row can take up to {about(value)}.",
+            Severity.WARNING if value > LARGE_READ else Severity.NOTE,
+        )
+
+
+@rule(
+    "BUF003",
+    "oversized-sort-buffer",
+    confidence=Confidence.LIKELY,
+    summary="The sort buffer of every session is large, which most sorts pay for and few use.",
+    options=("sort_buffer_size",),
+    evidence=("SORT-01", "SORT-02", "SORT-03", "SORT-04", "SORT-07", "MALLOC-01"),
+    fix=edits.UNSAFE,
+    docs=Docs(
+        why="The buffer counts for each sort of each session. MySQL's manual says that raising it for all "
+        "slows most sorting queries, and a published measurement got slower with large buffers although "
+        "merge passes fell. A larger buffer helps where it takes a sort from many passes to one. Since "
+        "MySQL 8.0.12 memory is taken step by step, so there a large value costs only what a sort really "
+        "uses, and matters for the most that sessions can take together.",
+        fix="Leave the default for all, and raise it with SET SESSION for the statement that sorts much.",
+        risk="A large sort that fitted in one pass may need several; watch Sort_merge_passes.",
+        exceptions="A reporting server with few sessions that all sort much.",
+        mind="Sort_merge_passes rising with the smaller value, together with slower statements.",
+        disagree="MySQLTuner and others raise it when a tenth of all sorts merge, whatever that costs; "
+        "MySQL's own developers recommend 512K for utf8mb4 (CS-02).",
+    ),
+)
+def oversized_sort_buffer(known: Known) -> Iterator[Finding]:
+    """sort_buffer_size set far above the default for all sessions."""
+    stepwise = known.target.since("mysql", 8, 0, 12)
+    value = _above(known, "sort_buffer_size", HUGE_SORT if stepwise else LARGE_SORT[known.target.flavour])
+    if value is None:
+        return
+    cost = (
+        "Memory is taken step by step, so only large sorts cost this much, but every session may."
+        if stepwise
+        else "Each sort may take it at once, and most sorts get slower rather than faster with it."
+    )
+    severity = Severity.WARNING if value > HUGE_SORT and not stepwise else Severity.NOTE
+    message = f"Every sort of every session may take {about(value)}. {cost}"
+    yield _too_large(oversized_sort_buffer, known, "sort_buffer_size", message, severity)
+
+
+@rule(
+    "BUF004",
+    "oversized-join-buffer",
+    confidence=Confidence.LIKELY,
+    summary="The join buffer of every session is large, though an index is what such joins lack.",
+    options=("join_buffer_size",),
+    evidence=("JOIN-01", "SORT-04"),
+    fix=edits.UNSAFE,
+    docs=Docs(
+        why="One buffer is taken for each join without a usable index, so a statement may take several. It "
+        "grows no faster when every matching row fits. MySQL's hash join since 8.0.18 spills to disk where "
+        "it doesn't fit.",
+        fix="Leave the default for all, find the statements that join without an index, and set the buffer "
+        "with SET SESSION for those that must.",
+        risk="A hash join that fitted in memory may spill to disk.",
+        exceptions="An analytic server on MySQL 8.0.18 or later with few sessions that join large tables.",
+        mind="Such joins slower with the smaller buffer, on this server.",
+        disagree="MySQLTuner and Releem raise this buffer while joins without indexes are seen; the need "
+        "never ends that way.",
+    ),
+)
+def oversized_join_buffer(known: Known) -> Iterator[Finding]:
+    """join_buffer_size set far above the default for all sessions."""
+    value = _above(known, "join_buffer_size", LARGE_JOIN)
+    if value is not None:
+        yield _too_large(
+            oversized_join_buffer,
+            known,
+            "join_buffer_size",
+            f"Each join without a usable index may take {about(value)}, several in one statement. An index helps such "
+            "joins more than a buffer.",
+            Severity.WARNING if value > HUGE_JOIN else Severity.NOTE,
+        )
+
+
+@rule(
+    "BUF005",
+    "oversized-read-rnd-buffer",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The buffer for reading rows in sorted order is large for every session.",
+    options=("read_rnd_buffer_size",),
+    evidence=("RND-01", "RND-02"),
+    fix=edits.UNSAFE,
+    docs=Docs(
+        why="It holds row pointers after a sort that doesn't carry its rows, which is rare, and on MySQL "
+        "the ranges of multi-range reads. MariaDB has mrr_buffer_size for those. Each use takes the whole "
+        "size.",
+        fix="Leave the default for all; set it with SET SESSION for the statement that profits.",
+        risk="Multi-range reads on MySQL go in smaller batches.",
+        exceptions="MySQL servers with large multi-range reads from spinning disks.",
+        mind="A statement with a multi-range read that is measurably slower with the default.",
+    ),
+)
+def oversized_read_rnd_buffer(known: Known) -> Iterator[Finding]:
+    """read_rnd_buffer_size set far above the default for all sessions."""
+    value = _above(known, "read_rnd_buffer_size", LARGE_RANDOM)
+    if value is not None:
+        yield _too_large(
+            oversized_read_rnd_buffer,
+            known,
+            "read_rnd_buffer_size",
+            f"Each sort that fetches its rows afterwards may take {about(value)}; few statements do that.",
+            Severity.WARNING if value >= HUGE_RANDOM else Severity.NOTE,
+        )
+
+
+@rule(
+    "BUF006",
+    "oversized-temporary-tables",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="Each internal temporary table may take a quarter of a gigabyte or more before it goes to disk.",
+    options=("tmp_table_size",),
+    evidence=("TMP-01", "TMP-02"),
+    docs=Docs(
+        why="The limit counts for each temporary table, and a statement may have several. On MySQL 5.7 and "
+        "MariaDB sessions can together take the limit many times over; since MySQL 8.0 temptable_max_ram "
+        "bounds them all together.",
+        fix="Lower it to what the memory budget allows, and mend the statements that need such tables.",
+        risk="More temporary tables go to disk; watch Created_tmp_disk_tables.",
+        exceptions="Servers with few sessions and large reports.",
+        mind="Created_tmp_disk_tables a second rising with the lower limit, together with slower statements.",
+        disagree="Advisors that raise this together with max_heap_table_size whenever tables go to disk.",
+    ),
+)
+def oversized_temporary_tables(known: Known) -> Iterator[Finding]:
+    """tmp_table_size set so high that few sessions fill the memory."""
+    value = _above(known, "tmp_table_size", LARGE_TABLE - 1)
+    if value is not None:
+        yield oversized_temporary_tables.finding(
+            f"Each internal temporary table may take {about(value)} of memory, and each session may have several.",
+            of_variable(known, "tmp_table_size"),
+            help="lower it to what the memory allows: sessions at work at once, times their tables, times this size",
+        )
+
+
+@rule(
+    "BUF007",
+    "capped-temporary-tables",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="tmp_table_size is above max_heap_table_size, which caps it.",
+    targets=(OLDER_MYSQL, MARIADB),
+    options=("tmp_table_size", "max_heap_table_size"),
+    evidence=("TMP-02",),
+    docs=Docs(
+        why="Internal temporary tables in memory are MEMORY tables here, and the smaller of the two limits counts.",
+        fix="Set both to the size that is meant.",
+        risk="A raised max_heap_table_size also lets MEMORY tables of users grow that far.",
+        exceptions="None.",
+        mind="A server of this version that keeps a larger temporary table in memory.",
+    ),
+)
+def capped_temporary_tables(known: Known) -> Iterator[Finding]:
+    """tmp_table_size set above the limit of MEMORY tables."""
+    cap = known.number("max_heap_table_size")
+    value = _above(known, "tmp_table_size", cap) if cap is not None else None
+    if value is not None and cap is not None:
+        yield capped_temporary_tables.finding(
+            f"max_heap_table_size of {about(cap)} is the limit that counts; the rest of {about(value)} has no effect.",
+            of_variable(known, "tmp_table_size"),
+            help="set both to the size that is meant",
+        )
+
+
+QUERY_CACHE_DOCS = Docs(
+    why="One lock guards the whole cache, and every change of a table throws its results out. MySQL "
+    "switched it off by default in 5.6 and removed it in 8.0 because it doesn't scale with processors; "
+    "MariaDB keeps it, off. On a machine of two processors it was seen to make point selects faster and "
+    "mixed work slower.",
+    fix="Set query_cache_type to OFF and query_cache_size to 0.",
+    risk="Switching it off waits for the cache's lock, which can stall statements for a moment on a busy "
+    "server; reads that it answered go to the tables.",
+    exceptions="Read-only servers with few processors and the same statements over and over.",
+    mind="Qcache_hits far above Com_select and Qcache_inserts on this server, and a test without it that is slower.",
+    disagree="phpMyAdmin and tuning-primer recommend to enable it, MySQLTuner to enlarge it.",
+)
+
+
+@rule(
+    "BUF008",
+    "query-cache",
+    confidence=Confidence.LIKELY,
+    summary="The query cache is on, and one lock of it serves all sessions.",
+    targets=(OLDER_MYSQL, MARIADB),
+    options=("query_cache_type", "query_cache_size"),
+    evidence=("QC-01", "ASK-05"),
+    docs=QUERY_CACHE_DOCS,
+)
+def query_cache(known: Known) -> Iterator[Finding]:
+    """A query cache switched on with a size."""
+    kind = known.text("query_cache_type") or ""
+    size = known.number("query_cache_size")
+    if kind not in {"ON", "1", "DEMAND", "2"} or not size or not known.chosen("query_cache_type"):
+        return
+    yield query_cache.finding(
+        f"The query cache is {kind} with {about(size)}: one lock serves all sessions, and every change of a table "
+        "throws its results out.",
+        of_variable(known, "query_cache_type"),
+        help="write query_cache_type = OFF and query_cache_size = 0",
+        actions=_without_cache(known),
+    )
+
+
+def _without_cache(known: Known) -> tuple[Action, ...]:
+    stall = "can stall statements for a moment while it waits for the cache's lock"
+    return these(
+        advise(known, "query_cache_type", "OFF", risk=stall, watch="Qcache_hits"),
+        advise(known, "query_cache_size", 0, risk=stall),
+    )
+
+
+@rule(
+    "BUF009",
+    "rearmed-query-cache",
+    summary="query_cache_type is off, but the size that is set with it turns the query cache on.",
+    targets=(MARIADB,),
+    options=("query_cache_type", "query_cache_size"),
+    evidence=("ASK-05", "QC-01"),
+    docs=QUERY_CACHE_DOCS._replace(
+        why="MariaDB turns the query cache on at start-up when query_cache_size is set to something else "
+        "than its default and query_cache_type is left off, even where it is written as 0.",
+        fix="Set query_cache_size to 0.",
+    ),
+)
+def rearmed_query_cache(known: Known) -> Iterator[Finding]:
+    """A size in the file that switches a cache on whose type the file leaves off."""
+    size, default = known.number("query_cache_size"), default_of(known, "query_cache_size")
+    kind = known.file_verdict.effective.get("query_cache_type")
+    off = kind is None or (kind.value or "").upper() in {"OFF", "0"}
+    if size and size != default and off and "query_cache_size" in known.file_verdict.effective:
+        yield rearmed_query_cache.finding(
+            f"MariaDB turns the query cache on because query_cache_size is set to {about(size)}, although "
+            "query_cache_type is off.",
+            of_variable(known, "query_cache_size"),
+            help="write query_cache_size = 0",
+            actions=_without_cache(known),
+        )

@@ -1,0 +1,32 @@
+"""Counters over a window, believed only after enough time and enough events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.sizes import lasted
+from rules.known import Missing
+
+if TYPE_CHECKING:
+    from advisor.facts import Workload
+    from rules.known import Known
+
+MINIMUM_UPTIME = 600  # seconds; before that caches fill and everything looks cold
+MINIMUM_WINDOW = 5.0  # seconds
+
+
+def steady(known: Known) -> Workload:
+    """The workload's window; Missing where the server started just now or the window is too short to tell rates."""
+    workload = known.workload
+    if workload.last.at < MINIMUM_UPTIME:
+        raise Missing(
+            f"a server that has been up for {lasted(MINIMUM_UPTIME)} (it is up for {lasted(workload.last.at)})"
+        )
+    if workload.seconds < MINIMUM_WINDOW:
+        raise Missing(f"a window of {lasted(MINIMUM_WINDOW)} or more (--window)")
+    return workload
+
+
+def over(workload: Workload) -> str:
+    """The window in words, for messages: `in 10 s, server up 3 d`."""
+    return f"in a window of {lasted(workload.seconds)}, server up {lasted(workload.last.at)}"
