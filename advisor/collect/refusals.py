@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from advisor.collect.options import Account
 
 # Server and client error numbers: MySQL's mysqld_error.h and errmsg.h, MariaDB's own where they differ.
-ACCESS_DENIED = (1045, 1698, 1044)
+BY_SYSTEM_USER = 1698
+ACCESS_DENIED = (1044, 1045, BY_SYSTEM_USER)
 _REMEDIES = {
     1040: "the server has no connection left; raise max_connections, or try again later",
     1129: "the server blocks this host after too many broken connections; run FLUSH HOSTS (mysqladmin flush-hosts)",
@@ -54,7 +55,7 @@ def refusal(account: Account, error: Exception) -> ConnectError:
 
 def _by_number(account: Account, code: int, said: str) -> ConnectError:
     if code in ACCESS_DENIED:
-        return _denied(account, said)
+        return _denied(account, code, said)
     if code in _PLUGIN:
         return _plugin(account, said)
     if code in _LOST:
@@ -70,11 +71,17 @@ def _by_number(account: Account, code: int, said: str) -> ConnectError:
     return ConnectError(f"{account.place} refused the connection: {said} (error {code}); check host, port and account")
 
 
-def _denied(account: Account, said: str) -> ConnectError:
-    # The user name may come from an option file: cleaned like any text that isn't ours.
+def _denied(account: Account, code: int, said: str) -> ConnectError:
     remedy = "check user and password, or give another account with --user and --ask-password"
-    if "password: NO" in said or not account.password:
+    if code == BY_SYSTEM_USER:
+        remedy = (
+            f"the account may belong to the system user of that name: run mycnf as {clean(account.user)}, or see --user"
+        )
+    elif "password: NO" in said or not account.password:
         remedy = "add --ask-password, or put the password under [client] in an option file (--defaults-file)"
+    elif account.socket and not account.ssl_mode:
+        remedy += "; an account that requires TLS needs --ssl-mode required"
+    # The user name may come from an option file: cleaned like any text that isn't ours.
     return ConnectError(f"{account.place} denied access to user {clean(account.user)!r} ({account.given_by}); {remedy}")
 
 
