@@ -17,9 +17,8 @@ from advisor.report.output import colour_wanted, write
 if TYPE_CHECKING:
     import argparse
 
-    from rules.registry import Rule
-
     from advisor.facts import Facts
+    from rules.registry import Rule
 
 
 def run(args: argparse.Namespace) -> int:

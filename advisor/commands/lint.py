@@ -24,11 +24,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from rules.registry import Rule
-
     from advisor.facts import Host
     from advisor.model import Absent, Finding, Target
     from advisor.optionfile.lines import Resolved
+    from rules.registry import Rule
 
 USUAL = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
 
