@@ -8,23 +8,11 @@ import re
 _MARIADB_ONLY = ("gtid_domain_id", "aria_pagecache_buffer_size")
 _MYSQL_ONLY = ("server_uuid", "gtid_purged")
 
-# What the managed platforms leave visible: a variable of their own, their data directory, words in the version comment.
-_MANAGED_VARIABLES = (
-    ("aurora", "aurora_"),
-    ("rds", "rds_"),
-    ("cloudsql", "cloudsql_"),
-    ("azure", "azure_"),
-    ("azure", "aad_auth_"),
-)
-_MANAGED_PATHS = (("rds", "/rdsdbdata/"), ("azure", "/app/work/"), ("cloudsql", "/mysql/datadir"))
-_MANAGED_WORDS = (
-    ("cloudsql", "(google)"),
-    ("azure", "azure"),
-    ("oci", "-cloud"),
-    ("vitess", "vitess"),
-    ("tidb", "tidb"),
-)
-_VENDORS = (("Percona", "percona"), ("Galera", "codership"), ("MariaDB", "mariadb"))
+# What the managed platforms leave visible: variables of their own, their directories, words in version and comment.
+_MANAGED_VARIABLES = (("aurora", "aurora_version"), ("azure", "aad_auth_only"))
+_MANAGED_PATHS = (("rds", ("/rdsdbbin/", "/rdsdbdata/")),)
+_MANAGED_WORDS = (("cloudsql", "(google)"), ("cloudsql", "-google"), ("heatwave", "mysql enterprise - cloud"))
+_VENDORS = (("Percona", "percona"), ("MariaDB", "mariadb"))
 
 
 def flavour_of(version: str, comment: str, variables: dict[str, str]) -> str:
@@ -50,11 +38,9 @@ def vendor_of(flavour: str, version: str, comment: str) -> str:
 
 
 def managed_by(version: str, comment: str, variables: dict[str, str]) -> str:
-    """The managed platform: aurora, rds, cloudsql, azure, oci, …; empty for a server of one's own."""
-    for platform, prefix in _MANAGED_VARIABLES:
-        if any(name.startswith(prefix) for name in variables):
-            return platform
-    datadir = variables.get("datadir", "")
-    by_path = next((platform for platform, path in _MANAGED_PATHS if datadir.startswith(path)), "")
+    """The managed platform (aurora, rds, azure, cloudsql, heatwave); empty for a server of one's own."""
+    by_variable = next((platform for platform, name in _MANAGED_VARIABLES if name in variables), "")
+    folders = (variables.get("basedir", ""), variables.get("datadir", ""))
+    by_path = next((platform for platform, starts in _MANAGED_PATHS if any(f.startswith(starts) for f in folders)), "")
     text = f"{version} {comment}".lower()
-    return by_path or next((platform for platform, word in _MANAGED_WORDS if word in text), "")
+    return by_variable or by_path or next((platform for platform, word in _MANAGED_WORDS if word in text), "")

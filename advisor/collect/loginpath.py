@@ -7,6 +7,8 @@ import stat
 import struct
 
 from advisor.exits import ConnectError
+from advisor.optionfile import parse
+from advisor.optionfile.lines import Kind
 
 # The layout is mysql_config_editor's: four bytes unused, twenty of key, then one chunk a line, its length ahead.
 _UNUSED = 4
@@ -31,13 +33,17 @@ def login_lines(wanted: str | None) -> list[tuple[str, str, str]]:
         if wanted:
             raise ConnectError(f"--login-path {wanted}: {path} does not exist; make it with mysql_config_editor")
         return []
-    lines = list(_options(_unscrambled(path)))
+    lines = [
+        (line.group, line.name, line.value or "")
+        for line in parse(_unscrambled(path), path).lines
+        if line.kind is Kind.OPTION and line.group and line.name
+    ]
     if wanted and wanted not in {group for group, _, _ in lines}:
         raise ConnectError(f"--login-path {wanted} is not in {path}; mysql_config_editor print --all lists what is")
     return lines
 
 
-def _unscrambled(path: str) -> str:
+def _unscrambled(path: str) -> bytes:
     try:
         if stat.S_IMODE(os.stat(path).st_mode) & (stat.S_IRWXG | stat.S_IRWXO):
             raise ConnectError(f"{path} can be read by others, so MySQL ignores it and so do we; run: chmod 600 {path}")
@@ -46,7 +52,7 @@ def _unscrambled(path: str) -> str:
     except OSError as error:
         raise ConnectError(f"{path} can't be read ({error.strerror}); give --defaults-file instead") from error
     try:
-        return _decrypt(data).decode("utf-8", "surrogateescape")
+        return _decrypt(data)
     except (ValueError, struct.error) as error:
         raise ConnectError(f"{path} is damaged ({error}); make it again with mysql_config_editor") from error
 
@@ -70,29 +76,4 @@ def _decrypt(data: bytes) -> bytes:
         opened = cipher.decryptor().update(chunk)
         plain += opened[: len(opened) - opened[-1]]
         at += 4 + length
-    return plain
-
-
-def _options(text: str) -> list[tuple[str, str, str]]:
-    group, found = "", []
-    for line in text.splitlines():
-        if line.startswith("["):
-            group = line.strip().strip("[]")
-        elif "=" in line:
-            name, _, value = line.partition("=")
-            found.append((group, name.strip(), _unquoted(value.strip())))
-    return found
-
-
-def _unquoted(value: str) -> str:
-    """The value without the quotes around it; mysql_config_editor escapes what stands between them."""
-    if len(value) > 1 and value[0] == value[-1] == '"':
-        value = value[1:-1]
-    plain, escaped = "", False
-    for char in value:
-        if escaped or char != "\\":
-            plain += char if not escaped or char in "\\\"'" else "\\" + char
-            escaped = False
-        else:
-            escaped = True
     return plain
