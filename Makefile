@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit coverage servers bench fuzz mutate figures docs wheel zipapp try clean
+.PHONY: help demo test lint types unit servers bench fuzz mutate figures docs wheel zipapp try clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  \1\t/' | expand -t 14
