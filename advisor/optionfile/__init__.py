@@ -21,5 +21,5 @@ def read(path: str, *, flavour: str = "mysql") -> OptionFile:  # noqa: ARG001 - 
 
 
 def normalise(name: str) -> str:
-    """An option's name in lower case with underscores, for people and for reports; servers tell cases apart."""
+    """An option's name in lower case with underscores, for reports; servers tell cases apart."""
     return name.lower().replace("-", "_")

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 def groups_read(target: Target, program: str = "server", suffix: str = "") -> frozenset[str]:
     """The groups that the server of this version reads, or (`client`) its clients, in lower case.
 
-    Source: "The following groups are read" of each server's `--verbose --help`. Servers compare groups without regard
-    to case, so compare `group.lower()`. With a suffix (`--defaults-group-suffix`) each group counts with it too.
+    Servers compare groups without regard to case, so compare `group.lower()`. With a suffix
+    (`--defaults-group-suffix`) each group counts with it too.
+    Source: "The following groups are read" in each server's `--verbose --help`; [mysql_cluster] and
+    [mariadb-11] are there in 9.7.4 and 11.8.9, not in 8.0.15 and 11.4.5.
     """
     names = _server(target) if program == "server" else _client(target)
     return frozenset(names) | frozenset(name + suffix.lower() for name in names)
@@ -23,6 +25,10 @@ def _server(target: Target) -> set[str]:
     if target.is_mariadb:
         groups |= {"mariadb", "mariadbd", f"mariadb-{target.series}", f"mariadbd-{target.series}"}
         groups |= {"client-server", "galera"}
+        if target.since("mariadb", 11, 8):
+            groups |= {f"mariadb-{target.version[0]}", f"mariadbd-{target.version[0]}"}
+    elif target.since("mysql", 9, 7):
+        groups.add("mysql_cluster")
     return groups
 
 

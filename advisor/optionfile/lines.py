@@ -78,7 +78,7 @@ class Placed(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """A file with everything that it includes: the files in reading order, their options, and what was wrong."""
+    """A file with all that it includes: the files in reading order, their options, and what was wrong."""
 
     files: tuple[OptionFile, ...]
     options: tuple[Placed, ...]

@@ -1,4 +1,4 @@
-"""Where an include line points to: home directories, another root, relative paths, the files of a directory."""
+"""Where an include line points to: home, another root, relative paths, the files of a directory."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def is_relative(written: str) -> bool:
 def candidates(written: str, including: str, root: str | None) -> list[str]:
     """The paths that an include line may mean here, best first.
 
-    A relative one is taken from the working directory, as a server started here would, and else from beside the file
-    that includes it: in a repository nobody knows where the server will be started.
+    A relative one is taken from the working directory, as a server started here would take it, and else
+    from beside the file that includes it: in a repository nobody knows where the server will be started.
     """
     if is_relative(written):
         return [written, os.path.join(os.path.dirname(including), written)]
@@ -29,15 +29,6 @@ def candidates(written: str, including: str, root: str | None) -> list[str]:
     return [path if root is None else os.path.join(root, path.lstrip("/"))]
 
 
-def option_files(names: Iterable[str], flavour: str) -> list[str]:
-    """The names that `!includedir` reads, in the servers' order, which is that of the bytes.
-
-    MySQL takes what follows the first dot of a name for its extension, MariaDB what follows the last.
-    """
-    taken = [name for name in names if _extension(name, flavour) == EXTENSION]
-    return sorted(taken, key=os.fsencode)
-
-
-def _extension(name: str, flavour: str) -> str:
-    dot = name.rfind(".") if flavour == "mariadb" else name.find(".")
-    return name[dot:] if dot >= 0 else ""
+def option_files(names: Iterable[str]) -> list[str]:
+    """The names that `!includedir` reads, in the servers' order, which is that of the bytes."""
+    return sorted((name for name in names if name.endswith(EXTENSION)), key=os.fsencode)

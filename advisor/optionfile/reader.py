@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.optionfile.dialect import NEWEST
 from advisor.optionfile.lines import Kind, Line, OptionFile
 from advisor.optionfile.template import Template, looks_templated
 from advisor.optionfile.value import comment_start, unquote
@@ -11,26 +12,28 @@ from advisor.optionfile.value import comment_start, unquote
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What the servers call a space: theirs is the table of latin1, whatever the file's encoding, so the byte A0 is one.
+    from advisor.optionfile.dialect import Dialect
+
+# What servers call a space: by the table of latin1, whatever the file's encoding, so the byte A0 is one.
 SPACE = " \t\n\v\f\r\xa0"
 ASCII_SPACE = " \t\n\v\f\r"
 _SPACES = frozenset(SPACE)
+_INCLUDES = (Kind.INCLUDE, Kind.INCLUDEDIR)
 BYTE_ORDER_MARK = "\ufeff"
 LINE_BYTES = 4094
 _ALWAYS_SHORT = LINE_BYTES // 4  # code points of at most four bytes each
 
 
-def parse(data: bytes, path: str) -> OptionFile:
+def parse(data: bytes, path: str, dialect: Dialect = NEWEST) -> OptionFile:
     """Read the bytes of an option file; nothing in them is an error here: a rejected line says so itself.
 
-    Bytes that are not UTF-8 are kept as lone surrogates, so that `render` gives them back. MySQL and
-    MariaDB read the lines of a file alike.
+    Bytes that are not UTF-8 are kept as lone surrogates, so that `render` gives them back.
     """
     text = data.decode("utf-8", "surrogateescape")
     template = Template(text) if looks_templated(text) else None
     lines: list[Line] = []
     group: str | None = None
-    for number, offset, piece in _pieces(text):
+    for number, offset, piece in _pieces(text, dialect):
         line = _read(piece, number, group)
         if number == 1 and not offset and text.startswith(BYTE_ORDER_MARK):
             line = _marked(line, piece)
@@ -40,6 +43,8 @@ def parse(data: bytes, path: str) -> OptionFile:
         if line.kind is Kind.GROUP:
             group = line.name
         lines.append(_shift(line, offset) if offset else line)
+    if lines and lines[-1].kind in _INCLUDES and not dialect.keeps_last_byte:
+        lines[-1] = _without_last_byte(lines[-1])
     return OptionFile(path, tuple(lines))
 
 
@@ -51,18 +56,18 @@ def render(file: OptionFile) -> bytes:
 def _marked(line: Line, text: str) -> Line:
     """The first line behind a byte order mark; a header there still names the group that the author meant."""
     behind = _read(text[1:] or "\n", 1, None)
-    why = "The file begins with a byte order mark, an option before any group to servers; save it without."
+    why = "The file begins with a byte order mark, to servers an option before any group; save it without."
     group = behind.name if behind.kind is Kind.GROUP else None
     return Line(Kind.REJECTED, 1, text, None, group, value=why, end_column=line.end_column)
 
 
-def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
-    """What the server takes as one line each: line number, code points before it in that line, text with its ending."""
+def _pieces(text: str, dialect: Dialect) -> Iterator[tuple[int, int, str]]:
+    """What servers take as one line each: line number, code points before it in that line, text."""
     physical = text.split("\n")
     last = len(physical)
     for number, line in enumerate(physical, 1):
         whole = f"{line}\n" if number < last else line
-        if len(whole) <= _ALWAYS_SHORT:
+        if len(whole) <= _ALWAYS_SHORT or dialect.whole_lines:
             if whole:
                 yield number, 0, whole
         else:
@@ -162,12 +167,11 @@ def _group(body: str, start: int, text: str, number: int) -> Line:
 
 
 def _directive(body: str, start: int, text: str, number: int) -> Line:
-    """An include; servers cut the last byte off, taking it for the line's end, whether it is or not."""
     word = body[1:].lstrip(SPACE)
     refused = _refused(body, start, text, number)
     for kind, keyword in ((Kind.INCLUDEDIR, "includedir"), (Kind.INCLUDE, "include")):
         if word.startswith(keyword) and word[len(keyword) : len(keyword) + 1] in _SPACES:
-            path = word[len(keyword) :].lstrip(SPACE)[:-1].rstrip(SPACE)
+            path = word[len(keyword) :].strip(SPACE)
             if not path:
                 return refused._replace(value=f"!{keyword} without a path: servers stop reading here.")
             at = start + body.index(path, len(keyword) + 1) + 1
@@ -175,6 +179,18 @@ def _directive(body: str, start: int, text: str, number: int) -> Line:
             return Line(kind, number, text, None, None, path, path, start + 1, end, at, end)
     why = "Servers know !include and !includedir only, and pass over this line."
     return refused._replace(kind=Kind.IGNORED, value=why)
+
+
+def _without_last_byte(line: Line) -> Line:
+    """The file's last line: what ends an include path is taken for the newline, whether it is one or not."""
+    path = line.raw or ""
+    if not line.text.endswith(path):
+        return line
+    cut = path.encode("utf-8", "surrogateescape")[:-1].rstrip(SPACE.encode("latin-1"))
+    if not cut:
+        why = f"!{line.kind} without a path: servers stop reading here."
+        return line._replace(kind=Kind.REJECTED, raw=None, value=why)
+    return line._replace(value=cut.decode("utf-8", "surrogateescape"))
 
 
 def _refused(body: str, start: int, text: str, number: int) -> Line:

@@ -38,22 +38,24 @@ class Source(NamedTuple):
 
 
 def load(path: str) -> Source:
-    """The bytes of a regular file of at most 4M; raises OptionFileError with the remedy for everything else."""
+    """The bytes of a regular file of at most 4M; raises OptionFileError for everything else."""
     try:
-        # Opening a FIFO waits for its other end, and opening a device may do anything: ask before, and don't wait.
+        # Opening a FIFO waits for its other end, and opening a device may do anything: ask before.
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
             raise _not_a_file(path, mode)
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
+        raise _unreadable(path, error) from error
     with open(descriptor, "rb") as file:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode):
             raise _not_a_file(path, info.st_mode)
         data = file.read(LARGEST + 1) if info.st_size <= LARGEST else b""
     if info.st_size > LARGEST or len(data) > LARGEST:
-        raise OptionFileError(f"{path}: larger than {LARGEST >> 20}M, no option file; name the option file itself")
+        raise OptionFileError(
+            f"{path}: larger than {LARGEST >> 20}M, no option file; name the option file itself"
+        )
     check_text(data, path)
     return Source(data, info.st_mode)
 
@@ -62,7 +64,9 @@ def check_text(data: bytes, path: str) -> None:
     """Raise OptionFileError for bytes that are no text: UTF-16, or a binary file."""
     head = data[:_HEAD]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise OptionFileError(f"{path}: UTF-16, which no server reads; save it as UTF-8 without a byte order mark")
+        raise OptionFileError(
+            f"{path}: UTF-16, which no server reads; save it as UTF-8 without a byte order mark"
+        )
     if b"\0" not in head:
         return
     controls = sum(1 for byte in head if byte < ord(" ") and byte not in _TEXT_CONTROLS)

@@ -25,7 +25,7 @@ class Template:
         self.awaited: str | None = None
 
     def mark(self, line: Line) -> Line:
-        """The line as the engine's rendering leaves it: its own statements are comments, its values are unknown."""
+        """The line to judge: the engine's own statements are comments, its values are unknown."""
         self.position += len(line.text)
         if self.awaited is not None:
             if self.awaited in line.text:

@@ -1,0 +1,52 @@
+"""Apply edits to the bytes of an option file; everything that they don't name stays as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.model import Edit
+
+
+def apply(data: bytes, edits: Iterable[Edit]) -> bytes:
+    """The bytes with all edits made, their places being those before any of them.
+
+    New lines in an edit's text end as the file's lines do. Raises ValueError where two edits overlap or one
+    lies outside the file.
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    starts = _line_starts(text)
+    ending = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
+    changed: list[str] = []
+    done = 0
+    for begin, end, edit in sorted(_spans(starts, edits), key=lambda span: span[:2]):
+        if begin < done:
+            raise ValueError(f"two edits overlap at line {edit.line}")
+        changed += (text[done:begin], edit.text.replace("\n", ending))
+        done = end
+    return "".join((*changed, text[done:])).encode("utf-8", "surrogateescape")
+
+
+def _line_starts(text: str) -> list[int]:
+    """Where each line begins, and as a last one the end of the text."""
+    starts = [0]
+    for line in text.split("\n")[:-1]:
+        starts.append(starts[-1] + len(line) + 1)
+    if starts[-1] != len(text):
+        starts.append(len(text))
+    return starts
+
+
+def _spans(starts: list[int], edits: Iterable[Edit]) -> list[tuple[int, int, Edit]]:
+    return [(_at(starts, e.line, e.column), _at(starts, e.end_line, e.end_column), e) for e in edits]
+
+
+def _at(starts: list[int], line: int, column: int) -> int:
+    if not 1 <= line <= len(starts) or column < 1:
+        raise ValueError(f"no line {line} column {column} in the file")
+    at = starts[line - 1] + column - 1
+    if at > starts[-1] or (line < len(starts) and at > starts[line]):
+        raise ValueError(f"line {line} has no column {column}")
+    return at

@@ -1,0 +1,82 @@
+"""The option files of one reading, each parsed once, from the file system or what stands in for it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from advisor.optionfile.lines import OptionFile, Problem
+from advisor.optionfile.reader import parse
+from advisor.optionfile.source import OptionFileError, check_text, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from advisor.optionfile.dialect import Dialect
+
+
+class ParsedFiles:
+    """Gives files by their path, and remembers them in the order in which they were first asked for."""
+
+    __slots__ = ("dialect", "files", "lister", "loader", "on_host", "problems")
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        loader: Callable[[str], bytes] | None,
+        lister: Callable[[str], Iterable[str]] | None,
+        *,
+        on_host: bool,
+    ) -> None:
+        self.dialect = dialect
+        self.loader = loader
+        self.lister = lister or os.listdir
+        self.on_host = on_host
+        self.files: dict[str, OptionFile] = {}
+        self.problems: dict[Problem, None] = {}
+
+    def tell(self, path: str, line: int, name: str, message: str) -> None:
+        """Note what is wrong with a file, once."""
+        self.problems[Problem(path, line, name, message)] = None
+
+    def get(self, path: str) -> OptionFile:
+        """The file; raises OptionFileError where it can't be read or is no option file."""
+        known = self.files.get(path)
+        if known is None:
+            known = self.files[path] = self._parsed(path)
+        return known
+
+    def is_there(self, path: str) -> bool:
+        """Whether there is such a file, readable or not."""
+        if path in self.files:
+            return True
+        if self.loader is None:
+            return os.path.lexists(path)
+        try:
+            self.get(path)
+        except OptionFileError as error:
+            return not isinstance(error.__cause__, FileNotFoundError)
+        return True
+
+    def _parsed(self, path: str) -> OptionFile:
+        data = self._loaded(path)
+        if b"\0" in data:
+            line = data[: data.index(b"\0")].count(b"\n") + 1
+            self.tell(path, line, "nul-byte", "servers don't read what stands behind a NUL byte; take it out")
+        return parse(data, path, self.dialect)
+
+    def _loaded(self, path: str) -> bytes:
+        if self.loader is None:
+            source = load(path)
+            if source.world_writable:
+                self.tell(
+                    path, 0, "world-writable", f"{path} is writable for everybody, so servers ignore it"
+                )
+                return b"" if self.on_host else source.data
+            return source.data
+        try:
+            data = self.loader(path)
+        except OSError as error:
+            raise OptionFileError(f"{path}: can't be read ({error.strerror or 'it is not here'})") from error
+        check_text(data, path)
+        return data
