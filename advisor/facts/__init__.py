@@ -41,8 +41,8 @@ class Unavailable:
 class Facts:
     """Everything that one audit saw; `TypeAdapter(Facts)` is the schema of a snapshot.
 
-    `taken_at` is UTC in ISO 8601; `lost` says how the connection ended where it broke on the way; `statements` counts what was
-    sent, the driver included, and `seconds` is the time spent besides the window.
+    `taken_at` is UTC in ISO 8601; `lost` says how the connection ended where it broke on the way; `statements` counts
+    what was sent, the driver included, and `seconds` is the time spent besides the window.
     """
 
     schema: str
