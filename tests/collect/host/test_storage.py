@@ -1,0 +1,170 @@
+"""Which mount holds a path, and the way from there down; the kernel itself is the judge where it can be."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from advisor.collect.host.devices import read_devices
+from advisor.collect.host.mounts import mount_of, read_mounts
+from advisor.collect.host.root import LiveRoot
+from advisor.collect.host.storage import trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from advisor.collect.host.root import Root
+    from advisor.facts.host import Storage
+
+SDA = {
+    "/sys/block/sda/dev": "8:0",
+    "/sys/block/sda/size": "4096",
+    "/sys/block/sda/sda1/dev": "8:1",
+    "/sys/block/sda/sda1/size": "2048",
+    "/sys/block/sda/sda1/start": "1024",
+    "/sys/block/sdb/dev": "8:16",
+    "/sys/block/sdb/size": "4096",
+}
+
+
+def traced(root: Root, path: str) -> Storage | None:
+    return trace(root, path, read_devices(root))
+
+
+def names(storage: Storage) -> list[str]:
+    return [device.name for device in storage.devices]
+
+
+def number(device: int) -> str:
+    return f"{os.major(device)}:{os.minor(device)}"
+
+
+def test_every_mount_of_this_machine_is_found_again() -> None:
+    """For each mount point the mount that is found has the number of the device that stat() gives."""
+    mounts = read_mounts(LiveRoot())
+    assert mounts
+    for mount in {entry.mount for entry in mounts}:
+        # A subvolume has a number of its own, and stat() on an automount point would mount it.
+        if mount.fs_type not in ("btrfs", "autofs") and os.access(mount.point, os.X_OK):
+            assert mount_of(mounts, mount.point).number == number(os.stat(mount.point).st_dev), mount.point
+
+
+STACK = """
+set -e
+mkdir -p {0}/a {0}/plain
+mount -t tmpfs -o size=64k outer {0}/a
+mkdir {0}/a/inner {0}/a/sub
+mount -t tmpfs -o size=64k inner {0}/a/inner
+mount --bind {0}/a/sub {0}/plain
+mount -t tmpfs -o size=64k over {0}/a
+mkdir {0}/a/inner '{0}/a/with blank'
+mount -t tmpfs -o size=64k blank '{0}/a/with blank'
+cat /proc/self/mountinfo
+echo ----
+for p in {0} {0}/a {0}/a/inner {0}/plain '{0}/a/with blank'; do stat -c '%d %n' "$p"; done
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
+def test_stacked_hidden_and_bind_mounts_are_told_apart(tmp_path: Path, tree: Callable[[dict[str, str]], Root]) -> None:
+    """In a mount namespace of its own: a mount over a mount hides what lies in it, and a bind mount has its source's device."""
+    scratch = tmp_path / "scratch"
+    command = ["unshare", "-m", "sh", "-c", STACK.format(scratch)]
+    out = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    if out.returncode:
+        pytest.skip(f"mounting isn't allowed here: {out.stderr.strip()}")
+    table, asked = out.stdout.split("----\n")
+    mounts = read_mounts(tree({"/proc/self/mountinfo": table}))
+    for line in asked.splitlines():
+        device, path = line.split(" ", 1)
+        assert mount_of(mounts, path).number == number(int(device)), path
+    assert mount_of(mounts, f"{scratch}/plain/x").root == "/sub"
+
+
+def test_path_on_a_partition_goes_down_to_its_disk(tree: Callable[[dict[str, str]], Root]) -> None:
+    """The longest way: a link to another directory, its mount, the partition, the disk; options of both kinds are kept."""
+    mount = "1 0 8:16 / / rw - ext4 /dev/sdb rw\n2 1 8:1 / /srv rw,noatime shared:1 - xfs /dev/sda1 rw,attr2,inode64\n"
+    root = tree({**SDA, "/proc/self/mountinfo": mount, "/srv/db/": "", "/var/lib/mysql": "-> /srv/db"})
+    storage = traced(root, "/var/lib/mysql")
+    assert (storage.path, storage.mount.point, names(storage)) == ("/srv/db", "/srv", ["sda1", "sda"])
+    assert storage.mount.options == ("rw", "noatime", "attr2", "inode64")
+    assert storage.untraced is None
+
+
+def test_process_sees_its_own_mounts(tree: Callable[[dict[str, str]], Root]) -> None:
+    """A server in a mount namespace of its own has its data where its own table says, not ours."""
+    root = tree(
+        {
+            **SDA,
+            "/proc/self/mountinfo": "1 0 8:16 / / rw - ext4 /dev/sdb rw\n",
+            "/proc/7/mountinfo": "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n",
+        }
+    )
+    devices = read_devices(root)
+    assert names(trace(root, "/data", devices)) == ["sdb"]
+    assert names(trace(root, "/data", devices, 7)) == ["sda1", "sda"]
+
+
+def test_subvolume_is_followed_to_all_devices_of_its_btrfs(tree: Callable[[dict[str, str]], Root]) -> None:
+    """A btrfs subvolume hides its device's number; the source names one device, and /sys/fs/btrfs the others."""
+    root = tree(
+        {
+            **SDA,
+            "/proc/self/mountinfo": "1 0 0:33 /@data /data rw - btrfs /dev/sda1 rw,subvol=/@data\n",
+            "/sys/fs/btrfs/5e1f/devices/sda1": "-> ../../../../block/sda/sda1",
+            "/sys/fs/btrfs/5e1f/devices/sdb": "-> ../../../../block/sdb",
+            "/sys/fs/btrfs/features/": "",
+        }
+    )
+    storage = traced(root, "/data/mysql")
+    assert (names(storage), storage.mount.root) == (["sda1", "sdb", "sda"], "/@data")
+
+
+def test_source_may_be_a_link_or_a_mapped_name(tree: Callable[[dict[str, str]], Root]) -> None:
+    """/dev/disk/by-uuid/… is followed, and /dev/mapper/NAME is the dm device of that name."""
+    files = {**SDA, "/dev/sdb": "", "/dev/disk/by-uuid/12": "-> ../../sdb", "/proc/self/mountinfo": ""}
+    files |= {"/sys/block/dm-0/dev": "253:0", "/sys/block/dm-0/size": "8", "/sys/block/dm-0/dm/name": "vg-data"}
+    root = tree(files)
+    for source, name in (("/dev/disk/by-uuid/12", "sdb"), ("/dev/mapper/vg-data", "vg-data")):
+        tree({"/proc/self/mountinfo": f"1 0 0:40 / / rw - btrfs {source} rw\n"})
+        assert names(traced(root, "/")) == [name]
+
+
+@pytest.mark.parametrize(
+    ("fs_type", "source", "said"),
+    [
+        ("overlay", "overlay", "overlay"),
+        ("tmpfs", "tmpfs", "memory"),
+        ("zfs", "tank/mysql", "ZFS"),
+        ("nfs4", "filer:/export", "network"),
+        ("ext4", "/dev/sdz9", "/dev/sdz9"),
+    ],
+)
+def test_way_that_ends_early_says_why(
+    tree: Callable[[dict[str, str]], Root], fs_type: str, source: str, said: str
+) -> None:
+    """Where a mount has no device here, there are none and the reason is told."""
+    root = tree({**SDA, "/proc/self/mountinfo": f"1 0 0:40 / / rw - {fs_type} {source} rw\n"})
+    storage = traced(root, "/var/lib/mysql")
+    assert storage.devices == ()
+    assert said in storage.untraced
+
+
+def test_devices_that_stand_on_each_other_end(tree: Callable[[dict[str, str]], Root]) -> None:
+    """A tree that bites its tail, and a device that stands on an unknown one, neither hang nor fail."""
+    files = {"/sys/block/dm-0/dev": "253:0", "/sys/block/dm-0/size": "8", "/sys/block/dm-0/slaves/dm-1": ""}
+    files |= {"/sys/block/dm-1/dev": "253:1", "/sys/block/dm-1/size": "8", "/sys/block/dm-1/slaves/dm-0": ""}
+    files |= {"/sys/block/dm-1/slaves/sdx": "", "/proc/self/mountinfo": "1 0 253:0 / / rw - xfs /dev/dm-0 rw\n"}
+    storage = traced(tree(files), "/")
+    assert names(storage) == ["dm-0", "dm-1"]
+    assert "sdx" in storage.untraced
+
+
+def test_path_without_a_mount_is_nowhere(tree: Callable[[dict[str, str]], Root]) -> None:
+    """Without a table of mounts there is nothing to follow."""
+    assert traced(tree(SDA), "/data") is None
