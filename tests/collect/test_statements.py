@@ -1,0 +1,79 @@
+"""The list is closed: what stands on it can be sent, word for word, and nothing else can."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.collect.statements import KILL_OWN, LIMITS_MYSQL, NUMBER, STATEMENTS, TAG, Statement, is_listed, listing
+from advisor.collect.wire import NotListed, Wire
+
+FORBIDDEN = (
+    "log_status",
+    "data_locks",
+    "innodb_buffer_page",
+    "memory_summary_by_thread",
+    "information_schema.tables",
+    "flush",
+)
+"""What must never be sent, even when asked."""
+HARMLESS = ("SHOW ", "SELECT ", "SET SESSION ", "SET NAMES ", "SET AUTOCOMMIT ", "KILL QUERY ")
+
+
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: s.name)
+def test_each_statement_is_listed_as_it_is_sent(statement: Statement) -> None:
+    """Every statement passes its own guard, ours with the tag, the driver's without."""
+    text = statement.text(12 if NUMBER in statement.sql else None)
+    assert is_listed(text)
+    assert text.startswith(TAG) is not statement.driver
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT 1", "SHOW GLOBAL VARIABLES", TAG + "SHOW GLOBAL VARIABLES ",
+        TAG + "SHOW GLOBAL VARIABLES; DROP TABLE t",
+        TAG + "KILL QUERY 1; SHUTDOWN", TAG + "KILL QUERY", TAG + "KILL QUERY \u0661",
+        TAG + "KILL 1", TAG + "show global variables",
+        TAG + "SET SESSION TRANSACTION READ ONLY\n", "",
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused(text: str) -> None:
+    """A statement that differs in a single character isn't on the list."""
+    assert not is_listed(text)
+
+
+def test_nothing_costly_or_writing_is_on_the_list() -> None:
+    """What must never be sent isn't there, and the list only shows, selects, limits itself or kills its own."""
+    for statement in STATEMENTS:
+        assert not any(word in statement.sql.lower() for word in FORBIDDEN)
+        assert statement.sql.startswith(
+            ("SHOW ", "SELECT ", "SET SESSION ", "SET NAMES ", "SET AUTOCOMMIT ", "KILL QUERY ")
+        )
+
+
+def test_names_and_texts_are_unique() -> None:
+    """No statement stands on the list twice."""
+    assert len({s.name for s in STATEMENTS}) == len({s.sql for s in STATEMENTS}) == len(STATEMENTS)
+
+
+def test_the_listing_shows_every_text_and_reason() -> None:
+    """What is printed is what the guard reads."""
+    shown = listing()
+    for statement in STATEMENTS:
+        assert statement.text() in shown
+        assert statement.why.split()[0] in shown
+
+
+def test_only_digits_can_vary() -> None:
+    """A number is turned into digits before it stands in a text; anything else is an error of ours."""
+    assert KILL_OWN.text(7) == TAG + "KILL QUERY 7"
+    with pytest.raises(ValueError, match="invalid literal"):
+        LIMITS_MYSQL.text("1; DROP TABLE t")  # type: ignore[arg-type]
+
+
+def test_the_wire_refuses_before_it_sends() -> None:
+    """The driver's connection itself refuses what isn't listed: it isn't even connected here."""
+    wire = Wire(user="nobody")
+    with pytest.raises(NotListed, match="SELECT 1"):
+        wire.query("SELECT 1")
+    assert wire.sent == 0
