@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from advisor.exits import MycnfError
 from advisor.facts import SCHEMA, Facts
+from advisor.redact import clean
 
 LARGEST = 256 << 20  # bytes: a busy server's facts take less than one megabyte
 _FACTS: TypeAdapter[Facts] = TypeAdapter(Facts)
@@ -48,12 +49,12 @@ def load(path: str) -> Facts:
     if not isinstance(schema, str) or not schema.partition(".")[0].isdigit():
         raise SnapshotError(f"{path} is no snapshot of mycnf; make one with mycnf collect -o FILE")
     if int(schema.partition(".")[0]) != int(SCHEMA.partition(".")[0]):
-        raise SnapshotError(f"{path} has schema {schema[:20]}, this mycnf reads {SCHEMA}; update mycnf and try again")
+        raise SnapshotError(f"{path} has schema {clean(schema[:20])}, this mycnf reads {SCHEMA}; update mycnf")
     try:
         return _FACTS.validate_python(found)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where = clean(".".join(str(part) for part in first["loc"]))[:100]
         raise SnapshotError(f"{path} is a damaged snapshot at {where!r} ({first['msg']}); collect it again") from error
 
 
@@ -99,3 +100,5 @@ def _parse(path: str, data: bytes) -> Any:
         raise SnapshotError(
             f"{path} {kind} (line {error.lineno}); collect it again with mycnf collect -o FILE"
         ) from error
+    except ValueError as error:  # a number of thousands of digits
+        raise SnapshotError(f"{path} holds a number that is none of a snapshot; collect it again") from error
