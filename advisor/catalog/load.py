@@ -160,5 +160,5 @@ def _option(name: str, raw: dict[str, Any]) -> Option:
         durability="durability" in marks,
         security="security" in marks,
         alias_of=raw.get("alias_of"),
-        asked=frozenset((_FACTS & raw.keys()) - told_otherwise),
+        asked=frozenset() if "*" in told_otherwise else (_FACTS & raw.keys()) - told_otherwise,
     )

@@ -17,6 +17,9 @@ from tables import Row, Version, canonical, read, version
 Record = dict[str, Fact]
 Build = dict[str, Record]
 
+# What these take is limited by the host that was asked, or follows another option.
+LIMITED = {"back_log", "port", "max_connections", "table_open_cache", "open_files_limit", "lower_case_table_names",
+           "table_definition_cache", "table_cache", "host_cache_size", "thread_cache_size", "thread_pool_size"}  # fmt: skip
 # Sources that tell the kinds of an asked server whose own tables don't, nearest first.
 DECLARED_FOR = {
     "mysql-5.7.22": ("mysql-5.7.18", "mysql-5.7.36-stonedb"),
@@ -37,37 +40,68 @@ def put(record: Record, facts: dict[str, object], source: str) -> None:
         record.setdefault(field, Fact(value, source))
 
 
-def help_build(folder: str, name: str, asked_folder: str | None = None) -> Build:
+def help_build(folder: str, name: str) -> Build:
     """What `--verbose --help` says: options, their arguments and, with no option file, their values."""
     values = {canonical(r["option"]): r["value"] for r in read(folder, name, "help-values.tsv")}
     build: Build = {}
     for row in read(folder, name, "options.tsv"):
         option = canonical(row["option"])
-        record: Record = build.setdefault(option, {})
-        put(record, {"arg": row["argument"], "default": values.get(option), "shown": option in values}, "asked")
-        put(record, probed(asked_folder or name, option), "asked")
+        facts = {"arg": row["argument"], "default": values.get(option), "shown": option in values}
+        put(build.setdefault(option, {}), facts, "asked")
     return build
 
 
-def probed(name: str, option: str) -> dict[str, object]:
-    """What asking the server with values told of an option; empty where it was not asked."""
-    return _PROBED.setdefault(name, _read_probes(name)).get(option, {})
-
-
-_PROBED: dict[str, dict[str, dict[str, object]]] = {}
-
-
-def _read_probes(name: str) -> dict[str, dict[str, object]]:
-    found: dict[str, dict[str, object]] = {}
+def add_probes(build: Build, name: str) -> None:
+    """What the server made of values put to it: that is how it reads the option, whatever the variable is called elsewhere."""
     for row in read("servers", name, "probes.tsv"):
-        found[row.pop("option")] = {f: _cell(f, v) for f, v in row.items() if v}
-    return found
+        record = build[row["option"]]
+        if row["kind"]:
+            record["kind"] = Fact(row["kind"], "asked")
+        if row["arg"] and record["arg"].value == "none":
+            record["arg"] = Fact(row["arg"], "asked")
+        if row["kind"] == "double":  # MySQL 8.0 tells a decimal's range as the bits of a whole number
+            record |= {f: Fact(n, "asked") for f in ("min", "max") if (n := number(row[f])) is not None}
+        put(record, probed(row), "asked")
 
 
-def _cell(field: str, text: str) -> object:
-    if field in ("min", "max", "block", "bits"):
-        return number(text)
-    return text.split(",") if field == "values" else text == "yes" if field == "ignored" else text
+def probed(row: Row) -> dict[str, object]:
+    """The other facts of a row of probes.tsv."""
+    found: dict[str, object] = {}
+    if row["kind"] in ("int", "uint", "double") and row["option"] not in LIMITED:
+        found |= {f: n for f in ("min", "max") if (n := number(row[f])) is not None}
+        found |= {"bits": 32} if row["max"] in ("4294967295", "2147483647") else {}
+    if row["kind"] in ("int", "uint") and row["block"] not in ("", "1"):
+        found["block"] = number(row["block"])
+    if row["values"]:
+        found["values"] = row["values"].split("|")
+    return found | remarks(row)
+
+
+def remarks(row: Row) -> dict[str, object]:
+    """What the server warns of: removed and ignored, deprecated, replaced; and whether the value depends on the host."""
+    found: dict[str, object] = {f: True for f in ("ignored", "host") if row.get(f)}
+    if row["deprecated"]:
+        found["warned"] = True
+    return found | ({"replaced_by": row["replaced_by"]} if row["replaced_by"] else {})
+
+
+def add_hidden(build: Build, name: str) -> None:
+    """Options that the server takes without listing them."""
+    for row in read("servers", name, "hidden.tsv"):
+        record = build.setdefault(row["option"], {})
+        put(record, {"arg": row["arg"], "default": None, "shown": False, **remarks(row)}, "asked")
+        put(record, {"kind": "flag" if row["arg"] == "none" else "string"}, "inferred")
+
+
+def add_plugins(build: Build, name: str) -> None:
+    """Options that plugins bring, asked with each plugin loaded."""
+    for row in read("servers", name, "plugin-options.tsv"):
+        record = build.setdefault(row["option"], {})
+        arg = row["arg"] if row["kind"] == "bool" and row["argument"] == "none" and row["arg"] else row["argument"]
+        put(record, {"arg": arg, "default": row["default"], "shown": True, "plugin": row["plugin"]}, "asked")
+        put(record, ({"kind": row["kind"]} if row["kind"] else {}) | probed(row), "asked")
+        shape = {"argument": row["argument"], "placeholder": "#" if row["min"] else "name"}
+        put(record, {f: v for f, v in kinds.printed(shape, row["default"]).items() if f not in record}, "inferred")
 
 
 def add_variables(build: Build, name: str) -> None:
@@ -141,8 +175,15 @@ def add_printed(build: Build, folder: str, name: str) -> None:
 
 
 def fill(build: Build) -> Build:
-    """The widths that a kind implies where nobody told them."""
+    """What a kind implies where nobody told it: a width, and the names of a list of switches."""
     for record in build.values():
+        default = record["default"].value if "default" in record else None
+        if isinstance(default, str) and re.fullmatch(r"(\w+=(on|off|default),?)+", default):
+            names = [part.split("=")[0] for part in default.strip(",").split(",")]
+            record |= {"kind": Fact("flagset", "asked"), "values": Fact(names, "asked")}
+        elif "running" in record and re.fullmatch(r"(\w+=(on|off),?)+", str(record["running"].value)):
+            names = [part.split("=")[0] for part in str(record["running"].value).split(",")]
+            record |= {"kind": Fact("flagset", "asked"), "values": Fact(names, "asked")}
         if record["kind"].value in ("int", "uint", "double"):
             put(record, {"bits": 64}, "inferred")
     return build
@@ -152,6 +193,9 @@ def asked(name: str) -> Build:
     """A server that stood at hand to be asked."""
     build = help_build("servers", name)
     add_variables(build, name)
+    add_probes(build, name)
+    add_hidden(build, name)
+    add_plugins(build, name)
     running.add_running(build, name)
     add_declared(build, name)
     add_printed(build, "servers", name)

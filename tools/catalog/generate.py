@@ -18,7 +18,7 @@ from series import SERIES, test_plugin
 from tables import Version, canonical, read
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "advisor", "catalog", "data")
-ORDER = ("arg", "kind", "bits", "min", "max", "block", "values", "default", "running", "shown", "host", "variable", "scope",
+ORDER = ("arg", "kind", "bits", "min", "max", "block", "values", "default", "running", "shown", "variable", "scope",
          "dynamic", "since", "gone", "deprecated", "replaced_by", "ignored", "plugin", "alias_of")  # fmt: skip
 # The reader takes these for granted, so they are left out.
 IMPLIED = {"shown": True, "ignored": False, "block": 1}
@@ -56,12 +56,17 @@ def told_by(record: Record) -> dict[str, str]:
     for field in ORDER:
         if field in record and record[field].source != "asked" and record[field].value is not None:
             by.setdefault(record[field].source, []).append(field)
-    return {source: " ".join(fields) for source, fields in sorted(by.items())}
+    written = {source: " ".join(fields) for source, fields in sorted(by.items())}
+    if "inferred" in by and not any(f.source == "asked" and f.value is not None for f in record.values()):
+        written["inferred"] = "*"
+    return written
 
 
 def entry(option: str, record: Record, before: list[tuple[Version, Record]]) -> dict[str, object]:
     """One option of the catalog."""
     marks = attributes(option)
+    if "host" in record and "host" not in marks:
+        marks = sorted([*marks, "host"])
     if "host" in marks:
         record = {f: v for f, v in record.items() if f not in ("default", "running")}
     written = plain(record)
@@ -77,7 +82,7 @@ def with_plugin(option: str, record: Record, flavour: str, series: str) -> Recor
     """The record with the plugin that brings the option, where the server that was asked had none loaded and does not list it."""
     owner = next((r["plugin"] for r in sorted(PLUGINS, key=lambda r: -len(r["prefix"])) if r["flavour"] == flavour
                   and (option == r["prefix"] or option.startswith(r["prefix"] + "_"))), None)  # fmt: skip
-    if owner is None or option in BUILT_IN[series]:
+    if owner is None or option in BUILT_IN[series] or "plugin" in record:
         return record
     return record | {"plugin": Fact(owner, "inferred")}
 
@@ -91,6 +96,8 @@ def catalog(name: str) -> dict[str, dict[str, object]]:
         if test_plugin(option):
             continue
         record = history.with_lifecycle(option, record, flavour, number)
+        if "warned" in record and "deprecated" not in record:
+            record = record | {"deprecated": Fact(STANDS_FOR[name].split("-")[1], record["warned"].source)}
         record = with_plugin(option, record, flavour, name)
         found[option] = entry(option, record, before)
     return found

@@ -25,15 +25,16 @@ def _presence() -> dict[tuple[str, str], list[tuple[Version, Version]]]:
     return found
 
 
-def _events() -> dict[str, list[Row]]:
+def _events(*tables: str) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
-    for row in read("changes", "events.tsv"):
+    for row in (r for table in tables for r in read("changes", table)):
         found.setdefault(row["name"], []).append(row)
     return found
 
 
 PRESENCE = _presence()
-EVENTS = _events()
+EVENTS = _events("events.tsv", "noted.tsv")
+MARIADB_EVENTS = _events("mariadb-events.tsv")
 FULL_BUILDS = [
     (row["flavour"], version(row["version"]))
     for row in read("changes", "presence-builds.tsv")
@@ -41,9 +42,10 @@ FULL_BUILDS = [
 ]
 
 
-def documented(option: str, event: str) -> list[Version]:
-    """The versions in which the option is documented to have been introduced, deprecated or removed (MySQL), oldest first."""
-    return sorted(version(e["value"]) for e in EVENTS.get(option, []) if e["event"] == event)
+def documented(option: str, event: str, flavour: str = "mysql") -> list[Version]:
+    """The versions in which the option is documented to have been introduced, deprecated or removed, oldest first."""
+    events = MARIADB_EVENTS if flavour == "mariadb" else EVENTS
+    return sorted(version(e["value"]) for e in events.get(option, []) if e["event"] == event)
 
 
 def replacement(option: str) -> str | None:
@@ -58,20 +60,43 @@ def had(option: str, flavour: str, at: Version) -> bool:
 
 def introduced(option: str, flavour: str, series: Version) -> Version | None:
     """The first version that has it: in this series where an earlier patch lacked it, else in the flavour; None when unknown."""
+    if flavour == "mariadb":
+        return introduced_mariadb(option, series)
     builds = sorted(v for f, v in FULL_BUILDS if f == flavour)
     lacking = [v for v in builds if not had(option, flavour, v)]
     runs = PRESENCE.get((option, flavour), [])
     in_series = [v for v in lacking if v[:2] == series and any(first > v for first, _ in runs if first[:2] == series)]
-    said = documented(option, "introduced") if flavour == "mysql" else []
+    said = documented(option, "introduced") or successor_since(option)
     if in_series:
         after = max(in_series)
         seen = min(first for first, _ in runs if first > after)
-        return next((v for v in said if after < v <= seen), seen)
+        partly = ("mysql", seen) in PARTIAL  # first seen long after: it may have come with any patch between
+        return next((v for v in said if after < v <= seen), (*after[:2], after[2] + 1) if partly else seen)
     late = [v for v in said if v[:2] == series]
     if late and not any(first[:2] == series and first <= late[0] for first, _ in runs):
         return late[0]
     earlier = [v for v in said if v[:2] <= series]
     return earlier[0] if earlier else (runs[0][0] if runs and runs[0][0] != builds[0] else None)
+
+
+def successor_since(option: str) -> list[Version]:
+    """A new name of an old option came when the old one was deprecated."""
+    old = next((n for n, events in EVENTS.items() if any(e["event"] == "replaced" and e["value"] == option for e in events)), None)
+    return documented(old, "deprecated") if old else []
+
+
+def introduced_mariadb(option: str, series: Version) -> Version | None:
+    """As `introduced`; MariaDB brings a variable into several series at once, so the version in this series counts.
+
+    An option may be older than the variable that it sets: a build that has it outranks the documentation.
+    """
+    first = min((first for first, _ in PRESENCE.get((option, "mariadb"), [])), default=None)
+    said = documented(option, "introduced", "mariadb")
+    here = [v for v in said if v[:2] == series and len(v) > 2]  # noqa: PLR2004 - a patch
+    if here and (first is None or first[:2] >= series):
+        return here[0]
+    earlier = [v for v in said if v[:2] < series]
+    return min(earlier) if earlier else None
 
 
 def removed(option: str, flavour: str, series: Version) -> Version | None:
@@ -82,7 +107,7 @@ def removed(option: str, flavour: str, series: Version) -> Version | None:
         later = [v for f, v in FULL_BUILDS if f == flavour and v[:2] == series and v > last]
         if later and not any(first[:2] == series and first > last for first, _ in runs):
             return min(later)
-    said = documented(option, "removed") if flavour == "mysql" else []
+    said = documented(option, "removed", flavour)
     return next((v for v in said if v > (last or series)), None)
 
 
@@ -121,8 +146,25 @@ def differences(newer: Record, older: Record) -> Record:
     return {
         field: older[field]
         for field in CHANGING
-        if field in older and older[field].source == "asked" and field in newer and newer[field].value != older[field].value
+        if field in older and field in newer and newer[field].value != older[field].value
+        and (older[field].source == "asked" or newer[field].source == "documented")
     }
+
+
+def documented_default(option: str, after: Version, upto: Version) -> tuple[Version, str] | None:
+    """The last documented change of a default (MySQL) after one version and up to another."""
+    said = [(version(e["value"]), e["to"]) for e in EVENTS.get(option, []) if e["event"] == "default"]
+    return max((s for s in said if after < s[0] <= upto), default=None)
+
+
+def with_documented_default(option: str, record: Record, after: Version, upto: Version) -> Record:
+    """The record with the default that is documented to have changed between two versions, in the help's notation."""
+    said = documented_default(option, after, upto)
+    if said is None:
+        return record
+    value: str | None = {"ON": "TRUE", "OFF": "FALSE"}.get(said[1], said[1]) if record["kind"].value == "bool" else said[1]
+    value = None if value == "autosized" else "(No default value)" if value == "NULL" else value
+    return record | {"default": Fact(value, "documented")} | ({"host": Fact(True, "documented")} if value is None else {})
 
 
 def changed_at(option: str, older: Version, newer: Version) -> Version:
@@ -133,13 +175,17 @@ def changed_at(option: str, older: Version, newer: Version) -> Version:
 
 def with_lifecycle(option: str, record: Record, flavour: str, series: Version) -> Record:
     """The record with the versions in which the option came, was deprecated and went, and what replaced it."""
-    for field, found in (("since", introduced(option, flavour, series)), ("gone", removed(option, flavour, series))):
+    hidden = "shown" in record and record["shown"].source == "asked" and not record["shown"].value and "ignored" in record
+    came, went = introduced(option, flavour, series), removed(option, flavour, series)
+    if hidden or (went and went[:2] <= series):
+        went = went if went and flavour == "mysql" and not hidden else None  # the server that was asked still takes it
+    for field, found in (("since", None if hidden else came), ("gone", went)):
         if found:
             record.setdefault(field, Fact(dotted(found), "documented"))
+    said = documented(option, "deprecated", flavour)
+    if said:
+        record.setdefault("deprecated", Fact(dotted(said[0]), "documented"))
     if flavour == "mysql":
-        said = documented(option, "deprecated")
-        if said:
-            record.setdefault("deprecated", Fact(dotted(said[0]), "documented"))
         if new := replacement(option):
             record.setdefault("replaced_by", Fact(new, "documented"))
     return record

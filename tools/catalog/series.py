@@ -10,15 +10,18 @@ from builds import Build
 from fact import Fact
 from tables import Version, canonical, read
 
+SUCCESSORS = {e["value"] for events in history.EVENTS.values() for e in events if e["event"] == "replaced"}
 Merged = dict[str, tuple[builds.Record, list[tuple[Version, builds.Record]]]]
 
 RUNNING_97 = {canonical(r["option"]) for r in read("servers", "mysql-9.7.4", "options.tsv")}
+# Defaults that count what a version has (errors, statements), so that they move with every patch.
+COUNTED = ("performance_schema_error_size", "performance_schema_max_statement_classes")
 # Options that only the servers' own test plugins add.
 TEST_PLUGINS = ("example", "null_audit", "simple_parser", "test_", "mock", "rewrite_example", "replication_observers")
 
 
 def mysql_57() -> Merged:
-    """5.7.22 asked, 5.7.33 printed."""
+    """5.7.22 asked, 5.7.33 printed; documented changes up to the last patch."""
     return history.merge({
         (5, 7, 22): builds.asked("mysql-5.7.22"),
         (5, 7, 33): builds.printed("mysql-5.7.33", "mysql-5.7.33"),
@@ -26,36 +29,64 @@ def mysql_57() -> Merged:
 
 
 def mysql_80() -> Merged:
-    """8.0.15 asked; 8.0.11 and 8.0.23 printed; 8.0.43 printed in part, and declared."""
+    """8.0.15 asked; 8.0.11 and 8.0.23 printed; 8.0.43 printed in part by its tests, and declared."""
+    full = builds.printed("mysql-8.0.23", "mysql-8.0.23")
     merged = history.merge({
         (8, 0, 11): builds.printed("mysql-8.0.11", "mysql-8.0.11"),
         (8, 0, 15): builds.asked("mysql-8.0.15"),
-        (8, 0, 23): builds.printed("mysql-8.0.23", "mysql-8.0.23"),
-        (8, 0, 43): with_declared(builds.printed("mysql-8.0.43", "mysql-8.0.43"), "mysql-8.0.43"),
+        (8, 0, 23): full,
+        (8, 0, 43): after_full(full, with_declared(builds.printed("mysql-8.0.43", "mysql-8.0.43"), "mysql-8.0.43"), (8, 0, 23), (8, 0, 43)),
     })
     newer = mysql_97()
     for option, (record, before) in merged.items():
-        if "arg" not in record and option in newer:
-            merged[option] = (history.complete([record, weaken(newer[option][0])]), before)
+        if option in newer:
+            lent = {f: v for f, v in weaken(newer[option][0]).items() if "arg" not in record or f in ("values", "scope")}
+            merged[option] = (history.complete([lent | record]), before)
+    for option in newer.keys() - merged.keys():
+        came = history.documented(option, "introduced")
+        if came and (8, 0, 23) < came[0] <= (8, 0, 43):
+            merged[option] = (weaken(newer[option][0]), [])
     return {o: (r, b) for o, (r, b) in merged.items() if "arg" in r}
 
 
+def after_full(full: Build, build: Build, at: Version, upto: Version) -> Build:
+    """A build printed by the servers' tests: they mask values and set options, so known options keep what a real build said.
+
+    What is documented to have changed since is put in.
+    """
+    found: Build = {}
+    for option, record in build.items():
+        if option in full:
+            record = {f: v for f, v in record.items() if f not in ("default", "arg", "shown")} | {  # noqa: PLW2901
+                f: full[option][f] for f in ("default", "arg", "shown")
+            }
+            if option in COUNTED:
+                record["default"] = Fact(None, "declared")
+            found[option] = history.with_documented_default(option, record, at, upto)
+        elif option in RUNNING_97 or option in history.EVENTS or option in SUCCESSORS:
+            masked = "#" in str(record["default"].value) if "default" in record else False
+            found[option] = record | ({"default": Fact(None, "inferred")} if masked else {})
+    for option in full.keys() - build.keys():
+        found[option] = history.with_documented_default(option, full[option], at, upto)
+    return found
+
+
 def mysql_84() -> Merged:
-    """No server at hand: a fork's printed options less its own, completed from 8.0.43 and 9.7.4."""
+    """No server at hand: a fork's printed options less its own, with the facts of 8.0.43 and 9.7.4 by what changed between."""
     older, newer = mysql_80(), mysql_97()
     fork = with_declared(builds.printed("mysql-8.4.8-shannon", "mysql-8.4.8"), "mysql-8.4.8-shannon")
-    known = {o for o in fork if o in older or o in newer or o in history.EVENTS}
-    base: Build = {o: fork[o] for o in known if not test_plugin(o)}
-    for option in sorted(older.keys() | newer.keys()):
-        if option not in base and in_84(option, option in older, option in newer):
-            record = (older.get(option) or newer[option])[0]
-            base[option] = {f: Fact(v, "inferred" if s == "asked" else s) for f, (v, s) in record.items()}
-    for option, record in base.items():
-        near = newer.get(option) or older.get(option)
-        if near:
-            weak = {f: Fact(v, "inferred" if s == "asked" else s) for f, (v, s) in near[0].items()}
-            base[option] = history.complete([weaken(record), weak])
-    return {o: (record, []) for o, record in sorted(base.items())}
+    names = {o for o in fork if o in older or o in newer or o in history.EVENTS}
+    names |= {o for o in older.keys() | newer.keys() if in_84(o, o in older, o in newer)}
+    found: Merged = {}
+    for option in sorted(n for n in names if not test_plugin(n)):
+        moved = history.documented_default(option, (8, 4, 8), (9, 7, 4))
+        near = [m[option][0] for m in ((older, newer) if moved else (newer, older)) if option in m]
+        record = history.complete([weaken(r) for r in (*near, *([fork[option]] if option in fork else []))])
+        if moved:
+            record = history.with_documented_default(option, record, (8, 0, 43), (8, 4, 8))
+        if "arg" in record:
+            found[option] = (record, [])
+    return found
 
 
 def in_84(option: str, older: bool, newer: bool) -> bool:
@@ -78,12 +109,17 @@ def mysql_97() -> Merged:
 
 
 def mariadb_106() -> Merged:
-    """No server at hand: lies between 10.4.12, printed in part, and 10.11.19, asked."""
+    """No server at hand: 10.11.19 asked, less what is documented to have come later; and 10.4.12 less what went before 10.6."""
     older = builds.printed("mariadb-10.4.12", "mariadb-10.4.12")
     newer = mariadb("mariadb-10.11.19")
     found: Merged = {}
     for option in sorted(older.keys() | newer.keys()):
-        if test_plugin(option):
+        came = history.documented(option, "introduced", "mariadb")
+        went = history.documented(option, "removed", "mariadb")
+        late = bool(came) and min(came)[:2] > (10, 6)
+        if option not in older and late and "plugin" not in newer[option][0]:
+            continue
+        if option not in newer and went and went[0][:2] <= (10, 6):
             continue
         record = newer[option][0] if option in newer else older[option]
         found[option] = (weaken(record), [])
@@ -91,10 +127,12 @@ def mariadb_106() -> Merged:
 
 
 def mariadb(name: str) -> Merged:
-    """A MariaDB server that was asked; 10.11 also knows the options of 24 plugins."""
+    """A MariaDB server that was asked; what it lacks of 24 plugins is taken from a 10.11 that had them loaded."""
     build = builds.asked(name)
-    if name == "mariadb-10.11.19":
-        build = builds.printed("mariadb-10.11.19-allplugins", name) | build
+    loaded = builds.printed("mariadb-10.11.19-allplugins", "mariadb-10.11.19")
+    bare = {canonical(r["option"]) for r in read("servers", "mariadb-10.11.19", "options.tsv")}
+    for option in loaded.keys() - bare - build.keys():
+        build[option] = loaded[option] if name == "mariadb-10.11.19" else weaken(loaded[option])
     return history.merge({builds.of_version(name): build})
 
 
@@ -115,7 +153,7 @@ def with_declared(build: Build, source: str) -> Build:
 def released(option: str) -> bool:
     """Whether a released build or the list of changes knows it; sources also declare what only debug builds have."""
     runs = history.PRESENCE.get((option, "mysql"), [])
-    return any(last >= (8, 0, 11) for _, last in runs) or option in RUNNING_97 or option in history.EVENTS
+    return any(last >= (8, 0, 23) for _, last in runs) or option in RUNNING_97 or option in history.EVENTS
 
 
 def test_plugin(option: str) -> bool:

@@ -105,15 +105,31 @@ def take_changes(folder: str) -> None:
         name = canonical(one["name"])
         for key, event in (("version", "introduced"), ("deprecation", "deprecated"), ("removal", "removed"), ("replacement", "replaced")):
             if key in one and canonical(str(one[key])) != name:  # one entry names an option as its own successor
-                events.append({"name": name, "event": event, "value": str(one[key]), "source": "upgrade-checker-9.6"})
+                events.append(event_of(name, event, str(one[key])))
         for change in one.get("changes", []):
             default = change.get("all", {}).get("default", {})
-            if isinstance(default, dict) and default:
-                events.append({"name": name, "event": "default", "value": change["version"], "source": "upgrade-checker-9.6"})
-    for row in rows_of(f"{folder}/changes/optvar-changes.tsv"):
-        events.append({"name": canonical(row["name"]), "event": row["event"], "value": row["version"], "source": "version-reference"})
+            for width in ("all", "64"):
+                if isinstance(default, dict) and width in default:
+                    events.append(event_of(name, "default", change["version"], plain(str(default[width]))))
+    events += [
+        event_of(canonical(r["name"]), r["event"], r["version"], source="version-reference")
+        for r in rows_of(f"{folder}/changes/optvar-changes.tsv")
+    ]
     unique = {tuple(e.values()): e for e in events if "." not in e["name"]}
-    write([unique[k] for k in sorted(unique)], ["name", "event", "value", "source"], "changes", "events.tsv")
+    write([unique[k] for k in sorted(unique)], ["name", "event", "value", "to", "source"], "changes", "events.tsv")
+
+
+def plain(default: str) -> str:
+    """A default as a value; one that is told in words is worked out by the server itself."""
+    value = default.split(" (")[0].strip()
+    if re.fullmatch(r"[A-Z_]+( [A-Z_]+)+", value):
+        return value.replace(" ", ",")
+    return value if re.fullmatch(r"[\w.,+/-]*", value) and value != "MIN" else "autosized"
+
+
+def event_of(name: str, event: str, value: str, to: str = "", source: str = "upgrade-checker-9.6") -> Row:
+    """One row of events.tsv; `to` is the new default of a change of default."""
+    return {"name": name, "event": event, "value": value, "to": to, "source": source}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,285 @@
+"""Asks real servers what they make of their options, and rewrites facts/servers/<name>/ with what they say.
+
+usage: ask.py [--servers FOLDER] [NAME…]     FOLDER holds one folder per server with its manifest.json
+
+For every option of a server: kind, range, block size and members, found by putting values to it and reading what it prints
+under `--verbose --help`; which other options move with it; what it warns of; options that it takes without listing them; the
+options of its plugins; and the values that depend on the host.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+from collections.abc import Callable
+
+import numbers_of as numbers
+from asking import HELP, UNASKED, VALIDATE, Server, ask, blamed, run
+from tables import Row, canonical, read, write
+
+FOLDER = os.environ.get("MYCNF_SERVERS") or os.path.expanduser("~/.cache/mycnf/servers")
+GONE = re.compile(r"was removed|does nothing|is ignored|no longer|has no effect|obsolete", re.IGNORECASE)
+DEPRECATED = re.compile(r"deprecated", re.IGNORECASE)
+NUMBERS = ("int", "uint")
+
+
+def servers(folder: str) -> list[Server]:
+    """The servers in a folder, by their manifests."""
+    found = []
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name, "manifest.json")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                manifest = json.load(f)
+            at = lambda key: os.path.join(folder, name, manifest[key]) if manifest[key] else ""  # noqa: B023, E731
+            version = re.match(r"[\d.]+", manifest["version"])
+            assert version, path
+            label = f"{name.split('-')[0]}-{version[0]}"
+            found.append(Server(label, at("server"), at("share"), at("plugins")))
+    return found
+
+
+class Asked:
+    """What one option's answers are collected in."""
+
+    def __init__(self) -> None:
+        self.printed: numbers.Printed = {}
+        self.messages: list[str] = []
+
+
+def put(server: Server, values: dict[str, str | None], into: dict[str, Asked]) -> None:
+    """Put one value to each option and keep the answers."""
+    for name, printed, messages in ask(server, values):
+        into[name].printed[values[name] or ""] = printed
+        into[name].messages += messages
+
+
+def probe(server: Server, names: list[str]) -> dict[str, Row]:
+    """Kind, range, block size and members of each option."""
+    asked = {n: Asked() for n in names}
+    for value in numbers.FIRST:
+        put(server, dict.fromkeys(names, value), asked)
+    rows: dict[str, Row] = {}
+    for name, answers in asked.items():
+        row = rows[name] = {"option": name, "kind": numbers.kind(answers.printed, answers.messages)}
+        first_word = is_plain_number(answers)
+        if row["kind"] in (*NUMBERS, "double") or first_word:
+            row["min"], row["max"] = numbers.span(answers.printed, row["kind"] or "uint")
+    find_blocks(server, rows)
+    find_members(server, rows, asked)
+    find_bool_arguments(server, rows)
+    return rows
+
+
+def is_plain_number(answers: Asked) -> bool:
+    """Whether an option prints numbers but shows no sign: its range is told all the same."""
+    zero, one = answers.printed.get("0"), answers.printed.get("1")
+    return answers.printed.get("zzz") is None and all(v and re.fullmatch(r"-?\d+", v) for v in (zero, one))
+
+
+def whole(row: Row) -> bool:
+    """Whether both ends of a range of whole numbers are known."""
+    return row["kind"] != "double" and all(re.fullmatch(r"-?\d+", row.get(end, "")) for end in ("min", "max"))
+
+
+def find_blocks(server: Server, rows: dict[str, Row]) -> None:
+    """Ask odd numbers in each range, and keep what they are rounded to."""
+    values = {n: numbers.trials(int(r["min"]), int(r["max"])) for n, r in rows.items() if whole(r)}
+    asked = {n: Asked() for n in values}
+    for i in range(max(map(len, values.values()), default=0)):
+        put(server, {n: v[i] for n, v in values.items() if i < len(v)}, asked)
+    for name, answers in asked.items():
+        if size := numbers.block(answers.printed):
+            rows[name]["block"] = str(size)
+
+
+def find_members(server: Server, rows: dict[str, Row], asked: dict[str, Asked]) -> None:
+    """Ask enumerations and sets for their members by number, until the server refuses one."""
+    steps: dict[str, Callable[[int], int]] = {"enum": lambda i: i, "set": lambda i: 1 << i}
+    members: dict[str, list[str]] = {n: [] for n, r in rows.items() if r["kind"] in steps}
+    open_names = set(members)
+    for i in range(64):
+        values = {n: str(steps[rows[n]["kind"]](i)) for n in sorted(open_names)}
+        put(server, {n: v for n, v in values.items() if v not in asked[n].printed}, asked)
+        for name, value in values.items():
+            printed = asked[name].printed.get(value)
+            if not printed or printed in members[name] or (printed.isdigit()):
+                open_names.discard(name)
+            else:
+                members[name].append(printed)
+    for name, found in members.items():
+        rows[name]["values"] = "|".join(numbers.members(found))
+
+
+def find_bool_arguments(server: Server, rows: dict[str, Row]) -> None:
+    """Which booleans take an argument: the others keep what they had when they can't read it (help prints the same of both)."""
+    values = {n: f"1\n{n}=maybe" for n, r in rows.items() if r["kind"] == "bool"}
+    for name, printed, _ in ask(server, values):
+        if printed in ("TRUE", "FALSE"):
+            rows[name]["arg"] = "none" if printed == "TRUE" else "optional"
+
+
+def find_plugin_options(server: Server, base: dict[str, str]) -> list[Row]:
+    """The options that each plugin of the server's folder brings, and what the server makes of them."""
+    found: list[Row] = []
+    if not server.plugins:
+        return found
+    for file in sorted(f for f in os.listdir(server.plugins) if f.endswith(".so") and not f.startswith("component_")):
+        loading = server._replace(load=file)
+        answer = run(loading, [])
+        brought = sorted(answer.values.keys() - base.keys())
+        if answer.status or not brought:
+            continue
+        arguments = {canonical(n): a for n, a in listed_options(loading)}
+        for name, row in probe(loading, brought).items():
+            told = {"plugin": file.removesuffix(".so"), "default": answer.values[name]}
+            found.append({"argument": arguments[name], **row, **told})
+    return found
+
+
+def listed_options(server: Server) -> list[tuple[str, str]]:
+    """Every option of the help's list, and whether it takes an argument: none, optional or required."""
+    names = []
+    for line in run(server, []).text:
+        if match := re.match(r"  (?:-\S, )?--([\w.-]+)(\[=\S+\]|=\S+)?", line):
+            names.append((match[1], "none" if not match[2] else "optional" if match[2].startswith("[") else "required"))
+    return names
+
+
+def other_value(row: Row, default: str) -> str | None:
+    """A value in range that is not the default."""
+    if row["kind"] == "bool":
+        return "0" if default == "TRUE" else "1"
+    if row["kind"] in NUMBERS and whole(row):
+        low, high = int(row["min"]), int(row["max"])
+        size = int(row.get("block") or 1)
+        tries = (low + (high - low) * p // 1000 // size * size for p in (3, 7, 1, 500))
+        return next((str(t) for t in tries if str(t) != default and low <= t <= high), None)
+    if row["kind"] in ("enum", "set"):
+        return next((m for m in row.get("values", "").split("|") if m and m != default), None)
+    return "zzz" if row["kind"] == "string" else None
+
+
+def find_effects(server: Server, rows: dict[str, Row], base: dict[str, str]) -> list[Row]:
+    """Put each option alone, and list every option whose printed value moves; note what the server warns of."""
+    effects: list[Row] = []
+    for name, row in rows.items():
+        value = other_value(row, base.get(name, ""))
+        if value is None:
+            value = base.get(name, "1")
+            value = "1" if value.startswith("(No default") or not value else value
+        answer = run(server, [f"{name}={value}"])
+        note(row, [m for m in answer.messages if mentioned(m, name)])
+        if answer.status == 0:
+            for other, printed in answer.values.items():
+                if other != name and base.get(other) != printed and not scratch(printed):
+                    effects.append({"option": name, "value": value, "other": other, "from": base.get(other, ""), "to": printed})  # noqa: PERF401
+    return effects
+
+
+def mentioned(message: str, name: str) -> bool:
+    """Whether a warning speaks of the option."""
+    return name in re.findall(r"[a-z][a-z0-9_]+", message.lower().replace("-", "_"))
+
+
+def scratch(value: str) -> bool:
+    """Whether a value names the scratch folder that the question was asked from."""
+    return "/ask" in value
+
+
+def note(row: Row, messages: list[str]) -> None:
+    """Keep whether the server calls the option removed or deprecated, and the option that it names in its place."""
+    for message in messages:
+        if GONE.search(message) and server_says_gone(message, row["option"]):
+            row["ignored"] = "yes"
+        if DEPRECATED.search(message):
+            row["deprecated"] = "yes"
+            use = re.search(r"(?:[Pp]lease use|[Uu]se) '?(?:--)?([A-Za-z][\w-]+)'? (?:instead|or)?", message)
+            if use and "_" in canonical(use[1]) and canonical(use[1]) != row["option"]:
+                row["replaced_by"] = canonical(use[1])
+
+
+def server_says_gone(message: str, name: str) -> bool:
+    """Whether the message is about this very option having no effect."""
+    words = re.findall(r"[a-z][a-z0-9_]+", message.lower().replace("-", "_").split("[warning]")[-1])
+    return name in words[:4]
+
+
+def find_hidden(server: Server, listed: set[str]) -> list[Row]:
+    """Ask for every name that any release had: some are taken without being listed, most often to do nothing."""
+    known = {r["option"] for r in read("changes", "presence.tsv")} | {r["name"] for r in read("changes", "events.tsv")}
+    known |= {r["name"] for r in read("changes", "mariadb-events.tsv")}
+    names = sorted(n for n in known - listed - UNASKED if not any(o.startswith(n) for o in listed) and re.fullmatch(r"\w+", n))
+    valued, bare = taken(server, names, "=1"), taken(server, names, "")
+    found: list[Row] = []
+    for name in sorted(valued | bare):
+        row: Row = {"option": name, "arg": "optional" if name in valued & bare else "required" if name in valued else "none"}
+        answer = run(server, [f"{name}=1" if name in valued else name])
+        note(row, [m for m in answer.messages if mentioned(m, name)])
+        found.append(row)
+    return found
+
+
+def taken(server: Server, names: list[str], value: str) -> set[str]:
+    """The names that the server takes with this after them."""
+    task = VALIDATE if server.name.startswith("mysql-9") else HELP
+    found: set[str] = set()
+    for start in range(0, len(names), 150):
+        batch = names[start : start + 150]
+        while batch:
+            answer = run(server, [n + value for n in batch], task=task)
+            refused = blamed(answer, dict.fromkeys(batch)) if answer.status else None
+            if refused is None:
+                found |= set(batch) if answer.status == 0 else set()
+                break
+            batch.remove(refused)
+    return found
+
+
+def find_host_dependent(server: Server, base: dict[str, str]) -> set[str]:
+    """Options whose printed value moves with the host: processors, limit of open files, folders, host name."""
+    moved: set[str] = set()
+    for shape in (["taskset", "-c", "0"], ["sh", "-c", 'ulimit -n 1024; exec "$@"', "-"], ["sh", "-c", 'ulimit -n 65536; exec "$@"', "-"],
+                  ["unshare", "--uts", "sh", "-c", 'hostname elsewhere; exec "$@"', "-"]):  # fmt: skip
+        values = run(server, [], before=shape).values
+        moved |= {n for n, v in values.items() if base.get(n) != v}
+    return moved
+
+
+def main() -> None:
+    """Ask each server named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--servers", default=FOLDER)
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    for server in servers(args.servers):
+        if not args.names or server.name in args.names:
+            ask_one(server)
+
+
+def ask_one(server: Server) -> None:
+    """Everything about one server."""
+    listed = {canonical(r["option"]): r for r in read("servers", server.name, "options.tsv")}
+    base = run(server, []).values
+    assert base.keys() <= listed.keys() | base.keys(), server
+    names = sorted(n for n in listed if n not in UNASKED)
+    rows = probe(server, names)
+    print(f"{server.name}: {len(rows)} options asked", flush=True)
+    host = find_host_dependent(server, base)
+    effects = find_effects(server, rows, base)
+    for name in host & listed.keys():
+        rows.setdefault(name, {"option": name})["host"] = "yes"
+    hidden = [] if server.name.startswith("mysql-8.0") else find_hidden(server, set(listed))  # 8.0 calls nothing unknown
+    plugins = find_plugin_options(server, base)
+    columns = ["option", "arg", "kind", "min", "max", "block", "values", "ignored", "deprecated", "replaced_by", "host"]
+    write(sorted(rows.values(), key=lambda r: r["option"]), columns, "servers", server.name, "probes.tsv")
+    write(plugins, ["plugin", "argument", "default", *columns], "servers", server.name, "plugin-options.tsv")
+    write(effects, ["option", "value", "other", "from", "to"], "servers", server.name, "effects.tsv")
+    write(hidden, ["option", "arg", "ignored", "deprecated", "replaced_by"], "servers", server.name, "hidden.tsv")
+    print(f"{server.name}: {len(effects)} effects, {len(hidden)} hidden, {len(host)} depend on the host", flush=True)
+
+
+if __name__ == "__main__":
+    main()

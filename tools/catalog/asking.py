@@ -1,0 +1,132 @@
+"""Puts options to a real server under `--verbose --help`, many at a time, and reads what it makes of each."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from tables import canonical
+
+# Options that would keep the server from printing its values, or say where it is installed: never put to it.
+UNASKED = frozenset(
+    "help verbose version version_with_update bootstrap initialize initialize_insecure user chroot daemonize gdb debug_gdb console "
+    "basedir datadir tmpdir lc_messages_dir plugin_dir character_sets_dir language validate_config upgrade log_error "
+    "log_error_verbosity log_basename flashback getopt_prefix_matching early_plugin_load plugin_load plugin_load_add "
+    "core_file exit_info debug_exit_info skip_stack_trace stack_trace skip_new safe_mode memlock innodb ansi secure_file_priv "
+    "keyring_migration_source keyring_migration_destination lc_messages silent_startup log_warnings init_rpl_role "
+    "keyring_migration_from_component keyring_migration_to_component plugin_maturity disabled_storage_engines "
+    "default_storage_engine default_tmp_storage_engine log_error_services".split()
+)
+HELP = ("--verbose", "--help")
+VALIDATE = ("--validate-config", "--secure-file-priv=NULL")
+NAMED = re.compile(
+    r"(?:to|variable|for|option|value) '(?:--)?([A-Za-z][\w-]*)'|ambiguous option '(?:--)?([\w-]+)|unknown (?:variable|option) '(?:--)?([\w-]+)"
+    r"|Incorrect \w+ value: '[^']*' for ([\w-]+)"
+)
+
+
+class Server(NamedTuple):
+    """A server to ask: its name (mysql-8.0.15), what starts it, the folders of its messages and plugins, a plugin to load."""
+
+    name: str
+    command: str
+    messages: str
+    plugins: str = ""
+    load: str = ""
+
+    @property
+    def is_mariadb(self) -> bool:
+        """Whether it is MariaDB."""
+        return self.name.startswith("mariadb")
+
+
+class Answer(NamedTuple):
+    """Exit status, the values printed after the dashed line, the messages, and all that was printed."""
+
+    status: int
+    values: dict[str, str]
+    messages: list[str]
+    text: list[str]
+
+
+def run(server: Server, lines: list[str], *, before: Sequence[str] = (), task: Sequence[str] = HELP) -> Answer:
+    """Start the server with an option file of these lines so that it prints its effective values, or does `task`, and ends."""
+    scratch = tempfile.mkdtemp(prefix="ask")
+    try:
+        path = os.path.join(scratch, "my.cnf")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("\n".join(["[mysqld]", *lines, ""]))
+        os.mkdir(os.path.join(scratch, "data"))
+        command = [*before, server.command, f"--defaults-file={path}", f"--datadir={scratch}/data", f"--lc-messages-dir={server.messages}",
+                   f"--tmpdir={scratch}", "--user=root", *([f"--plugin-dir={server.plugins}"] if server.plugins else []),
+                   *([f"--plugin-load-add={server.load}"] if server.load else []),
+                   *([] if server.is_mariadb else ["--log-error-verbosity=3"]), *task]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, cwd=scratch, timeout=60, check=False)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    text = done.stdout.decode("utf-8", "replace").split("\n")
+    return Answer(done.returncode, printed(text), done.stderr.decode("utf-8", "replace").split("\n"), text)
+
+
+def printed(text: list[str]) -> dict[str, str]:
+    """The values after the dashed line, by canonical name."""
+    found: dict[str, str] = {}
+    start = next((i for i, line in enumerate(text) if line.startswith("-----")), len(text))
+    for line in text[start + 1 :]:
+        if not line.strip():
+            break
+        name, _, value = line.partition(" ")
+        found[canonical(name)] = value.strip()
+    return found
+
+
+def blamed(answer: Answer, batch: Mapping[str, str | None]) -> str | None:
+    """The option of the batch that an error message names."""
+    for line in answer.messages:
+        if "[ERROR]" in line:
+            for match in NAMED.finditer(line):
+                name = canonical(next(g for g in match.groups() if g))
+                if name in batch:
+                    return name
+            words = {canonical(w) for w in re.findall(r"[\w-]+", line)}
+            for name in batch:
+                if name in words:
+                    return name
+    return None
+
+
+def ask(server: Server, settings: Mapping[str, str | None], size: int = 40) -> Iterator[tuple[str, str | None, list[str]]]:
+    """For each option and value (None: the bare name) what the server prints for it, None where it refuses, and its messages.
+
+    Options are put together in batches; one that is refused is taken out and the rest asked again.
+    """
+    names = sorted(settings)
+    step = max(1, -(-len(names) // size))
+    for start in range(step):  # neighbours by name bear on each other, so they stand in different batches
+        batch = {n: settings[n] for n in names[start::step]}
+        while batch:
+            lines = [n if v is None else f"{n}={v}" for n, v in batch.items()]
+            answer = run(server, lines)
+            refused = blamed(answer, batch) if answer.status or "[ERROR]" in "".join(answer.messages) else None
+            if refused is None and answer.status:
+                if len(batch) > 1:
+                    for name, value in batch.items():
+                        yield from ask(server, {name: value}, 1)
+                    break
+                refused = next(iter(batch))
+            if refused is None:
+                for name in batch:
+                    yield name, answer.values.get(name), [m for m in answer.messages if mentions(m, name)]
+                break
+            yield refused, None, [m for m in answer.messages if mentions(m, refused)]
+            del batch[refused]
+
+
+def mentions(message: str, name: str) -> bool:
+    """Whether a message speaks of the option."""
+    return name in re.findall(r"[a-z][a-z0-9_]+", message.lower().replace("-", "_"))

@@ -1,0 +1,91 @@
+"""Concludes an option's kind, range, block size and members from what the server printed for values put to it."""
+
+from __future__ import annotations
+
+import math
+import re
+
+Printed = dict[str, str | None]  # value put -> value printed, None where the server refused
+
+LEAST, MOST, SIGNED_MOST = "-9223372036854775808", "18446744073709551615", "9223372036854775807"
+FIRST = ("0", "1", "2", "3", "zzz", "-1", LEAST, MOST, SIGNED_MOST)
+
+
+def is_number(text: str | None) -> bool:
+    """Whether a printed value is a whole or decimal number."""
+    return text is not None and re.fullmatch(r"-?\d+(\.\d+)?", text) is not None
+
+
+def kind(printed: Printed, messages: list[str]) -> str:
+    """The kind that the answers to FIRST show; empty where they show none (a handler of its own refuses them)."""
+    zero, one, word = printed.get("0"), printed.get("1"), printed.get("zzz")
+    if one is None or zero is None:
+        return ""
+    if {zero, one} == {"TRUE", "FALSE"}:
+        return "bool"
+    if word == "zzz":
+        return "string"
+    if word is not None:
+        return ""
+    if is_number(one) and is_number(zero):
+        if any("." in (v or "") for v in printed.values()):
+            return "double"
+        return "int" if signed(printed, messages) else "uint" if unsigned(printed, messages) else ""
+    two, three = printed.get("2"), printed.get("3")
+    if zero == "" and two and three == f"{one},{two}":
+        return "set"
+    return "enum" if zero and one and zero != one and not is_number(zero) else ""
+
+
+def signed(printed: Printed, messages: list[str]) -> bool:
+    """Whether the number is signed: it prints a negative one for a negative one, or a message about an adjustment says so."""
+    negative = any((p or "").startswith("-") for v, p in printed.items() if v.startswith("-") and is_number(p))
+    return (negative or any(" signed value" in m for m in messages)) and not wraps(printed)
+
+
+def wraps(printed: Printed) -> bool:
+    """Whether an unsigned number of 32 bits is printed as a signed one: the greatest shows as -1."""
+    return printed.get(MOST) == "-1" or printed.get(SIGNED_MOST) == "-1"
+
+
+def unsigned(printed: Printed, messages: list[str]) -> bool:
+    """Whether the number is unsigned: it prints one past the signed range, or a message about an adjustment says so."""
+    large = any(int(v) > int(SIGNED_MOST) for v in printed.values() if v and v.isdigit())
+    return large or wraps(printed) or any("unsigned value" in m for m in messages)
+
+
+def span(printed: Printed, found: str) -> tuple[str, str]:
+    """The least and the greatest value that the server takes, as it prints them."""
+    low = [printed[v] for v in ((LEAST, "-1", "0") if found in ("int", "double") else ("0",)) if is_number(printed.get(v))]
+    high = [printed[v] for v in ((SIGNED_MOST,) if found == "int" else (MOST, SIGNED_MOST)) if is_number(printed.get(v))]
+    if wraps(printed):
+        high = ["4294967295"]
+    return (low[0] or "") if low else "", (high[0] or "") if high else ""
+
+
+def trials(low: int, high: int) -> list[str]:
+    """Odd numbers spread over a range, to see what they are rounded to."""
+    width = high - low
+    points = (low + width * p // 101 for p in (3, 17, 29, 47, 61, 83, 97))
+    near = (low + n for n in (1, 7, 1021, 4099, 65537, 1048583) if low + n < high)
+    return [str(n | 1) for n in sorted({*points, *near}) if low < n | 1 < high]
+
+
+def block(printed: Printed) -> int:
+    """The block size that numbers in range are rounded down to; 1 where they are left alone."""
+    pairs = [(int(v), int(p)) for v, p in printed.items() if p and re.fullmatch(r"\d+", v) and p.isdigit()]
+    if not pairs:
+        return 0
+    if all(v == p for v, p in pairs):
+        return 1
+    size = math.gcd(*(p for _, p in pairs))
+    return size if all(v - v % size == p for v, p in pairs) else 0
+
+
+def members(printed: list[str]) -> list[str]:
+    """The names of enumeration or set members, from what was printed for each by number.
+
+    Some members of sql_mode print those that they stand for beside themselves; the member is the one never printed alone.
+    """
+    alone = {p for p in printed if "," not in p}
+    return [p if p == "," else next((m for m in p.split(",") if m not in alone), p) for p in printed]
