@@ -32,9 +32,9 @@ make_venv() {
 "$venv/bin/python" -m pip --version >/dev/null 2>&1 || make_venv
 echo "setup: installing what $what needs into $venv"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$what" >"$venv/setup.log" 2>&1 || {
-    tail -n 3 "$venv/setup.log" >&2
     if grep -qE 'NewConnectionError|Temporary failure|Could not find a version|timed out|Network is unreachable' "$venv/setup.log"; then
         end "packages could not be fetched: no network, or no package index that pip can reach (see pip config). All of it: $venv/setup.log"
     fi
+    tail -n 3 "$venv/setup.log" >&2
     end "pip could not install $what. All of it: $venv/setup.log"
 }
