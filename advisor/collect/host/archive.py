@@ -14,12 +14,14 @@ from typing import IO, NamedTuple, cast
 from advisor.collect.host.root import MAX_READ, FileId, decode, resolve
 from advisor.exits import MycnfError
 
-MAX_UNPACKED = 512 << 20
+MAX_UNPACKED = 256 << 20
 """Bytes that a tar may unpack to before it is given up; a machine with 64 processors takes 30 MB."""
 MAX_MEMBERS = 400_000
 MAX_KEPT = 64 << 20
 MAX_FILE = 1 << 20
 """Bytes kept of one member; only /proc/cpuinfo is ever longer, and that is kept as far as it would be read."""
+_END = bytes(1024)
+"""What every tar ends with: two blocks of zeros."""
 
 
 class ArchiveError(MycnfError):
@@ -102,7 +104,10 @@ def open_tar(path: str) -> TarRoot:
     """
     try:
         with open(path, "rb") as raw:
-            contents = _contents(_unpacked(raw))
+            plain = _unpacked(raw)
+            contents = _contents(plain)
+            if not plain.ends_as_a_tar():
+                raise ValueError("it is cut short")
     except (OSError, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ArchiveError(f"{path}: can't be read as the tar of a host: {reason}") from error
@@ -118,6 +123,7 @@ class _Bounded(io.RawIOBase):
     def __init__(self, source: IO[bytes]) -> None:
         self._source = source
         self._left = MAX_UNPACKED
+        self._tail = b""
 
     def read(self, size: int = -1) -> bytes:
         most = self._left + 1
@@ -125,7 +131,14 @@ class _Bounded(io.RawIOBase):
         self._left -= len(data)
         if self._left < 0:
             raise ValueError(f"it unpacks to more than {MAX_UNPACKED >> 20} MB")
+        self._tail = (self._tail + data)[-len(_END) :]
         return data
+
+    def ends_as_a_tar(self) -> bool:
+        """Read what is left, and tell whether a tar's end stands there: without one, the rest was cut off."""
+        while self.read(1 << 16):
+            pass
+        return self._tail == _END
 
 
 def _unpacked(raw: IO[bytes]) -> _Bounded:

@@ -1,0 +1,94 @@
+"""The script that tars a host where there is no Python, run by the shell of the machine that the test runs on."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shutil
+import subprocess
+import tarfile
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from advisor.collect.host import host_tar_script, open_root, read_host, server_pids
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from advisor.facts.host import Host
+
+
+@pytest.fixture
+def named_process(tmp_path: Path) -> Iterator[int]:
+    """A process that is a server by name only: the script finds servers by name and must not need more of them."""
+    program = tmp_path / "mysqld"
+    shutil.copy(shutil.which("sleep"), program)
+    with subprocess.Popen([program, "60"], env={"MYSQL_PWD": "hunter2"}) as process:
+        yield process.pid
+        process.kill()
+
+
+def run_script(tmp_path: Path) -> Path:
+    """Run the script as over ssh, text on standard input; returns the tar."""
+    place = tmp_path / "host.tar"
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with open(place, "wb") as out:
+        subprocess.run(
+            ["sh", "-s"],
+            input=host_tar_script().encode(),
+            stdout=out,
+            env={"PATH": os.environ["PATH"], "TMPDIR": str(scratch)},
+            check=True,
+            timeout=120,
+        )
+    assert list(scratch.iterdir()) == [], "the script must leave nothing behind"
+    return place
+
+
+def settled(host: Host) -> Host:
+    """A host without what changes from one moment to the next."""
+    still = {"available": None, "free": None, "swap_free": 0, "committed": None, "anonymous_huge": None}
+    return replace(
+        host,
+        memory=replace(host.memory, **still),
+        os=replace(host.os, time=None, uptime=None, aio_used=None),
+        cgroup=host.cgroup and replace(host.cgroup, usage=None),
+        process=replace(host.process, resident=None, peak_resident=None),
+    )
+
+
+def test_tar_of_this_host_reads_as_this_host(tmp_path: Path, named_process: int) -> None:
+    """What is read from the tar is what is read live: processors, memory, devices, storage, limits, groups, system."""
+    recorded = open_root(str(run_script(tmp_path)))
+    datadir = os.path.realpath(tmp_path)
+    assert named_process in server_pids(recorded)
+    live = settled(read_host(open_root("/"), named_process, datadir))
+    assert settled(read_host(recorded, named_process, datadir)) == live
+    assert live.cpu
+    assert live.process.limits
+
+
+def test_tar_holds_no_environment_and_no_command_line(tmp_path: Path, named_process: int) -> None:
+    """Both may hold a password, so the script takes neither from any process."""
+    with tarfile.open(run_script(tmp_path)) as archive:
+        names = archive.getnames()
+        texts = b"".join(archive.extractfile(member).read() for member in archive if member.isreg())
+    assert f"./proc/{named_process}/limits" in names
+    assert not [name for name in names if name.endswith(("environ", "cmdline"))]
+    assert b"hunter2" not in texts
+
+
+def test_script_writes_no_tar_to_a_terminal(tmp_path: Path) -> None:
+    """Without a redirection it says so and ends with 2."""
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        ["sh", "-s"], input=host_tar_script().encode(), stdout=theirs, stderr=subprocess.PIPE, check=False, timeout=60
+    )
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 2
+    assert done.stderr.decode().count("\n") == 1
