@@ -18,7 +18,7 @@ NAMES = tuple(RECIPES)
 
 
 def provisioned(name: str) -> Binary | None:
-    """The server of that name, such as mariadb-10.11; None where it was not unpacked. Raises SandboxError if it won't run."""
+    """The server of that name, None where it was not unpacked; raises SandboxError where it does not run."""
     manifest = read(name)
     if manifest is None:
         return None
