@@ -1,0 +1,172 @@
+"""Every way to log in works on the servers that know it, or says what to do; each account reads what it may."""
+
+from __future__ import annotations
+
+import getpass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from advisor.collect.collect import Request, from_account
+from advisor.collect.connect import connect
+from advisor.collect.options import Account
+from advisor.commands.grants import ACCOUNT, statements
+from advisor.exits import ConnectError
+
+if TYPE_CHECKING:
+    from conftest import Live
+
+PASSWORD = "Some-Päss1"  # noqa: S105 - of accounts that live as long as a test
+BYTES = PASSWORD.encode()
+
+
+def by_password(live: Live) -> str:
+    """The clause for the series' plain password account."""
+    return (
+        f"IDENTIFIED BY '{PASSWORD}'" if live.is_mariadb else f"IDENTIFIED WITH mysql_native_password BY '{PASSWORD}'"
+    )
+
+
+def tcp(live: Live, user: str, mode: str = "") -> Account:
+    """The account over TCP."""
+    return Account(user, BYTES, host="127.0.0.1", port=live.sandbox.port or 0, ssl_mode=mode)
+
+
+def enters(account: Account) -> bool:
+    """Whether the account gets in; the connection is closed again."""
+    wire = connect(account)
+    entered = wire.open
+    wire.close()
+    return bool(entered)
+
+
+def test_native_passwords_get_in(live: Live) -> None:
+    """mysql_native_password works over socket, TCP and, where the server has it, TLS."""
+    with live.user("native", by_password(live)) as user:
+        assert enters(live.account(user, BYTES))
+        assert enters(tcp(live, user))
+        assert enters(tcp(live, user, "disabled"))
+
+
+@pytest.mark.parametrize("mode", ["socket", "disabled", "required"])
+def test_caching_sha2_gets_in(live: Live, mode: str) -> None:
+    """caching_sha2_password works at the first login, when nothing is cached: over socket, plain TCP and TLS."""
+    if live.is_mariadb or live.name == "mysql-5.7":
+        pytest.skip(f"{live.name} has no caching_sha2_password")
+    with live.user("sha", f"IDENTIFIED WITH caching_sha2_password BY '{PASSWORD}'") as user:
+        assert enters(live.account(user, BYTES) if mode == "socket" else tcp(live, user, mode))
+
+
+@pytest.mark.parametrize("mode", ["socket", "disabled"])
+def test_ed25519_gets_in(live: Live, mode: str) -> None:
+    """MariaDB's ed25519 works over socket and open TCP."""
+    if not live.is_mariadb:
+        pytest.skip(f"{live.name} has no ed25519")
+    install(live, "auth_ed25519")
+    with live.user("ed", f"IDENTIFIED VIA ed25519 USING PASSWORD('{PASSWORD}')") as user:
+        assert enters(live.account(user, BYTES) if mode == "socket" else tcp(live, user, mode))
+
+
+def test_parsec_is_one_line(live: Live) -> None:
+    """An account with a plugin that the driver lacks is told with the remedy."""
+    if not live.is_mariadb:
+        pytest.skip(f"{live.name} has no parsec")
+    install(live, "auth_parsec")
+    said = r"logs in with parsec.*mycnf grants"
+    how = f"IDENTIFIED VIA parsec USING PASSWORD('{PASSWORD}')"
+    with live.user("par", how) as user, pytest.raises(ConnectError, match=said):
+        connect(live.account(user, BYTES))
+
+
+def test_the_system_user_gets_in(live: Live) -> None:
+    """Accounts of a system user (unix_socket, auth_socket) need no password."""
+    me = getpass.getuser()
+    if not live.is_mariadb:
+        install(live, "auth_socket")
+    how = "IDENTIFIED VIA unix_socket" if live.is_mariadb else f"IDENTIFIED WITH auth_socket AS '{me}'"
+    if me == "root" and live.is_mariadb:
+        live.run(f"ALTER USER root@localhost {how}")
+        try:
+            assert enters(live.account(me))
+        finally:
+            live.run("ALTER USER root@localhost IDENTIFIED BY ''")
+        return
+    with live.user("sock" if not live.is_mariadb else me, how) as user:
+        assert enters(live.account(user))
+
+
+def test_an_empty_password_gets_in(live: Live) -> None:
+    """An account without a password needs none, over socket and TCP."""
+    with live.user("empty", "IDENTIFIED BY ''") as user:
+        assert enters(live.account(user))
+        assert enters(Account(user, host="127.0.0.1", port=live.sandbox.port or 0))
+
+
+def test_a_wrong_password_is_one_line(live: Live) -> None:
+    """The message has the user and where the password came from, and never the password."""
+    with live.user("native", f"IDENTIFIED BY '{PASSWORD}'") as user, pytest.raises(ConnectError) as caught:
+        connect(live.account(user, b"hunter2", given_by="password from /home/me/.my.cnf"))
+    said = str(caught.value)
+    assert "'native'" in said
+    assert "/home/me/.my.cnf" in said
+    assert "hunter2" not in said
+    assert "\n" not in said
+    assert caught.value.code == 3
+
+
+def test_tls_is_used_and_checked(live: Live) -> None:
+    """`required` encrypts, `verify-ca` believes the server's own authority alone; a server without TLS says so."""
+    offered = live.run("SHOW GLOBAL VARIABLES LIKE 'have_ssl'")
+    with live.user("tls", f"IDENTIFIED BY '{PASSWORD}' REQUIRE SSL") as user:
+        if offered and offered[0][1] != "YES":
+            with pytest.raises(ConnectError, match="offers no TLS"):
+                connect(tcp(live, user, "required"))
+            return
+        wire = connect(tcp(live, user, "required"))
+        assert wire.tls
+        wire.close()
+        with pytest.raises(ConnectError, match=r"TLS with .* failed: .*--ssl-ca"):
+            connect(tcp(live, user, "verify-ca"))
+        with pytest.raises(ConnectError, match="requires TLS"):
+            connect(live.account(user, BYTES))
+
+
+def test_a_bare_account_gets_a_report_with_gaps(live: Live) -> None:
+    """With USAGE alone variables and counters are read, and each gap names the privilege that it needs."""
+    with live.user("bare", f"IDENTIFIED BY '{PASSWORD}'") as user:
+        facts = from_account(live.account(user, BYTES), Request(window=0.01))
+    assert len(facts.server.variables) > 400
+    assert facts.workload is not None
+    needs = {gap.part: gap.reason for gap in facts.unavailable}
+    assert needs["server.innodb_metrics"] == needs["server.innodb_status"] == "needs PROCESS"
+    assert needs["server.data"] == "needs SELECT on mysql.innodb_table_stats"
+    assert needs["server.replication"] == f"needs {'SLAVE MONITOR' if live.is_mariadb else 'REPLICATION CLIENT'}"
+
+
+def test_the_printed_account_reads_everything(live: Live) -> None:
+    """The statements of `mycnf grants` run as printed, and their account misses nothing that root can read."""
+    from advisor.model import Target
+
+    version = tuple(int(n) for n in live.name.partition("-")[2].split("."))
+    printed = statements(Target("mariadb" if live.is_mariadb else "mysql", version), "Some-Pass1")
+    live.run(f"DROP USER IF EXISTS {ACCOUNT}")
+    live.run(*(line.rstrip(";") for line in printed.splitlines() if line and not line.startswith("--")))
+    try:
+        theirs = from_account(live.account("mycnf", b"Some-Pass1"), Request(window=0.01))
+    finally:
+        live.run(f"DROP USER {ACCOUNT}")
+    mine = from_account(live.account(), Request(window=0.01))
+    assert theirs.unavailable == mine.unavailable
+    assert theirs.server.link.user == "mycnf@localhost"
+
+
+def install(live: Live, library: str) -> None:
+    """Load an authentication plugin, or skip by name where the server came without it."""
+    import pymysql
+
+    statement = f"INSTALL SONAME '{library}'" if live.is_mariadb else f"INSTALL PLUGIN {library} SONAME '{library}.so'"
+    try:
+        live.run(statement)
+    except pymysql.err.MySQLError as error:
+        if error.args[0] not in (1125, 1968):  # it is loaded already
+            pytest.skip(f"{live.name} came without {library}: {error.args[-1]}")

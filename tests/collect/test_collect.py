@@ -1,0 +1,336 @@
+"""What a real server is asked and what is kept of its answers; the servers' own logs and tables are the judges."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from advisor.collect import send
+from advisor.collect.collect import Request, from_account
+from advisor.collect.connect import Limits, connect
+from advisor.collect.statements import STATEMENTS, TAG, is_listed
+from advisor.collect.workload import read_counters, read_workload
+from advisor.exits import ConnectError
+from advisor.redact import MASK
+from advisor.snapshot import load, save
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Live
+
+    from advisor.collect.options import Account
+    from advisor.collect.wire import Wire
+    from advisor.facts import Unavailable
+
+NO_WINDOW = Request(window=0)
+AT_ONCE = Request(window=0.01)
+MOST_STATEMENTS = 25
+DRIVER = {s.text() for s in STATEMENTS if s.driver}
+_LOGGED = re.compile(
+    r"^(?:[\dT:.Z-]+|\d{6} +[\d:]+)?\s+(\d+) (Connect|Query|Quit|Init DB|Field List|Execute|Prepare)\s*(.*)$"
+)
+
+
+def logged(path: Path) -> list[tuple[int, str, str]]:
+    """Connection, command and text of every line of a general log."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    found = [match for line in lines if (match := _LOGGED.match(line))]
+    return [(int(m[1]), m[2], m[3]) for m in found]
+
+
+def ours(log: list[tuple[int, str, str]]) -> list[str]:
+    """The statements of connections that sent at least one with our tag."""
+    tagged = {connection for connection, _, text in log if TAG.strip() in text}
+    return [text for connection, command, text in log if connection in tagged and command not in ("Connect", "Quit")]
+
+
+def test_only_listed_statements_are_sent(live: Live, tmp_path: Path) -> None:
+    """The general log shows nothing but statements of the list, ours tagged, at most 25, as many as the facts count."""
+    with live.general_log(tmp_path / "general.log") as log:
+        facts = from_account(live.account(), AT_ONCE)
+    sent = ours(logged(log))
+    assert len(sent) == facts.statements
+    assert 10 < len(sent) <= MOST_STATEMENTS
+    for text in sent:
+        assert is_listed(text), text
+        assert text in DRIVER or text.startswith(TAG)
+
+
+def test_no_transaction_stays_open(live: Live) -> None:
+    """Between two statements of ours INNODB_TRX has no transaction of our connection, which exists all the while."""
+    seen: list[tuple[int, int]] = []
+
+    def look(_seconds: float) -> None:
+        rows = live.run(
+            "SELECT (SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'watched'), "
+            "(SELECT COUNT(*) FROM information_schema.INNODB_TRX t JOIN information_schema.PROCESSLIST p "
+            "ON p.ID = t.trx_mysql_thread_id WHERE p.USER = 'watched')"
+        )
+        seen.append((rows[0][0], rows[0][1]))
+
+    with live.user("watched", "IDENTIFIED BY 'Some-Pass1'") as user:
+        live.run(f"GRANT SELECT ON mysql.* TO '{user}'@'%'")
+        from_account(live.account(user, b"Some-Pass1"), AT_ONCE, look)
+    assert seen == [(1, 0)]
+
+
+def test_the_session_cannot_write(live: Live) -> None:
+    """Our session is read-only and commits by itself, as the server sees it."""
+    from advisor.collect.send import open_session
+
+    session = open_session(live.account())
+    try:
+        with session.wire.cursor() as cursor, pytest.raises(Exception, match="not on the closed list"):
+            cursor.execute("CREATE TABLE mysql.t (a INT)")
+        assert session.wire.get_autocommit()
+    finally:
+        session.close()
+
+
+def test_answers_are_the_servers_own(live: Live) -> None:
+    """Variables, version, plugins and engines are what the server tells anybody."""
+    server = from_account(live.account(), NO_WINDOW).server
+    told = {name.lower(): value for name, value in live.run("SHOW GLOBAL VARIABLES")}
+    moving = {n for n in told if re.search(r"timestamp|gtid|rand_seed|insert_id|identity|pseudo", n)}
+    assert {n: v for n, v in server.variables.items() if n not in moving and v != MASK} == {
+        n: v for n, v in told.items() if n not in moving and server.variables[n] != MASK
+    }
+    assert server.flavour == ("mariadb" if live.is_mariadb else "mysql")
+    assert told["version"].startswith(server.version)
+    assert live.name.endswith(".".join(server.version.split(".")[:2]))
+    assert [plugin.name for plugin in server.plugins] == [row[0] for row in live.run("SHOW PLUGINS")]
+    assert server.engines["innodb"] == "DEFAULT"
+    assert server.managed == ""
+    assert server.uptime >= 0
+
+
+def test_sources_of_values_are_told(live: Live) -> None:
+    """Where the server knows who set a variable, it is kept; 5.7 doesn't know, and that is said."""
+    facts = from_account(live.account(), NO_WINDOW)
+    if live.name == "mysql-5.7":
+        assert facts.server.origins == {}
+        assert "8.0" in facts.why_not("server.origins")
+    else:
+        assert facts.server.origins["datadir"].source in ("COMMAND_LINE", "COMMAND-LINE", "CONFIG")
+        assert facts.server.origins["sort_buffer_size"].source in ("COMPILED", "COMPILE-TIME")
+
+
+def test_the_redo_position_moves_with_writes(live: Live) -> None:
+    """Rows written within the window show as redo and as counters, on every series by its own way to tell."""
+
+    def write(_seconds: float) -> None:
+        live.run(
+            "CREATE DATABASE IF NOT EXISTS w",
+            "CREATE TABLE IF NOT EXISTS w.t (a VARCHAR(4000)) ENGINE=InnoDB",
+            "INSERT INTO w.t VALUES (REPEAT('x', 4000))",
+            "INSERT INTO w.t SELECT a FROM w.t",
+        )
+
+    workload = from_account(live.account(), AT_ONCE, write).workload
+    live.run("DROP DATABASE w")
+    assert workload is not None
+    assert workload.first.lsn is not None
+    assert workload.last.lsn is not None
+    assert workload.last.lsn - workload.first.lsn > 8000
+    assert (workload.delta("com_insert") or 0) + (workload.delta("com_insert_select") or 0) == 2
+    assert workload.seconds > 0
+
+
+def test_data_is_counted_without_opening_it(live: Live) -> None:
+    """A table's size shows in the sum of the statistics."""
+    before = from_account(live.account(), NO_WINDOW).server.data
+    live.run(
+        "CREATE DATABASE w", "CREATE TABLE w.t (a INT PRIMARY KEY, b CHAR(200)) ENGINE=InnoDB",
+        "INSERT INTO w.t VALUES (1, 'x'), (2, 'y')", "ANALYZE TABLE w.t",
+    )  # fmt: skip
+    after = from_account(live.account(), NO_WINDOW).server.data
+    live.run("DROP DATABASE w")
+    assert before is not None
+    assert after is not None
+    assert after.innodb_tables == before.innodb_tables + 1
+    assert after.innodb_bytes - before.innodb_bytes == 16384
+    assert after.rows - before.rows == 2
+
+
+def test_the_host_is_proved(live: Live) -> None:
+    """A local server behind its own socket gets the facts of this host, and the process is the server's."""
+    facts = from_account(live.account(), NO_WINDOW)
+    assert facts.host is not None, facts.why_not("host")
+    assert facts.host.process is not None
+    assert facts.host.process.pid == live.sandbox.pid
+    assert facts.server.link.peer_pid == live.sandbox.pid
+    assert facts.files is not None
+    assert "--no-defaults" in facts.files.command_line
+    assert facts.files.files == ()
+
+
+def test_through_tcp_no_host_is_claimed(live: Live) -> None:
+    """The same server reached by TCP might run anywhere: neither host nor files are told of it, with the reason."""
+    account = live.account()
+    account = type(account)("tcp", b"Some-Pass1", host="127.0.0.1", port=live.sandbox.port or 0)
+    with live.user("tcp", "IDENTIFIED BY 'Some-Pass1'"):
+        facts = from_account(account, NO_WINDOW)
+    assert facts.host is None
+    assert facts.files is None
+    assert "TCP" in facts.why_not("host")
+    assert facts.server.link.via == "tcp"
+
+
+def test_a_snapshot_holds_it_all(live: Live, tmp_path: Path) -> None:
+    """What was read of a real server comes back from disk unchanged."""
+    facts = from_account(live.account(), AT_ONCE)
+    save(facts, str(tmp_path / "snap"))
+    assert load(str(tmp_path / "snap")) == facts
+
+
+def test_a_replica_is_known_without_its_password(live: Live) -> None:
+    """A configured replica shows its rows; the password of its source is nowhere in the facts."""
+    word = "SOURCE" if live.name == "mysql-9.7" else "MASTER"
+    change = "REPLICATION SOURCE" if live.name == "mysql-9.7" else "MASTER"
+    live.run(f"CHANGE {change} TO {word}_HOST='127.0.0.1', {word}_USER='repl', {word}_PASSWORD='hunter2'")
+    try:
+        facts = from_account(live.account(), NO_WINDOW)
+    finally:
+        live.run(f"RESET {'REPLICA' if live.name == 'mysql-9.7' else 'SLAVE'} ALL")
+    assert facts.server.replication is not None
+    assert facts.server.replication.is_replica
+    assert facts.server.replication.replica_rows[0][f"{word.capitalize()}_User"] == "repl"
+    assert "hunter2" not in repr(facts)
+
+
+def test_no_sql_of_others_is_kept(live: Live) -> None:
+    """A transaction that is open while we look shows in the server's status text, and not in what is kept of it."""
+    connection = live.sandbox.connect()
+    with connection.cursor() as cursor:
+        cursor.execute("BEGIN")
+        cursor.execute("SELECT 'hunter2' FROM mysql.innodb_table_stats FOR UPDATE")
+        facts = from_account(live.account(), NO_WINDOW)
+    connection.close()
+    assert "Log sequence number" in facts.server.innodb_status
+    assert "BUFFER POOL" in facts.server.innodb_status
+    assert "TRANSACTION" not in facts.server.innodb_status
+    assert "hunter2" not in repr(facts)
+
+
+def test_a_statement_that_overruns_is_killed(live: Live) -> None:
+    """A table locked by another makes one part absent with the reason; our statement is ended and the rest is read."""
+    if live.name in ("mysql-8.0", "mysql-9.7"):
+        pytest.skip(f"{live.name} lets nobody lock its statistics table")
+    limits = Limits(connect=5, read=0.7, statement=60)
+    holder = live.sandbox.connect()
+    with holder.cursor() as cursor:
+        cursor.execute("LOCK TABLES mysql.innodb_table_stats WRITE")
+        facts = from_account(live.account(), Request(window=0, limits=limits))
+        cursor.execute("UNLOCK TABLES")
+    holder.close()
+    assert facts.lost == ""
+    assert facts.server.data is None
+    assert "no answer within" in facts.why_not("server.data")
+    assert facts.server.replication is not None
+    assert facts.server.status
+    left = live.run("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE '/* mycnf */%'")
+    assert left == ((0,),)
+
+
+def test_a_silent_statement_is_followed_by_a_second_connection(
+    live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a time-out a second connection kills the statement of the first, by its own id, and goes on from there."""
+
+    def freeze(_seconds: float) -> None:
+        os.kill(live.sandbox.pid, signal.SIGSTOP)
+
+    def thaw_and_connect(account: Account, limits: Limits) -> Wire:
+        os.kill(live.sandbox.pid, signal.SIGCONT)
+        return connect(account, Limits())
+
+    with live.general_log(tmp_path / "general.log") as log, monkeypatch.context() as patched:
+        session = send.open_session(live.account(), Limits(read=0.5))
+        patched.setattr(send, "connect", thaw_and_connect)
+        notes: list[Unavailable] = []
+        try:
+            first = read_counters(session, notes, with_text=False)
+            workload = read_workload(session, first, 0.01, notes, freeze)
+            again = read_counters(session, notes, with_text=False)
+        finally:
+            os.kill(live.sandbox.pid, signal.SIGCONT)
+            session.close()
+    assert workload is None
+    assert "no answer within 0.5 s" in notes[0].reason
+    assert again.status
+    assert session.lost == ""
+    texts = [(connection, text) for connection, command, text in logged(log) if command == "Query"]
+    killed = [int(text.rpartition(" ")[2]) for _, text in texts if "KILL QUERY" in text]
+    assert killed == [next(connection for connection, text in texts if TAG in text)]
+    assert len(ours(logged(log))) == session.sent
+
+
+def test_a_hung_server_is_one_line(live: Live) -> None:
+    """A server that takes connections and answers nothing ends in one line, and doesn't hang us."""
+    os.kill(live.sandbox.pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(ConnectError, match="gave no proper answer in time"):
+            from_account(live.account(), Request(window=0, limits=Limits(connect=1, read=0.5)))
+    finally:
+        os.kill(live.sandbox.pid, signal.SIGCONT)
+
+
+def test_a_server_that_hangs_on_the_way_keeps_what_was_read(live: Live) -> None:
+    """A server stopped within the window is given up after the time-out, with all that it said before."""
+
+    def freeze(_seconds: float) -> None:
+        os.kill(live.sandbox.pid, signal.SIGSTOP)
+
+    try:
+        facts = from_account(live.account(), Request(window=0.01, limits=Limits(connect=1, read=0.5)), freeze)
+    finally:
+        os.kill(live.sandbox.pid, signal.SIGCONT)
+    assert "lost" in facts.lost
+    assert facts.server.variables
+    assert facts.server.status
+    assert facts.workload is None
+    assert "lost" in facts.why_not("server.replication")
+
+
+@pytest.mark.parametrize("name", ["mysql-8.0", "mariadb-10.11"])
+def test_a_server_killed_on_the_way_keeps_what_was_read(name: str, started: Callable[..., Live]) -> None:
+    """A server that dies within the window leaves everything read until then, and the facts say that it was lost."""
+    victim = started(name)
+    facts = from_account(victim.account(), AT_ONCE, lambda _: os.kill(victim.sandbox.pid, signal.SIGKILL))
+    victim.sandbox.close()
+    assert "lost" in facts.lost
+    assert facts.server.variables["datadir"]
+    assert facts.server.origins
+    assert facts.workload is None
+    assert "lost" in facts.why_not("workload")
+
+
+@pytest.mark.parametrize("name", ["mysql-5.7", "mysql-8.0", "mariadb-10.11"])
+def test_option_files_are_copied_without_secrets(name: str, started: Callable[..., Live], tmp_path: Path) -> None:
+    """The files that the server was started with are read, includes and all, but for the secrets in them."""
+    folder = tmp_path / "conf.d"
+    folder.mkdir()
+    (folder / "a.cnf").write_text("[mysqld]\nreport_password=hunter2\nreport_host=replica1\n", encoding="utf-8")
+    main = tmp_path / "my.cnf"
+    main.write_text(f"[mysqld]\nmax_connections=77\n!includedir {folder}\n", encoding="utf-8")
+    for path in (main, folder / "a.cnf"):
+        path.chmod(0o640)
+    server = started(name, option_file=main)
+    facts = from_account(server.account(), NO_WINDOW)
+    server.sandbox.close()
+    assert facts.files is not None
+    assert [file.path for file in facts.files.files] == [str(main), str(folder / "a.cnf")]
+    assert [file.included for file in facts.files.files] == [False, True]
+    assert facts.files.files[1].text == f"[mysqld]\nreport_password={MASK}\nreport_host=replica1\n"
+    assert facts.files.files[1].secret_lines == (2,)
+    assert facts.files.files[0].mode == 0o640
+    assert facts.server.variables["max_connections"] == "77"
+    assert "hunter2" not in repr(facts)
+    if name != "mysql-5.7":
+        assert facts.server.origins["max_connections"].path == str(main)
