@@ -27,13 +27,10 @@ def take_boolean(text: str | None, option: Option, target: Target) -> Taken:
 
 
 def _plain(word: str, option: Option, target: Target) -> Taken:
-    """A boolean that knows no argument officially; MariaDB looks at the first character only, and all ignore the rest."""
+    """A boolean that knows no argument officially; for MariaDB the first character of a number is enough."""
     if word in ON or (target.is_mariadb and word.startswith("1")):
         return Taken(Outcome.ACCEPTED, "TRUE")
     if word in OFF or (target.is_mariadb and word.startswith("0")):
         return Taken(Outcome.ACCEPTED, "FALSE")
-    return Taken(
-        Outcome.ADJUSTED,
-        None,
-        f"The server passes over the line: {word!r} is neither ON, TRUE, 1 nor OFF, FALSE, 0, and {option.name} stays as it was.",
-    )
+    why = f"{word!r} is neither ON, TRUE, 1 nor OFF, FALSE, 0, and {option.name} stays as it was"
+    return Taken(Outcome.ADJUSTED, None, f"The server passes over the line: {why}.")

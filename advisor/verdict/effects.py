@@ -1,18 +1,126 @@
-"""What options do to each other once all are read."""
+"""What options do to each other once all are read: values that move, and combinations that the server refuses."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.verdict import charsets
+from advisor.verdict.special import HOST_BINLOG, NOTHING
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
+    from advisor.model import Target
+
+Values = dict[str, str]
+SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
 
 
-def settle(values: dict[str, str], catalog: Catalog) -> dict[str, str]:
-    """The values that help prints after all options are read; `values` holds what the file's lines made, by canonical name."""
-    return values
+class Settled(NamedTuple):
+    """Values by canonical name after all options are read, and why some moved (an alias moves without a word)."""
+
+    values: Values
+    why: dict[str, str]
 
 
-def running(values: dict[str, str], catalog: Catalog) -> dict[str, str]:
-    """What SHOW GLOBAL VARIABLES says of the options in `values` once the server is up, where that is another value."""
-    return {}
+def settle(given: Values, catalog: Catalog) -> Settled:
+    """The values that help prints; `given` holds what the lines made, by canonical name, the last line last."""
+    settled = Settled(dict(given), {})
+    target = catalog.target
+    _aliases(settled.values, catalog)
+    _binary_log_name(settled, target)
+    _no_network(settled)
+    _ssl(settled)
+    if target.is_mariadb:
+        _query_cache(settled)
+        _thread_cache(settled)
+    elif not target.since("mysql", 8):
+        _log_warnings(settled)
+    return settled
+
+
+def refusals(values: Values, target: Target) -> dict[str, str]:
+    """The options that the server stops at because of other options, with the reason."""
+    found = {}
+    if _before_8(target) and values.get("log_bin", "0") not in ("0", NOTHING) and "server_id" not in values:
+        found["log_bin"] = "MySQL 5.7 does not start with the binary log and no server_id: set server_id too."
+    collation, charset = values.get("collation_server"), values.get("character_set_server", _default_charset(target))
+    if collation and charsets.plain(charsets.charset_of(collation)) != charsets.plain(charset):
+        found["collation_server"] = f"The collation {collation} does not belong to the character set {charset}."
+    return found
+
+
+def _move(settled: Settled, name: str, value: str, why: str) -> None:
+    if settled.values.get(name, value) != value:
+        settled.why[name] = f"The server takes {value} instead of {settled.values[name]}: {why}."
+        settled.values[name] = value
+
+
+def _before_8(target: Target) -> bool:
+    return target.is_mysql and not target.since("mysql", 8)
+
+
+def _default_charset(target: Target) -> str:
+    """Without a character set in the file: utf8mb4 since MySQL 8.0 and MariaDB 11.6, latin1 before."""
+    return "utf8mb4" if target.since("mysql", 8) or target.since("mariadb", 11, 6) else "latin1"
+
+
+def _aliases(values: Values, catalog: Catalog) -> None:
+    """Two names of one variable hold the value that the later line of the two gave."""
+    roots = {name: (option.alias_of if (option := catalog.get(name)) else None) or name for name in values}
+    last = {root: values[name] for name, root in roots.items()}
+    values.update({name: last[root] for name, root in roots.items()})
+
+
+def _binary_log_name(settled: Settled, target: Target) -> None:
+    """Servers cut the extension off, MySQL the last one and MariaDB all; 5.7 does so only where it has a server id."""
+    name = settled.values.get("log_bin")
+    if name is None or name == NOTHING or (_before_8(target) and "server_id" not in settled.values):
+        return
+    if name == HOST_BINLOG:
+        settled.values["log_bin"] = (target.is_mariadb and _base_name(settled.values)) or name
+        return
+    folder, slash, base = name.rpartition("/")
+    stem, dot, _ = base.partition(".") if target.is_mariadb else base.rpartition(".")
+    _move(
+        settled, "log_bin", folder + slash + (stem if dot else base), "it puts its own numbers in the extension's place"
+    )
+
+
+def _base_name(values: Values) -> str:
+    """MariaDB names logs by log_basename, else by the pid file."""
+    if values.get("log_basename"):
+        return values["log_basename"] + "-bin"
+    stem = values.get("pid_file", "").rpartition("/")[2].partition(".")[0]
+    return stem + "-bin" if stem else ""
+
+
+def _no_network(settled: Settled) -> None:
+    if settled.values.get("skip_networking") == "TRUE":
+        _move(settled, "port", "0", "skip_networking switches TCP off")
+
+
+def _ssl(settled: Settled) -> None:
+    if any(settled.values.get(name) for name in SSL_FILES):
+        _move(settled, "ssl", "TRUE", "an option that names an SSL file switches it on")
+
+
+def _query_cache(settled: Settled) -> None:
+    """A size alone, or beside type 0, switches MariaDB's query cache on."""
+    if settled.values.get("query_cache_type") == "OFF" and settled.values.get("query_cache_size", "0") != "0":
+        _move(settled, "query_cache_type", "ON", "a query_cache_size other than 0 switches the query cache on")
+
+
+def _thread_cache(settled: Settled) -> None:
+    """MariaDB caches no more threads than it has connections."""
+    threads, connections = settled.values.get("thread_cache_size"), settled.values.get("max_connections")
+    if threads and connections and int(threads) > int(connections):
+        _move(settled, "thread_cache_size", connections, "it caches no more threads than max_connections")
+
+
+def _log_warnings(settled: Settled) -> None:
+    """On MySQL 5.7 log_warnings and log_error_verbosity are one setting; of the two the later line counts."""
+    for name in [n for n in settled.values if n in ("log_warnings", "log_error_verbosity")]:
+        number = int(settled.values[name])
+        level = min(number, 2) if name == "log_warnings" else number - 1
+        _move(settled, "log_warnings", str(level), "it counts to 2, and log_error_verbosity is the same setting")
+        _move(settled, "log_error_verbosity", str(level + 1), "log_warnings is the same setting")

@@ -53,15 +53,15 @@ def _by_number(text: str, count: int) -> int:
 
 
 def take_set(text: str, option: Option, target: Target) -> Taken:
-    """Members of a set, separated by commas, or the number that stands for them; printed by name in the server's order."""
+    """Members of a set, separated by commas, or the number that stands for them; printed in the server's order."""
     bits = set_bits(text, option.values, equals_ends=target.is_mysql)
     if bits is None:
         return Taken(Outcome.INVALID, None, f"{text!r} is no list of {', '.join(option.values)}.")
-    return Taken(Outcome.ACCEPTED, print_set(bits, option.values))
+    return Taken(Outcome.ACCEPTED, ",".join(members(bits, option.values)))
 
 
 def set_bits(text: str, values: Sequence[str], *, equals_ends: bool) -> int | None:
-    """The set as bits, None where the text is none; a comma at the end or a space after one is refused by all servers."""
+    """The set as bits, None where the text is none; all servers refuse a comma at the end and a space after one."""
     bits = 0
     words = _words(text, equals_ends=equals_ends)
     for at, word in enumerate(words, 1):
@@ -73,9 +73,9 @@ def set_bits(text: str, values: Sequence[str], *, equals_ends: bool) -> int | No
     return bits
 
 
-def print_set(bits: int, values: Sequence[str]) -> str:
-    """The members that the bits stand for, as help prints them."""
-    return ",".join([value for place, value in enumerate(values) if bits >> place & 1])
+def members(bits: int, values: Sequence[str]) -> list[str]:
+    """The members that the bits stand for, in the server's order."""
+    return [value for place, value in enumerate(values) if bits >> place & 1]
 
 
 def _words(text: str, *, equals_ends: bool) -> list[str]:

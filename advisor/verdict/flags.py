@@ -22,8 +22,7 @@ def flags_of(text: str) -> dict[str, str]:
 
 def take_flags(text: str, option: Option, before: str | None, target: Target) -> Taken:
     """Flags set over what was there before; setting one twice is refused."""
-    defaults = flags_of(option.default or "")
-    state = flags_of(before) if before else dict(defaults)
+    defaults = _state(option, option.default)
     changed: dict[str, str] = {}
     whole = False
     parts = text.split(",") if text else []
@@ -34,12 +33,26 @@ def take_flags(text: str, option: Option, before: str | None, target: Target) ->
         flag = _named(name, defaults, whole=not short or bool(equals))
         if flag == ALL and not equals and not whole:
             whole = True
-        elif flag is None or flag == ALL or flag in changed or (place := member(setting, SETTINGS, whole=not short)) < 0:
-            return Taken(Outcome.INVALID, None, f"{part!r} is no flag with =on, =off or =default, or sets it a second time.")
-        else:
-            changed[flag] = SETTINGS[place] if SETTINGS[place] != "default" else defaults[flag]
-    state = (dict(defaults) if whole else state) | changed
-    return Taken(Outcome.ACCEPTED, ",".join([f"{name}={state.get(name, 'off')}" for name in defaults]))
+            continue
+        place = member(setting, SETTINGS, whole=not short)
+        if flag is None or flag == ALL or flag in changed or place < 0:
+            why = f"{part!r} is no flag with =on, =off or =default, or sets it a second time."
+            return Taken(Outcome.INVALID, None, why)
+        changed[flag] = SETTINGS[place] if SETTINGS[place] != "default" else defaults[flag]
+    state = defaults if whole or before is None else _state(option, before)
+    return Taken(Outcome.ACCEPTED, _print(state | changed))
+
+
+def _state(option: Option, printed: str | None) -> dict[str, str]:
+    """Every flag with its setting; help leaves out those behind the last that is on."""
+    known = flags_of(printed or "")
+    names = [name for name in option.values if name.lower() != ALL] or list(flags_of(option.default or ""))
+    return {name: known.get(name, "off") for name in names}
+
+
+def _print(state: dict[str, str]) -> str:
+    last = max((place for place, setting in enumerate(state.values(), 1) if setting == "on"), default=0)
+    return ",".join([f"{name}={setting}" for name, setting in list(state.items())[:last]])
 
 
 def _named(name: str, flags: dict[str, str], *, whole: bool) -> str | None:

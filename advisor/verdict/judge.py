@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import Kind, Line, Placed
-from advisor.verdict import effects
-from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome
+from advisor.verdict import effects, startup
+from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome, Taken
 from advisor.verdict.plugins import loaded_by
 from advisor.verdict.take import take_option
 
@@ -17,24 +17,38 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
     from advisor.optionfile.lines import Resolved
     from advisor.verdict.names import Found
-    from advisor.verdict.outcome import Taken
 
 # Each of these adds to a list, so that a later line does not replace an earlier one.
 LISTS = frozenset(
-    "plugin_load_add early_plugin_load replicate_do_db replicate_ignore_db replicate_do_table replicate_ignore_table "
-    "replicate_wild_do_table replicate_wild_ignore_table replicate_rewrite_db binlog_do_db binlog_ignore_db "
-    "performance_schema_instrument".split()
+    [
+        "plugin_load_add",
+        "early_plugin_load",
+        "replicate_do_db",
+        "replicate_ignore_db",
+        "replicate_do_table",
+        "replicate_ignore_table",
+        "replicate_wild_do_table",
+        "replicate_wild_ignore_table",
+        "replicate_rewrite_db",
+        "binlog_do_db",
+        "binlog_ignore_db",
+        "performance_schema_instrument",
+    ]
 )
 LOOSE_HELPS = frozenset({Outcome.UNKNOWN, Outcome.REMOVED, Outcome.ACCEPTED, Outcome.ADJUSTED, Outcome.IGNORED})
 
 
 def judge_file(resolved: Resolved, catalog: Catalog) -> FileVerdict:
-    """How the target's server takes every option line of the groups that it reads, and which line counts for each option."""
+    """How the target's server takes every option line of the groups that it reads, and which line counts for an option.
+
+    A line that a later check refuses counts too: the reader took its value before the server stopped at it.
+    """
     groups = groups_read(catalog.target)
-    placed = [p for p in resolved.options if p.line.group in groups]
-    lines = _judge_lines(placed, catalog)
+    lines = _judge_lines([p for p in resolved.options if p.line.group in groups], catalog)
     effective, overridden = _order(lines)
-    effective = _settled(effective, catalog)
+    settled = _settle(effective, catalog)
+    lines = [settled.get(id(line), line) for line in lines]
+    effective = {name: settled[id(line)] for name, line in effective.items()}
     return FileVerdict(tuple(lines), effective, overridden, resolved, catalog)
 
 
@@ -52,7 +66,7 @@ def _judge_lines(placed: Iterable[Placed], catalog: Catalog) -> list[LineVerdict
     for at in placed:
         verdict = _judge(at, catalog, values, loaded)
         lines.append(verdict)
-        if verdict.canonical and verdict.value is not None and verdict.outcome not in REFUSED:
+        if verdict.canonical and verdict.value is not None:
             values[verdict.canonical] = verdict.value
     return lines
 
@@ -63,28 +77,33 @@ def _judge(placed: Placed, catalog: Catalog, values: dict[str, str], loaded: fro
         return _templated(placed, catalog)
     found, taken = take_option(line.name or "", line.value, catalog, values, loaded)
     option = catalog.get(found.canonical) if found.canonical else None
-    return _verdict(placed, found, taken, option, catalog, values)
+    if option is not None and taken.outcome not in REFUSED:
+        taken = _kept(taken, option, values)
+    return _verdict(placed, found, taken, option, certain=catalog.exact)
 
 
-def _verdict(
-    placed: Placed, found: Found, taken: Taken, option: Option | None, catalog: Catalog, values: dict[str, str]
-) -> LineVerdict:
+def _kept(taken: Taken, option: Option, values: dict[str, str]) -> Taken:
+    """What remains of a value that was taken: nothing of an ignored option, the old one where the line adds nothing."""
+    if option.ignored:
+        return Taken(Outcome.IGNORED, None, f"The server accepts {option.name} and does nothing with it.")
+    if taken.value is None and option.shown:
+        return taken._replace(value=values.get(option.name, option.default))
+    return taken
+
+
+def _verdict(placed: Placed, found: Found, taken: Taken, option: Option | None, *, certain: bool) -> LineVerdict:
     outcome, value, reason = taken
-    if option is not None and option.ignored and outcome not in REFUSED:
-        outcome, reason = Outcome.IGNORED, f"The server accepts {option.name} and does nothing with it."
-    if value is None and option is not None and outcome not in REFUSED and option.shown:
-        value = values.get(option.name, option.default)
     return LineVerdict(
         placed=placed,
         outcome=outcome,
         canonical=option.name if option else None,
         option=option,
-        value=None if outcome in REFUSED else value,
+        value=value,
         running=None,
         deprecated=bool(option and option.deprecated),
         replaced_by=option.replaced_by if option else None,
         loose=found.loose and outcome in LOOSE_HELPS,
-        certain=catalog.exact and not (option is None and outcome is Outcome.ACCEPTED),
+        certain=certain and not (option is None and outcome is Outcome.ACCEPTED),
         reason=reason,
         candidates=found.candidates,
     )
@@ -106,20 +125,27 @@ def _order(lines: list[LineVerdict]) -> tuple[dict[str, LineVerdict], dict[str, 
     overridden: dict[str, list[LineVerdict]] = {}
     for line in lines:
         name = line.canonical
-        if name is None or line.outcome in REFUSED:
+        if name is None or (line.outcome in REFUSED and line.value is None):
             continue
-        before = effective.get(name)
+        before = effective.pop(name, None)
         if before is not None and name not in LISTS:
             overridden.setdefault(name, []).append(before)
         effective[name] = line
     return effective, {name: tuple(earlier) for name, earlier in overridden.items()}
 
 
-def _settled(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[str, LineVerdict]:
-    """The effective lines with the values that remain once options have acted on each other."""
+def _settle(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, LineVerdict]:
+    """The effective lines, by identity, as they are once options have acted on each other."""
     given = {name: line.value for name, line in effective.items() if line.value is not None}
-    values = effects.settle(given, catalog)
-    up = effects.running(values, catalog)
-    return {
-        name: line._replace(value=values.get(name, line.value), running=up.get(name)) for name, line in effective.items()
-    }
+    after = effects.settle(given, catalog)
+    refused = effects.refusals(after.values, catalog.target)
+    up = startup.running(after.values, catalog)
+    settled = {}
+    for name, line in effective.items():
+        moved = line._replace(value=after.values.get(name), running=up.get(name))
+        if name in refused and line.outcome not in REFUSED:
+            moved = moved._replace(outcome=Outcome.INVALID, reason=refused[name])
+        elif name in after.why and line.outcome not in REFUSED:
+            moved = moved._replace(outcome=Outcome.ADJUSTED, reason=after.why[name])
+        settled[id(line)] = moved
+    return settled

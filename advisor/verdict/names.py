@@ -11,15 +11,23 @@ if TYPE_CHECKING:
 # Tried in this order; where one fits, the rest of the name is looked up and the search begins again.
 PREFIXES = ("skip", "disable", "enable", "maximum", "loose")
 KEY_CACHE = ("key_buffer_size", "key_cache_block_size", "key_cache_division_limit", "key_cache_age_threshold")
-# The releases in which MariaDB began to read option names in any case, by series.
-ANY_CASE = {(10, 11): (10, 11, 12), (11, 8): (11, 8, 2)}
+# MariaDB 10.11.19 and 11.8.9 read option names in any case, 11.4.5 does not; the releases between were not asked.
+ANY_CASE: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11, 8): (11, 8, 9)}
+# Names with capitals of their own, which a server that minds the case insists on.
+CAPITALS = {
+    "wsrep_certify_nonpk": "wsrep_certify_nonPK",
+    "wsrep_convert_lock_to_trx": "wsrep_convert_LOCK_to_trx",
+    "wsrep_slave_fk_checks": "wsrep_slave_FK_checks",
+    "wsrep_slave_uk_checks": "wsrep_slave_UK_checks",
+}
+BY_CAPITALS = {spelt: name for name, spelt in CAPITALS.items()}
 
 
 class Found(NamedTuple):
     """Where a name leads.
 
-    `canonical` is the option's name, None where there is none or several (`candidates`). `prefix` is the prefix that decides
-    how the value is read, "" without one. `cache` is the name of a key cache other than the default one.
+    `canonical` is the option's name, None where there is none or several (`candidates`). `prefix` is the prefix that
+    decides how the value is read, "" without one. `cache` is the name of a key cache other than the default one.
     """
 
     canonical: str | None
@@ -45,7 +53,7 @@ def reads_any_case(target: Target) -> bool:
 
 
 def _key_cache(name: str, target: Target, *, has_value: bool) -> tuple[str, str]:
-    """Splits `hot.key_buffer_size`; every server but MySQL 8 drops what stands before the dot of any other option, too."""
+    """Splits `hot.key_buffer_size`; servers before MySQL 8 and MariaDB drop what stands before any option's dot."""
     before, dot, after = name.partition(".")
     if not dot or not before or (not after and not has_value):
         return "", name
@@ -81,8 +89,13 @@ def _prefix(name: str, target: Target) -> str:
 
 def _look_up(name: str, catalog: Catalog) -> tuple[str, ...]:
     """The option of that name, or on MariaDB all options that begin with it."""
+    strict = not reads_any_case(catalog.target)
+    if strict and name in BY_CAPITALS:
+        name = BY_CAPITALS[name]
+    elif strict and name in CAPITALS:
+        return ()
     if name in catalog.options:
         return (name,)
-    if not catalog.target.is_mariadb:
+    if not catalog.target.is_mariadb or not name:
         return ()
     return tuple([option for option in catalog.options if option.startswith(name)])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
+    from advisor.model import Target
     from advisor.optionfile.lines import Placed, Resolved
 
 
@@ -36,22 +37,45 @@ REFUSED = frozenset(
 )
 
 
+class Argument(NamedTuple):
+    """The value that reaches an option: `text` is None without one; `implied` where a prefix put a 0 or 1 there."""
+
+    text: str | None
+    implied: bool = False
+
+
 class Taken(NamedTuple):
-    """How a value was taken: `value` in the notation of `--verbose --help`, None where the option keeps what it had."""
+    """How a value was taken: `value` in the notation of `--verbose --help`, None where the option keeps what it had.
+
+    A refusal with a value is one of a later check: the reader takes the value, and the server stops at it afterwards.
+    """
 
     outcome: Outcome
     value: str | None = None
     reason: str = ""
 
 
+class Case(NamedTuple):
+    """A value on its way to an option of a target."""
+
+    argument: Argument
+    option: Option
+    target: Target
+
+    @property
+    def text(self) -> str | None:
+        """The value, None without one."""
+        return self.argument.text
+
+
 class LineVerdict(NamedTuple):
     """How the server takes one option line.
 
-    `canonical` and `option` are None where the name leads to no option. `value` is what `--verbose --help` prints for the option
-    after this line, None where it is refused or prints nothing. `running` is what SHOW GLOBAL VARIABLES says once the server
-    is up, where that differs and can be told. `certain` says that a server of this very version was asked. `reason` is in plain
-    words and empty for an option that is taken as written. `candidates` are the options that an abbreviation may
-    mean, or the name that was probably meant.
+    `canonical` and `option` are None where the name leads to no option. `value` is what `--verbose --help` prints for
+    the option after this line, None where help prints nothing or the reader refuses it. `running` is what SHOW GLOBAL
+    VARIABLES says once the server is up, where that differs and can be told. `certain` says that a server of this very
+    version was asked. `reason` is in plain words and empty for an option that is taken as written. `candidates` are
+    the options that an abbreviation may mean, or the name that was probably meant.
     """
 
     placed: Placed

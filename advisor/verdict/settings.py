@@ -1,4 +1,4 @@
-"""The settings that rules read: variables by name, with their values as the server prints them and where they came from."""
+"""The settings that rules read: variables by name, with values as the server prints them and where they came from."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ class Settings:
 
     @classmethod
     def from_server(
-        cls, variables: Mapping[str, str], origins: Mapping[str, tuple[Origin, Location | None]], catalog: Catalog
+        cls,
+        variables: Mapping[str, str],
+        origins: Mapping[str, tuple[Origin, Location | None]],
+        catalog: Catalog,  # noqa: ARG003 - a running server leaves no default to be looked up
     ) -> Settings:
         """The values of a running server; `origins` says where each came from, as far as that is known."""
         given = {}

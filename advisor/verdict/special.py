@@ -1,31 +1,154 @@
-"""Options whose value the server treats in a way of their own, beside what their kind says."""
+"""Options whose value the server treats in a way of their own, beside what their kind says; asked of real servers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from advisor.verdict.outcome import Outcome, Taken
+from advisor.verdict import charsets
+from advisor.verdict.boolean import take_boolean
+from advisor.verdict.enumeration import take_enum
+from advisor.verdict.number import take_number
+from advisor.verdict.outcome import Argument, Outcome, Taken
+from advisor.verdict.skiperrors import take_skip_errors
+from advisor.verdict.sqlmode import take_sql_mode
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
     from advisor.model import Target
+    from advisor.verdict.outcome import Case
 
-Handler = Callable[[str | None, "Option", "Target"], Taken]
+Handler = Callable[["Case"], "Taken | None"]
+PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
+HOST_BINLOG = "(host name)-bin"
+NOTHING = "(No default value)"
+PORT = "3306"
 
 
-def _always_on(text: str | None, option: Option, target: Target) -> Taken:
-    if text in (None, "1"):
+def _skip_name_resolve(case: Case) -> Taken | None:
+    """MySQL switches it on whatever stands behind it; 9.7 lets OFF and a prefix switch it off, but not 0 or FALSE."""
+    text = case.text
+    off = case.argument == Argument("0", implied=True) or (text or "").lower() == "off"
+    if off and case.target.since("mysql", 8, 4):
+        return Taken(Outcome.ACCEPTED, "FALSE")
+    if text is None or text.lower() in ("1", "on", "true"):
         return Taken(Outcome.ACCEPTED, "TRUE")
-    return Taken(Outcome.ADJUSTED, "TRUE", f"The server takes ON: {option.name} is switched on by being there, whatever its value.")
+    why = f"The server takes ON: {case.option.name} is switched on by being there, and {text!r} does not undo it."
+    return Taken(Outcome.ADJUSTED, "TRUE", why)
 
 
-MYSQL: dict[str, Handler] = {
-    "skip_name_resolve": _always_on,
+def _log_bin(case: Case) -> Taken | None:
+    """A base name; without one the server makes it of the host's name. `effects` tells what becomes of an extension."""
+    if case.argument == Argument("0", implied=True):
+        return Taken(Outcome.ACCEPTED, NOTHING if case.target.since("mysql", 8) else "0")
+    if case.text and not case.argument.implied:
+        return Taken(Outcome.ACCEPTED, case.text)
+    return Taken(Outcome.ACCEPTED, HOST_BINLOG, "The server makes the name of the host's name.")
+
+
+def _port(case: Case) -> Taken | None:
+    """Port 0 means the compiled one, or what /etc/services says of mysql; MySQL 5.7 takes an empty value for 0."""
+    if case.text == "" and not case.target.since("mysql", 8) and case.target.is_mysql:
+        return Taken(Outcome.ADJUSTED, PORT, f"The server takes {PORT}, its default: the value is empty.")
+    taken = take_number(case.text or "", case.option, case.target)
+    if taken.value != "0" or taken.outcome is Outcome.INVALID:
+        return taken
+    return Taken(Outcome.ADJUSTED, PORT, f"The server takes {PORT}, its default: {case.text!r} counts as 0.")
+
+
+def _plugin_state(case: Case) -> Taken | None:
+    """Help prints ON whatever the state is, before 8.4 and on MariaDB, and nothing for a plugin that is forced."""
+    taken = take_enum("1" if case.text is None else case.text, case.option, case.target)
+    if taken.outcome is not Outcome.ACCEPTED:
+        return taken
+    if taken.value in ("FORCE", "FORCE_PLUS_PERMANENT"):
+        return Taken(Outcome.ACCEPTED, "")
+    return taken if case.target.since("mysql", 8, 4) else Taken(Outcome.ACCEPTED)
+
+
+def _instrument(case: Case) -> Taken | None:
+    """MySQL cuts its own copy of the value at the equals sign before it prints it."""
+    return Taken(Outcome.ACCEPTED, (case.text or "").partition("=")[0])
+
+
+def _log_warnings(case: Case) -> Taken | None:
+    return Taken(Outcome.ACCEPTED, "2") if case.text is None else None
+
+
+def _lower_case(case: Case) -> Taken | None:
+    """2 needs a file system that doesn't tell case apart: elsewhere, as on Linux, the server falls back to 0."""
+    taken = take_number("1" if case.text is None else case.text, case.option, case.target)
+    if taken.value != "2":
+        return taken
+    why = "The server takes 0 where the file system tells upper from lower case, as on Linux: 2 is for the others."
+    return Taken(Outcome.ADJUSTED, "0", why)
+
+
+def _innodb(case: Case) -> Taken | None:
+    why = f"InnoDB is always on since MySQL 5.7: the server accepts {case.option.name} and does nothing."
+    return Taken(Outcome.IGNORED, None, why)
+
+
+def _secure_auth(case: Case) -> Taken | None:
+    taken = take_boolean(case.text, case.option, case.target)
+    if taken.value != "FALSE":
+        return taken
+    why = "The server does not start with secure_auth off: the old password format is gone."
+    return Taken(Outcome.INVALID, "FALSE", why)
+
+
+def _old_passwords(case: Case) -> Taken | None:
+    taken = take_number("1" if case.text is None else case.text, case.option, case.target)
+    if taken.value != "1":
+        return taken
+    return Taken(Outcome.INVALID, "1", "The server does not start with old_passwords=1: only 0 and 2 are left.")
+
+
+def _authentication(case: Case) -> Taken | None:
+    """Only what is built into the server is taken; a plugin that is loaded is not."""
+    known = ["mysql_native_password", "sha256_password"]
+    known += ["caching_sha2_password"] if case.target.since("mysql", 8) else []
+    text = case.text or ""
+    if text in known:
+        return None
+    return Taken(Outcome.INVALID, text, f"{text!r} is none of {', '.join(known)}.")
+
+
+def _tls_version(case: Case) -> Taken | None:
+    text = case.text or ""
+    if not text or all(part.lower() in ("tlsv1.2", "tlsv1.3") for part in text.split(",")):
+        return None
+    return Taken(Outcome.INVALID, text, f"{text!r} names more than TLSv1.2 and TLSv1.3, or a space.")
+
+
+EVERYWHERE: dict[str, Handler] = {
+    "log_bin": _log_bin,
+    "port": _port,
+    "lower_case_table_names": _lower_case,
+    "sql_mode": take_sql_mode,
+    "character_set_server": charsets.take_charset,
+    "character_set_filesystem": charsets.take_charset,
+    "collation_server": charsets.take_collation,
 }
-MARIADB: dict[str, Handler] = {}
+MYSQL: dict[str, Handler] = {
+    "skip_name_resolve": _skip_name_resolve,
+    "performance_schema_instrument": _instrument,
+    "innodb": _innodb,
+    "secure_auth": _secure_auth,
+    "old_passwords": _old_passwords,
+    "default_authentication_plugin": _authentication,
+}
+MYSQL_9: dict[str, Handler] = {"tls_version": _tls_version, "admin_tls_version": _tls_version}
+MARIADB: dict[str, Handler] = {
+    "log_warnings": _log_warnings,
+    "slave_skip_errors": take_skip_errors,
+}
 
 
-def handler(name: str, target: Target) -> Handler | None:
+def handler(option: Option, target: Target) -> Handler | None:
     """What reads the value of that option on that flavour, where it isn't the option's kind alone."""
-    return (MARIADB if target.is_mariadb else MYSQL).get(name)
+    if option.values == PLUGIN_STATES and not option.variable:
+        return MYSQL.get(option.name, _plugin_state) if target.is_mysql else _plugin_state
+    own = MARIADB if target.is_mariadb else MYSQL
+    newer = MYSQL_9 if target.since("mysql", 9) else {}
+    return newer.get(option.name) or own.get(option.name) or EVERYWHERE.get(option.name)

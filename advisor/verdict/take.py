@@ -1,8 +1,8 @@
-"""How a server takes one option and its value: finds the option, applies prefixes, and dispatches on the option's kind."""
+"""How a server takes one option and its value: finds the option, applies prefixes, and goes by the option's kind."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor.verdict import special
 from advisor.verdict.boolean import take_boolean
@@ -10,7 +10,7 @@ from advisor.verdict.enumeration import take_enum, take_set
 from advisor.verdict.flags import take_flags
 from advisor.verdict.names import Found, find
 from advisor.verdict.number import limited, take_number
-from advisor.verdict.outcome import Outcome, Taken
+from advisor.verdict.outcome import Argument, Case, Outcome, Taken
 from advisor.verdict.real import take_real
 from advisor.verdict.strings import take_string
 from advisor.verdict.unknown import missing
@@ -22,13 +22,10 @@ if TYPE_CHECKING:
     from advisor.model import Target
 
 NEGATIVE = ("skip", "disable")
-
-
-class Argument(NamedTuple):
-    """The value that reaches the option: None without one; `implied` where the server itself put a 1 there."""
-
-    text: str | None
-    implied: bool = False
+ENABLED = Argument("1", implied=True)
+READERS = {"int": take_number, "uint": take_number, "double": take_real, "enum": take_enum, "set": take_set}
+# Where the catalog doesn't know the members, every one is believed.
+LISTED = (take_enum, take_set)
 
 
 def take_option(
@@ -60,42 +57,33 @@ def _take(option: Option, found: Found, value: str | None, target: Target, befor
         return Taken(Outcome.UNEXPECTED_ARGUMENT, None, f"{option.name} takes no value.")
     if option.arg == "required" and argument.text is None:
         return Taken(Outcome.MISSING_ARGUMENT, None, f"{option.name} needs a value.")
-    handler = special.handler(option.name, target)
-    if handler is not None:
-        return handler(argument.text, option, target)
-    return by_kind(argument, option, target, before)
+    handler = special.handler(option, target)
+    taken = handler(Case(argument, option, target)) if handler else None
+    return taken or _by_kind(argument, option, target, before)
 
 
 def _argument(prefix: str, value: str | None) -> Argument:
     """skip- and disable- replace the value by 0, enable- by 1, and each by its contrary where the value is 0."""
     if prefix in NEGATIVE:
-        return Argument("1", implied=True) if value == "0" else Argument("0")
+        return Argument("1" if value == "0" else "0", implied=True)
     if prefix == "enable":
-        return Argument("0") if value == "0" else Argument("1", implied=True)
+        return Argument("0" if value == "0" else "1", implied=True)
     return Argument(value)
 
 
-def by_kind(argument: Argument, option: Option, target: Target, before: str | None) -> Taken:
+def _by_kind(argument: Argument, option: Option, target: Target, before: str | None) -> Taken:
     """The value as options of that kind read it."""
-    text = argument.text
-    kind = option.kind
-    if kind == "string":
-        return take_string(None if argument.implied else text, target)
-    if kind == "bool":
-        return take_boolean(text, option, target)
-    if kind == "flag":
+    if option.kind == "string":
+        return take_string(None if argument == ENABLED else argument.text, target)
+    if option.kind == "bool":
+        return take_boolean(argument.text, option, target)
+    if option.kind == "flag":
         return Taken(Outcome.ACCEPTED)
-    if text is None:
-        text = "1"
-    if kind in ("int", "uint"):
-        return take_number(text, option, target)
-    if kind == "double":
-        return take_real(text, option, target)
-    if kind == "flagset" or (not option.values and option.default and "=o" in option.default):
+    text = "1" if argument.text is None else argument.text
+    if option.kind == "flagset":
         return take_flags(text, option, before, target)
-    if not option.values:
-        return Taken(Outcome.ACCEPTED, text)
-    return take_set(text, option, target) if kind == "set" else take_enum(text, option, target)
+    reader = READERS[option.kind]
+    return Taken(Outcome.ACCEPTED, text) if reader in LISTED and not option.values else reader(text, option, target)
 
 
 def _maximum(option: Option, value: str | None) -> Taken:

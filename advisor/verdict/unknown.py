@@ -21,9 +21,8 @@ def missing(written: str, found: Found, catalog: Catalog, loaded: frozenset[str]
         return found, _ambiguous(written, found)
     name = found.canonical or bare(written, found)
     if any(name == plugin or name.startswith(plugin) for plugin in loaded):
-        return found._replace(canonical=None), Taken(
-            Outcome.ACCEPTED, None, f"{name} belongs to a plugin that the file loads, so it is expected to be known then."
-        )
+        why = f"{name} belongs to a plugin that the file loads, so it is expected to be known then."
+        return found._replace(canonical=None), Taken(Outcome.ACCEPTED, None, why)
     option = catalog.get(name)
     if option is not None and option.plugin:
         return found._replace(canonical=None), Taken(
@@ -61,9 +60,8 @@ def _from_elsewhere(presence: Presence, target: Target) -> Taken:
             Outcome.UNKNOWN, None, f"Only {FLAVOURS.get(other, 'another server')} knows {presence.name}.{instead}"
         )
     if _version(own.first) > target.version:
-        return Taken(
-            Outcome.UNKNOWN, None, f"{presence.name} came with {FLAVOURS[own.flavour]} {own.first}, later than this target."
-        )
+        why = f"{presence.name} came with {FLAVOURS[own.flavour]} {own.first}, later than this target."
+        return Taken(Outcome.UNKNOWN, None, why)
     last = f"in {own.gone}" if own.gone else f"after {own.last}"
     return Taken(Outcome.REMOVED, None, f"{presence.name} was removed {last}.{instead}")
 

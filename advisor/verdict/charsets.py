@@ -1,0 +1,104 @@
+"""Character sets and collations: which names each server knows, and which of them go together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.verdict.outcome import Outcome, Taken
+
+if TYPE_CHECKING:
+    from advisor.model import Target
+    from advisor.verdict.outcome import Case
+
+# Asked of all six servers as character_set_server.
+COMMON = frozenset(
+    [
+        "armscii8",
+        "ascii",
+        "big5",
+        "binary",
+        "cp1250",
+        "cp1251",
+        "cp1256",
+        "cp1257",
+        "cp850",
+        "cp852",
+        "cp866",
+        "cp932",
+        "dec8",
+        "eucjpms",
+        "euckr",
+        "gb2312",
+        "gbk",
+        "geostd8",
+        "greek",
+        "hebrew",
+        "hp8",
+        "keybcs2",
+        "koi8r",
+        "koi8u",
+        "latin1",
+        "latin2",
+        "latin5",
+        "latin7",
+        "macce",
+        "macroman",
+        "sjis",
+        "swe7",
+        "tis620",
+        "ucs2",
+        "ujis",
+        "utf16",
+        "utf16le",
+        "utf32",
+        "utf8mb3",
+        "utf8mb4",
+    ]
+)
+
+
+def charsets(target: Target) -> frozenset[str]:
+    """The character sets that the server knows by name; utf8 stands for utf8mb3, and MySQL 9 no longer takes it."""
+    names = COMMON
+    if target.is_mysql:
+        names |= {"gb18030"}
+    return names if target.since("mysql", 9) else names | {"utf8"}
+
+
+def take_charset(case: Case) -> Taken:
+    """The name of a character set, in any case; printed as written."""
+    text = case.text or ""
+    if text.lower() in charsets(case.target):
+        return Taken(Outcome.ACCEPTED, text)
+    hint = ": write utf8mb4, or utf8mb3 for the old one" if text.lower() == "utf8" else ""
+    return Taken(Outcome.INVALID, text, f"{text!r} is no character set of this server{hint}.")
+
+
+def take_collation(case: Case) -> Taken:
+    """The name of a collation, as far as its character set tells; printed as written."""
+    text = case.text or ""
+    whole = "_" in text or text.lower() == "binary"
+    if whole and charset_of(text) in charsets(case.target) and not _newer(text, case.target):
+        return Taken(Outcome.ACCEPTED, text)
+    hint = ": write utf8mb4_ or utf8mb3_ for utf8_" if text.lower().startswith("utf8_") else ""
+    return Taken(Outcome.INVALID, text, f"{text!r} is no collation of this server{hint}.")
+
+
+def charset_of(collation: str) -> str:
+    """The character set that a collation belongs to."""
+    return collation.lower().partition("_")[0]
+
+
+def _newer(collation: str, target: Target) -> bool:
+    """Whether the collation is of a family that came later, or on the other flavour only."""
+    name = collation.lower()
+    if "_uca1400_" in name:
+        return not target.since("mariadb", 10, 10)
+    if "_0900_" in name:
+        return not (target.since("mysql", 8) or target.since("mariadb", 11, 4, 5))
+    return False
+
+
+def plain(charset: str) -> str:
+    """The character set that a name stands for."""
+    return "utf8mb3" if charset.lower() == "utf8" else charset.lower()

@@ -1,0 +1,50 @@
+"""slave_skip_errors on MariaDB: error numbers, printed in order, or all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.verdict.number import leading_digits
+from advisor.verdict.outcome import Outcome, Taken
+
+if TYPE_CHECKING:
+    from advisor.verdict.outcome import Case
+
+# The highest number that each release takes; 10.6 was not asked.
+LAST: dict[tuple[int, ...], int] = {(10, 11): 4192, (11, 4): 4205}
+NEWEST_LAST = 4208
+# The server stops to print when fewer than ten characters of its 2048 are left.
+ROOM = 2038
+# 11.4.5 prints ALL; 10.11.19 and 11.8.9 print the numbers, as far as their buffer reaches.
+IN_NUMBERS: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11, 8): (11, 8, 9)}
+
+
+def take_skip_errors(case: Case) -> Taken:
+    """The error numbers that a replica passes over; reading stops at the first that is none."""
+    text = (case.text or "").lstrip(" ")
+    if case.argument.implied:
+        return Taken(Outcome.ACCEPTED, case.text)
+    if text.lower() == "all":
+        since = IN_NUMBERS.get(case.target.version[:2])
+        return Taken(Outcome.ACCEPTED, _print(range(ROOM)) if since and case.target.version >= since else "ALL")
+    last = LAST.get(case.target.version[:2], NEWEST_LAST)
+    return Taken(Outcome.ACCEPTED, _print(sorted(n for n in _numbers(text) if n <= last)) or "OFF")
+
+
+def _numbers(text: str) -> set[int]:
+    found: set[int] = set()
+    while text and text[0].isdigit():
+        number, text = leading_digits(text)
+        found.add(number)
+        while text and not text[0].isdigit():
+            text = text[1:]
+    return found
+
+
+def _print(numbers: list[int] | range) -> str:
+    line = ""
+    for number in numbers:
+        if len(line) >= ROOM:
+            return line[:-1] + "..."
+        line += f"{number},"
+    return line[:-1]

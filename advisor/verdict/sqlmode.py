@@ -1,0 +1,46 @@
+"""sql_mode: a set some of whose members bring others with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.verdict.enumeration import members, set_bits
+from advisor.verdict.outcome import Outcome, Taken
+
+if TYPE_CHECKING:
+    from advisor.verdict.outcome import Case
+
+_ANSI = ("REAL_AS_FLOAT", "PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE")
+_OTHERS = ("PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE", "NO_KEY_OPTIONS", "NO_TABLE_OPTIONS", "NO_FIELD_OPTIONS")
+# What each server printed for the mode alone; members that a target doesn't have are passed over.
+BRINGS = {
+    "ANSI": _ANSI,
+    "TRADITIONAL": (
+        "STRICT_TRANS_TABLES",
+        "STRICT_ALL_TABLES",
+        "NO_ZERO_IN_DATE",
+        "NO_ZERO_DATE",
+        "ERROR_FOR_DIVISION_BY_ZERO",
+        "NO_AUTO_CREATE_USER",
+        "NO_ENGINE_SUBSTITUTION",
+    ),
+    "POSTGRESQL": _OTHERS,
+    "ORACLE": (*_OTHERS, "NO_AUTO_CREATE_USER", "SIMULTANEOUS_ASSIGNMENT"),
+    "MSSQL": _OTHERS,
+    "DB2": _OTHERS,
+    "MAXDB": (*_OTHERS, "NO_AUTO_CREATE_USER"),
+    "MYSQL323": ("HIGH_NOT_PRECEDENCE",),
+    "MYSQL40": ("HIGH_NOT_PRECEDENCE",),
+}
+
+
+def take_sql_mode(case: Case) -> Taken | None:
+    """The modes with all that they bring; MySQL's ANSI brings ONLY_FULL_GROUP_BY too, MariaDB's does not."""
+    bits = set_bits(case.text or "", case.option.values, equals_ends=case.target.is_mysql)
+    if bits is None or not case.option.values:
+        return None
+    given = members(bits, case.option.values)
+    names = set(given).union(*(BRINGS.get(mode, ()) for mode in given))
+    if "ANSI" in names and case.target.is_mysql:
+        names.add("ONLY_FULL_GROUP_BY")
+    return Taken(Outcome.ACCEPTED, ",".join([mode for mode in case.option.values if mode in names]))

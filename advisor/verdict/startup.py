@@ -1,0 +1,45 @@
+"""What a server makes of its settings while it starts: values that SHOW GLOBAL VARIABLES prints and help does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Catalog
+
+Values = dict[str, str]
+GIB = 1 << 30
+POOL = "innodb_buffer_pool_size"
+INSTANCES = "innodb_buffer_pool_instances"
+CHUNK = "innodb_buffer_pool_chunk_size"
+
+
+def running(values: Values, catalog: Catalog) -> Values:
+    """The options in `values` that run with another value than help prints, by canonical name."""
+    found: Values = {}
+    if catalog.target.is_mysql:
+        found.update(_buffer_pool(values, catalog))
+    return {name: value for name, value in found.items() if name in values and value != values[name]}
+
+
+def _buffer_pool(values: Values, catalog: Catalog) -> Values:
+    """MySQL: below 1 GiB there is one instance; the pool is rounded up to whole chunks in every instance."""
+    size = _number(POOL, values, catalog)
+    chunk = _number(CHUNK, values, catalog)
+    if not size or not chunk:
+        return {}
+    instances = _number(INSTANCES, values, catalog) if INSTANCES in values or size < GIB else None
+    if size < GIB:
+        instances = 1
+    if not instances:
+        return {}
+    chunk = min(chunk, size // instances)
+    whole = chunk * instances
+    rounded = -(-size // whole) * whole if whole else size
+    return {POOL: str(rounded), INSTANCES: str(instances), CHUNK: str(chunk)}
+
+
+def _number(name: str, values: Values, catalog: Catalog) -> int | None:
+    option = catalog.get(name)
+    text = values.get(name) or (option.default if option else None) or ""
+    return int(text) if text.isdigit() else None
