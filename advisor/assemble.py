@@ -66,8 +66,9 @@ def _judge(facts: Facts, target: Target, catalog: Catalog) -> FileVerdict:
     files = facts.files
     if files is None:
         return judge_file(Resolved((), (), ()), catalog)
-    top = [f.path for f in files.files if f.text is not None and not f.included]
-    return judge_file(resolve(top, flavour=target.flavour, loader=files.read), catalog)
+    version = target.version
+    read = resolve(files.tops, flavour=target.flavour, version=version, loader=files.read, lister=files.names)
+    return judge_file(read, catalog)
 
 
 def _origins(facts: Facts, verdict: FileVerdict, catalog: Catalog) -> dict[str, tuple[Origin, Location | None]]:

@@ -15,6 +15,7 @@ EPILOG = (
     "exit codes: 0 nothing at or above --fail-on, 1 findings, 2 usage, configuration or unreadable input, "
     "3 could not connect, 130 interrupted"
 )
+PRODUCT = "mycnf-advisor"
 SEVERITIES = ("error", "warning", "note", "never")
 
 
@@ -25,12 +26,20 @@ def dispatch(argv: list[str]) -> int:
         parser.print_help()
         return exits.OK
     args = parser.parse_args(argv)
-    from advisor.belonging import check_packages
-
-    check_packages()
+    check_package("rules")
     command = __import__(f"advisor.commands.{args.command}", fromlist=["run"])
     code: int = command.run(args)
     return code
+
+
+def check_package(name: str) -> None:
+    """Raise one clear MycnfError where another distribution's package of that name stands in the place of ours."""
+    package = __import__(name)
+    if getattr(package, "PRODUCT", None) != PRODUCT:
+        raise exits.MycnfError(
+            f"the Python package {name!r} at {getattr(package, '__file__', 'an unknown place')} is not mycnf's: "
+            "another distribution is installed beside it. Install mycnf by itself: pipx install mycnf-advisor"
+        )
 
 
 def build_parser() -> argparse.ArgumentParser:

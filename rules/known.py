@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from advisor.verdict.settings import Settings
 
 NOT_ASKED = Absent("a running server (mycnf audit)")
+NO_HOST = Absent("the host under the server (--ram, --cpus, --disk, or an audit on it)")
 
 
 class Missing(Exception):  # noqa: N818 - it is no error: the engine turns it into a skipped rule

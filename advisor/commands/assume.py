@@ -22,7 +22,7 @@ PREFIXES = ("loose_", "skip_", "disable_", "enable_", "maximum_")
 
 def assume_target(path: str, root: str | None, data: bytes | None = None) -> Target:
     """Guess the target of a file, and say so on stderr; a series is never guessed from the options."""
-    target, why = guess(read_resolved(path, "mysql", root, data))
+    target, why = guess(read_resolved([path], newest("mysql"), root, data))
     narrate(f"{path}: no --target given, so it is judged for {target.label} ({why})")
     return target
 

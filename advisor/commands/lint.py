@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 from advisor import exits, redact
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.commands.assume import assume_target
-from advisor.commands.machine import NOT_DECLARED, declared_host, is_declared
 from advisor.commands.reading import read_resolved, stdin_bytes
 from advisor.engine import by_place, choose, fails
 from advisor.engine import run as run_rules
-from advisor.narration import narrate
-from advisor.report.checked import Checked
+from advisor.report import Checked
 from advisor.report.output import colour_wanted, write
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules.known import Known
+from rules.known import NO_HOST, Known
 
 if TYPE_CHECKING:
     import argparse
@@ -36,14 +33,14 @@ def run(args: argparse.Namespace) -> int:
     """Check each file by itself for each target; unreadable ones are told on stderr and make the exit code 2."""
     rules = choose(args.select, args.ignore)
     targets = [parse_target(t) for t in args.target or ()]
-    host = declared_host(args) if is_declared(args) else NOT_DECLARED
+    host = _host(args)
     checked: list[Checked] = []
     broken = False
     for path in args.files or _usual_files():
         try:
             checked.extend(_check(path, targets, rules, host, args))
         except exits.MycnfError as error:
-            narrate(str(error))
+            _narrate(str(error))
             broken = True
     write(_render(checked, args), args.output)
     found = [f for c in checked for f in c.findings]
@@ -58,7 +55,7 @@ def _usual_files() -> list[str]:
         raise exits.MycnfError(
             f"no FILE was named and this host has none of {', '.join(USUAL)}; name one, or - for stdin"
         )
-    narrate(f"checking {', '.join(found)}")
+    _narrate(f"checking {', '.join(found)}")
     return found
 
 
@@ -67,8 +64,28 @@ def _check(
 ) -> Iterator[Checked]:
     name = args.stdin_filename if path == "-" else path
     stdin = stdin_bytes() if path == "-" else None
-    for target in targets or [assume_target(name, args.root, stdin)]:
+    for target in targets or [_assumed(name, args.root, stdin)]:
         yield check_file(name, target, rules, host, root=args.root, data=stdin)
+
+
+def _assumed(path: str, root: str | None, data: bytes | None) -> Target:
+    from advisor.commands.assume import assume_target
+
+    return assume_target(path, root, data)
+
+
+def _host(args: argparse.Namespace) -> Host | Absent:
+    if args.ram is args.cpus is args.disk is args.host_tar is None:
+        return NO_HOST
+    from advisor.commands.machine import declared_host
+
+    return declared_host(args)
+
+
+def _narrate(message: str) -> None:
+    from advisor.narration import narrate
+
+    narrate(message)
 
 
 def check_file(
@@ -81,7 +98,7 @@ def check_file(
     data: bytes | None = None,
 ) -> Checked:
     """Judge a file with its includes for the target and ask the rules; OptionFileError where it can't be read."""
-    resolved = read_resolved(path, target.flavour, root, data)
+    resolved = read_resolved([path], target, root, data)
     catalog = load(target)
     verdict = judge_file(resolved, catalog)
     known = Known(target, catalog, Settings.from_file(verdict), verdict, host=host)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Absent
-
 if TYPE_CHECKING:
     import argparse
 
     from advisor.facts import Host
-
-NOT_DECLARED = Absent("the host under the server (--ram, --cpus, --disk, or an audit on it)")
 
 
 def is_declared(args: argparse.Namespace) -> bool:

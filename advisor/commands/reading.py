@@ -1,4 +1,4 @@
-"""Read what the user named: a file with its includes, or stdin in a file's place."""
+"""Read what the user named: files with their includes, or stdin in a file's place."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from advisor.exits import MycnfError
 from advisor.optionfile import read, render, resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.model import Target
     from advisor.optionfile.lines import Resolved
 
 LARGEST = 32 << 20
@@ -22,12 +25,16 @@ def stdin_bytes() -> bytes:
     return data
 
 
-def read_resolved(path: str, flavour: str, root: str | None, data: bytes | None = None) -> Resolved:
-    """The file and what it includes; `data` stands in for the file itself where it came by stdin."""
-    if data is None:
-        return resolve([path], flavour=flavour, root=root)
+def read_resolved(paths: Sequence[str], target: Target, root: str | None, data: bytes | None = None) -> Resolved:
+    """The files, read as one by the target's reader, with what they include; `data` stands in for the first one.
+
+    Raises OptionFileError for a file that can't be read.
+    """
 
     def loader(wanted: str) -> bytes:
-        return data if wanted == path else render(read(wanted, flavour=flavour))
+        if data is not None and wanted == paths[0]:
+            return data
+        return render(read(wanted, flavour=target.flavour))
 
-    return resolve([path], flavour=flavour, root=root, loader=loader)
+    chosen = loader if data is not None else None
+    return resolve(paths, flavour=target.flavour, version=target.version, root=root, loader=chosen)

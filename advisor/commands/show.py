@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from advisor import exits, redact
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.commands.assume import assume_target
-from advisor.optionfile import resolve
+from advisor.commands.reading import read_resolved
 from advisor.report.jsonform import dumps
 from advisor.report.output import write
 from advisor.verdict import judge_file
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """Print every option that the files set, as the target's server would have it; refused lines are left out."""
-    target = parse_target(args.target) if args.target else assume_target(args.files[0], args.root)
-    verdict = judge_file(resolve(args.files, flavour=target.flavour, root=args.root), load(target))
+    target = _target(args)
+    verdict = judge_file(read_resolved(args.files, target, args.root), load(target))
     options = {name: _entry(name, line, verdict) for name, line in sorted(verdict.effective.items())}
     write(
         dumps({"version": 1, "target": str(target), "options": options})
@@ -32,6 +31,14 @@ def run(args: argparse.Namespace) -> int:
         args.output,
     )
     return exits.OK
+
+
+def _target(args: argparse.Namespace) -> Target:
+    if args.target:
+        return parse_target(args.target)
+    from advisor.commands.assume import assume_target
+
+    return assume_target(args.files[0], args.root)
 
 
 def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]:

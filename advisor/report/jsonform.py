@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.model import Action, Finding, Fix
-    from advisor.report.checked import Checked
+    from advisor.report import Checked
 
 VERSION = 1
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.model import Finding, Location
-    from advisor.report.checked import Checked
+    from advisor.report import Checked
 
 SHOWN = 66
 

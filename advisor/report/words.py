@@ -18,7 +18,7 @@ COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 def wrap(text: str, first: str = "", rest: str | None = None, width: int = WIDTH) -> str:
     """Wrap to the page; `first` opens the first line and `rest` the others (default: as many spaces).
 
-    A word longer than the page keeps its line whole. The standard library's textwrap does the same at ten times the import.
+    A word longer than the page keeps a line to itself. textwrap does the same at ten times the import.
     """
     lines, line = [], first
     empty = True

@@ -38,6 +38,6 @@ def test_literals_agree() -> None:
     """The two packages carry the very name that the check compares with."""
     import probes
     import rules
-    from advisor.belonging import PRODUCT
+    from advisor.cli import PRODUCT
 
     assert rules.PRODUCT == probes.PRODUCT == PRODUCT

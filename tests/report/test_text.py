@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from advisor.model import Confidence, Finding, Location, Severity, Target
-from advisor.report import jsonform, text
-from advisor.report.checked import Checked
+from advisor.report import Checked, jsonform, text
 
 TARGET = Target("mysql", (8, 4, 8))
 PLACE = Location("my.cnf", 7, 1, 7, 23)
