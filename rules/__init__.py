@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rules.registry import Rule
 
-# Another distribution installs a package of this name: advisor.belonging compares this before it trusts the import.
+# Another distribution installs a package of this name: advisor.cli compares this before it trusts the import.
 PRODUCT = "mycnf-advisor"
 
-FAMILIES = ("opt", "optfile", "buf", "mem")
+FAMILIES = ("opt", "optfile", "buf", "mem", "inn", "innlay", "log", "dur", "bin", "sys", "sec", "ver")
 
 
 def all_rules() -> list[Rule]:

@@ -16,24 +16,33 @@ NUMBERS = frozenset({"int", "uint", "double"})
 
 
 def advise(
-    known: Known, name: str, value: int | str, *, size: bool = False, risk: str = "", watch: str | None = None
+    known: Known,
+    name: str,
+    value: int | str,
+    *,
+    size: bool = False,
+    live: bool = True,
+    risk: str = "",
+    watch: str | None = None,
 ) -> Action | None:
     """The action that gives a variable the value; None where the target lacks the option or would change the value.
 
-    `size` writes a number of bytes with its suffix; `risk` says what the statement may cost, a stall included.
+    `size` writes a number of bytes with its suffix; `risk` says what the change may cost, a stall included. `live` is
+    False for a variable that is dynamic and yet can't be given this value while the server runs.
     """
     option = known.catalog.find_variable(name) or known.catalog.get(name)
     if option is None or take(option.name, str(value), known.catalog).outcome is not Outcome.ACCEPTED:
         return None
     shown = exact(value) if size and isinstance(value, int) else str(value)
     managed = known.has("server") and known.server.managed
-    live = known.has("server") and not managed and option.dynamic and option.variable is not None
+    dynamic = live and option.dynamic and option.variable is not None
+    send = known.has("server") and not managed and dynamic
     return Action(
         option_line=f"{option.name} = {shown}",
-        statement=_set(option, str(value)) if live else None,
+        statement=_set(option, str(value)) if send else None,
         risk=f"set it in the parameter group of {managed}; {risk}".strip("; ") if managed else risk,
-        restart=not option.dynamic,
-        undo=_undo(known, option) if live else None,
+        restart=not dynamic,
+        undo=_undo(known, option) if send else None,
         watch=watch,
     )
 

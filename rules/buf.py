@@ -328,7 +328,7 @@ def query_cache(known: Known) -> Iterator[Finding]:
     """A query cache switched on with a size."""
     kind = known.text("query_cache_type") or ""
     size = known.number("query_cache_size")
-    if kind not in {"ON", "1", "DEMAND", "2"} or not size or not known.chosen("query_cache_type"):
+    if kind not in {"ON", "1", "DEMAND", "2"} or not size or not known.chosen("query_cache_type") or _rearmed(known):
         return
     yield query_cache.finding(
         f"The query cache is {kind} with {about(size)}: one lock serves all sessions, and every change of a table "
@@ -362,10 +362,8 @@ def _without_cache(known: Known) -> tuple[Action, ...]:
 )
 def rearmed_query_cache(known: Known) -> Iterator[Finding]:
     """A size in the file that switches a cache on whose type the file leaves off."""
-    size, default = known.number("query_cache_size"), default_of(known, "query_cache_size")
-    kind = known.file_verdict.effective.get("query_cache_type")
-    off = kind is None or (kind.value or "").upper() in {"OFF", "0"}
-    if size and size != default and off and "query_cache_size" in known.file_verdict.effective:
+    if _rearmed(known):
+        size = known.number("query_cache_size") or 0
         yield rearmed_query_cache.finding(
             f"MariaDB turns the query cache on because query_cache_size is set to {about(size)}, although "
             "query_cache_type is off.",
@@ -373,3 +371,15 @@ def rearmed_query_cache(known: Known) -> Iterator[Finding]:
             help="write query_cache_size = 0",
             actions=_without_cache(known),
         )
+
+
+def _rearmed(known: Known) -> bool:
+    """Whether MariaDB switches the cache on because of its size alone."""
+    size, kind = (known.file_verdict.effective.get(f"query_cache_{end}") for end in ("size", "type"))
+    if (
+        not known.target.is_mariadb
+        or size is None
+        or size.value in (None, "0", str(default_of(known, "query_cache_size")))
+    ):
+        return False
+    return kind is None or (kind.value or "").upper() in {"OFF", "0"}

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 GIB = 1 << 30
-# This share of the usable memory leaves room for sessions and the system: MySQL's manual says 50 to 75 percent, MariaDB's
-# 60 to 70 (BP-05).
+# The share that leaves room for sessions and the system: MySQL's manual says 50 to 75 percent,
+# MariaDB's 60 to 70 (BP-05).
 POOL_PERCENT = 70
 
 SHARED = ("innodb_buffer_pool_size", "innodb_log_buffer_size", "key_buffer_size", "aria_pagecache_buffer_size")

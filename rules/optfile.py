@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Location, Severity
+from advisor.model import Confidence, Location, Origin, Severity
 from advisor.optionfile.lines import Kind
+from advisor.redact import redact_value
 from rules import edits
 from rules.registry import Docs, rule
 from rules.subject import Subject, of_line, of_verdict, written
@@ -36,6 +37,16 @@ SERVER_PREFIXES = (
     "thread_cache_",
     "table_open_cache",
 )
+# The system's limits lower these: limited-by-the-system tells of them. log_bin is a file name here and ON or OFF there.
+BY_THE_SYSTEM = frozenset(
+    {"open_files_limit", "max_connections", "table_open_cache", "table_definition_cache", "log_bin"}
+)
+DRIFT = {
+    Origin.RUNTIME: (Severity.WARNING, "it was set at run time, and the next start brings this line's value back."),
+    Origin.PERSISTED: (Severity.WARNING, "a persisted value outranks this line."),
+    Origin.COMMAND_LINE: (Severity.NOTE, "its command line outranks this line."),
+    Origin.FILE: (Severity.NOTE, "it changed the value, or the file was edited after the start."),
+}
 WORLD_WRITABLE = "world-writable"
 CUT_SHORT = "cut-short"
 # Beginnings of the names of problems that only say that something isn't on this machine.
@@ -264,3 +275,57 @@ def _at(problem: Problem) -> Subject:
 
 def _file(location: Location | None) -> Subject:
     return Subject(None, None, None, None, location)
+
+
+@rule(
+    "OPT016",
+    "file-differs-from-running",
+    summary="The server runs with another value than its option file gives, and will change at the next "
+    "start or never.",
+    needs=("server",),
+    evidence=("ASK-18",),
+    docs=Docs(
+        why="A value that was set at run time is lost at the next start, often years later and together "
+        "with an upgrade. One that was persisted, or given on the command line, outranks the file for good, "
+        "so that edits of the file do nothing.",
+        fix="Write into the file what is meant, or take the other source away: RESET PERSIST, or the "
+        "service's command line.",
+        risk="None: the file alone changes nothing until the next start.",
+        exceptions="A value that was set for an hour, such as during a load.",
+        mind="Nothing.",
+    ),
+)
+def file_differs_from_running(known: Known) -> Iterator[Finding]:
+    """Effective lines of the server's files whose variable has another value now."""
+    for line in known.file_verdict.effective.values():
+        variable = line.option.variable if line.option else None
+        setting = known.settings.get(variable) if variable else None
+        if setting is None or line.value is None or setting.name in BY_THE_SYSTEM or _agree(line, setting.value):
+            continue
+        weight, words = DRIFT.get(setting.origin, DRIFT[Origin.FILE])
+        running = redact_value(setting.name, setting.value)
+        yield file_differs_from_running.finding(
+            f"The server runs with {running or 'nothing'}: {words}",
+            of_verdict(line),
+            severity=weight,
+            confidence=Confidence.LIKELY if setting.origin in (Origin.FILE, Origin.UNKNOWN) else None,
+            help="write into the file what is meant",
+        )
+
+
+def _agree(line: LineVerdict, running: str) -> bool:
+    """Whether the running value is what the line makes, in another notation maybe."""
+    made = {_plain(text) for text in (line.value, line.running) if text is not None}
+    return _plain(running) in made or any(_is_path_of(text, running) for text in made)
+
+
+def _plain(text: str) -> str:
+    words = {"TRUE": "ON", "FALSE": "OFF", "1": "ON", "0": "OFF", "(NO DEFAULT VALUE)": ""}
+    text = text.strip().rstrip("/").upper()
+    whole = text.rstrip("0").rstrip(".") if "." in text and text.replace(".", "").isdigit() else text
+    return words.get(whole, ",".join(sorted(whole.split(","))))
+
+
+def _is_path_of(made: str, running: str) -> bool:
+    """A relative path or a bare name that the server completed."""
+    return bool(made) and running.upper().rstrip("/").endswith("/" + made.removeprefix("./"))

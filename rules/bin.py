@@ -1,0 +1,267 @@
+"""BIN: the binary log and replication's settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import lasted
+from rules.advice import advise, these, words
+from rules.registry import Docs, Span, rule
+from rules.subject import of_variable, of_verdict, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Action, Finding
+    from rules.known import Known
+
+MONTH = 2592000  # seconds: what MySQL 8.0 and later keep by default (BLOG-03)
+SHORT = 86400
+SWITCHED_OFF = ("skip_", "disable_")
+MEANT_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
+
+
+def writes_binary_log(known: Known) -> bool:
+    """Whether a binary log is written: the server says so, the file asks for it, or it is the version's default."""
+    if known.has("server"):
+        return known.settings.on("log_bin") is True
+    line = known.file_verdict.effective.get("log_bin")
+    if line is None:
+        return known.target.since("mysql", 8, 0)
+    return not written(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF)
+
+
+@rule(
+    "BIN001",
+    "binary-log-never-expires",
+    summary="Binary logs are never removed, so they fill the disk.",
+    options=("binlog_expire_logs_seconds", "expire_logs_days", "binlog_expire_logs_auto_purge", "log_bin"),
+    evidence=("BLOG-03",),
+    docs=Docs(
+        why="With an expiry of 0 every binary log stays until somebody purges it. That is the default of "
+        "MySQL 5.7 and MariaDB, where the binary log itself is off until somebody switches it on.",
+        fix="Set an expiry longer than the longest lag of a replica and the time between backups; MySQL 8.0 "
+        "keeps 30 days.",
+        risk="Older logs are removed at the next rotation: a replica or a restore that still needs them fails.",
+        exceptions="Servers whose logs are purged by other means, such as an archiving job.",
+        mind="A job that purges the logs, and its schedule.",
+    ),
+)
+def binary_log_never_expires(known: Known) -> Iterator[Finding]:
+    """A binary log that somebody wants, kept for ever."""
+    name, value = _expiry(known)
+    purged = known.settings.on("binlog_expire_logs_auto_purge") is not False
+    if not writes_binary_log(known) or value is None or (value > 0 and purged):
+        return
+    switch = name if purged else "binlog_expire_logs_auto_purge"
+    if not (known.chosen(switch) or known.chosen("log_bin")):
+        return
+    yield binary_log_never_expires.finding(
+        "Binary logs are kept for ever and fill the disk in the end.",
+        of_variable(known, switch if known.chosen(switch) else "log_bin"),
+        help="set an expiry that is longer than any replica's lag and the time between backups"
+        if purged
+        else "switch binlog_expire_logs_auto_purge on again",
+        actions=these(_keep_a_month(known, name)) if purged else (),
+    )
+
+
+def _expiry(known: Known) -> tuple[str, int | None]:
+    """The variable that this version keeps its logs by, and the seconds; MariaDB and MySQL 8.0 take either of two."""
+    seconds = known.number("binlog_expire_logs_seconds")
+    days = known.settings.real("expire_logs_days")
+    if seconds is None or (days and known.chosen("expire_logs_days")):
+        return "expire_logs_days", None if days is None else int(days * 86400)
+    return "binlog_expire_logs_seconds", seconds
+
+
+def _keep_a_month(known: Known, name: str) -> Action | None:
+    days = MONTH // 86400
+    value = days if name == "expire_logs_days" else MONTH
+    return advise(known, name, value, risk="older logs are removed at the next rotation")
+
+
+@rule(
+    "BIN002",
+    "missing-server-id",
+    severity=Severity.ERROR,
+    summary="The binary log is on without a server_id, and the server will not start.",
+    targets=(Span("mysql", before=(8,)),),
+    options=("server_id", "log_bin"),
+    evidence=("ASK-13",),
+    docs=Docs(
+        why="MySQL 5.7 refuses to start with a binary log and no server_id in its options. With server_id = "
+        "0 it starts, and refuses replicas.",
+        fix="Set server_id to a number of its own for each server of the topology.",
+        risk="Two servers with one number break replication between them.",
+        restart=True,
+        exceptions="None.",
+        mind="A server of this version that starts with the file.",
+    ),
+)
+def missing_server_id(known: Known) -> Iterator[Finding]:
+    """A binary log in the file, and no number for the server."""
+    line = known.file_verdict.effective.get("log_bin")
+    numbered = "server_id" in known.file_verdict.effective or (known.has("server") and known.number("server_id"))
+    if line is not None and writes_binary_log(known) and not numbered:
+        yield missing_server_id.finding(
+            f"{known.target.label} will not start with a binary log and no server_id.",
+            of_verdict(line),
+            help="set server_id to a number that no other server of the topology has",
+        )
+
+
+@rule(
+    "BIN003",
+    "statement-based-log",
+    confidence=Confidence.LIKELY,
+    summary="Statements are replicated as text, and may do something else on a replica.",
+    options=("binlog_format",),
+    evidence=("ASK-14",),
+    docs=Docs(
+        why="Statements with functions of time, chance or order, and all with LIMIT without ORDER BY, can "
+        "change other rows on a replica or in a restore. MySQL made ROW its default in 5.7.7; MariaDB's "
+        "default MIXED changes to rows where it knows a statement to be unsafe.",
+        fix="Set ROW, or take the line out.",
+        risk="Changes of many rows make larger binary logs.",
+        exceptions="Replicas with other table definitions, which rely on statements.",
+        mind="A topology in which each statement is known to be safe.",
+    ),
+)
+def statement_based_log(known: Known) -> Iterator[Finding]:
+    """The statement format, set by somebody."""
+    if known.text("binlog_format") == "STATEMENT" and known.chosen("binlog_format") and writes_binary_log(known):
+        action = advise(known, "binlog_format", "ROW", risk="sessions that are open keep their format; larger logs")
+        yield statement_based_log.finding(
+            "Statements are logged as text; those that depend on time, chance or order can do something else on "
+            "a replica.",
+            of_variable(known, "binlog_format"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "BIN004",
+    "short-binary-log",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="Binary logs are kept for less than a day.",
+    options=("binlog_expire_logs_seconds", "expire_logs_days"),
+    evidence=("BLOG-03",),
+    docs=Docs(
+        why="A replica that is away for longer must be built anew, and a backup older than the logs can't "
+        "be rolled forward to the present.",
+        fix="Keep the logs longer than the longest lag and the time between backups.",
+        risk="Disk space.",
+        exceptions="Servers without replicas whose backups are taken more often, and disks that hold no more.",
+        mind="The time between backups, and how long a replica was ever away.",
+    ),
+)
+def short_binary_log(known: Known) -> Iterator[Finding]:
+    """An expiry below a day that somebody set."""
+    name, value = _expiry(known)
+    if value and value < SHORT and known.chosen(name) and writes_binary_log(known):
+        yield short_binary_log.finding(
+            f"Binary logs are removed after {lasted(value)}: a replica that is away for longer must be built anew.",
+            of_variable(known, name),
+            help="keep them longer than the longest lag and the time between backups",
+        )
+
+
+@rule(
+    "BIN005",
+    "skipped-replication-errors",
+    confidence=Confidence.LIKELY,
+    summary="The replica passes over errors, so its data drifts from the source's without a word.",
+    options=("slave_skip_errors", "replica_skip_errors"),
+    evidence=("ASK-14",),
+    docs=Docs(
+        why="An error while applying a change says that the replica's data differs. Passing over it keeps "
+        "replication running and lets the difference grow.",
+        fix="Take the line out, compare the data and build the replica anew where it differs.",
+        risk="Replication stops at the next error, as it should.",
+        restart=True,
+        exceptions="Error 1061 or 1062 for an hour of repair.",
+        mind="A comparison of all tables that finds no difference.",
+    ),
+)
+def skipped_replication_errors(known: Known) -> Iterator[Finding]:
+    """Errors that a replica is told to pass over."""
+    for name in ("slave_skip_errors", "replica_skip_errors"):
+        value = known.text(name)
+        if value and value != "OFF" and known.chosen(name):
+            yield skipped_replication_errors.finding(
+                f"Errors {value.lower()} are passed over while changes are applied; the data drifts apart in silence.",
+                of_variable(known, name),
+                help="remove the line, and compare the data with the source's",
+            )
+            return
+
+
+@rule(
+    "BIN006",
+    "binary-log-named-off",
+    summary="The line means to switch the binary log off, but it names its file and switches it on.",
+    options=("log_bin",),
+    evidence=("ASK-15",),
+    docs=Docs(
+        why="log_bin takes the name of a file. With log_bin = OFF or 0 all six servers that were asked "
+        "wrote a binary log into the files OFF.000001 or 0.000001.",
+        fix="Write skip_log_bin instead.",
+        risk="Without a binary log there are no replicas and no restore to a point in time.",
+        restart=True,
+        exceptions="None.",
+        mind="A server that starts with the line and says log_bin is OFF.",
+    ),
+)
+def binary_log_named_off(known: Known) -> Iterator[Finding]:
+    """A binary log whose file is called OFF or 0."""
+    line = known.file_verdict.effective.get("log_bin")
+    if line is None or written(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF):
+        return
+    value = (line.placed.line.value or "").upper()
+    if value in MEANT_OFF:
+        yield binary_log_named_off.finding(
+            f"log_bin takes a file name, so the server writes a binary log into {line.placed.line.value}.000001.",
+            of_verdict(line),
+            help="write skip_log_bin to switch the binary log off",
+        )
+
+
+@rule(
+    "BIN007",
+    "purge-waits-for-replica",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Binary logs are purged only while a replica is connected, and none is.",
+    needs=("server",),
+    targets=(Span("mariadb", since=(11, 4)),),
+    options=("slave_connections_needed_for_purge",),
+    evidence=("BLOG-04",),
+    docs=Docs(
+        why="From MariaDB 11.4 on binary logs expire only while as many replicas are connected as "
+        "slave_connections_needed_for_purge says, by default 1. A server that has a binary log and no "
+        "replica keeps its logs for ever, whatever the expiry.",
+        fix="Set slave_connections_needed_for_purge to 0 on servers without replicas.",
+        risk="Logs that a replica still needs may be removed while it is away.",
+        exceptions="A replica that is only away for now.",
+        mind="Logs older than the expiry that are gone.",
+    ),
+)
+def purge_waits_for_replica(known: Known) -> Iterator[Finding]:
+    """An expiry that waits for a replica that isn't there."""
+    wanted, part = known.number("slave_connections_needed_for_purge"), known.server.replication
+    name, expiry = _expiry(known)
+    if not wanted or not expiry or not known.chosen(name) or part is None or part.replicas_connected >= wanted:
+        return
+    if writes_binary_log(known):
+        action = advise(known, "slave_connections_needed_for_purge", 0, risk="logs that a replica needs may be removed")
+        yield purge_waits_for_replica.finding(
+            f"Binary logs expire only while {wanted} replica{'s are' if wanted > 1 else ' is'} connected; now there "
+            f"are {part.replicas_connected}.",
+            of_variable(known, "slave_connections_needed_for_purge"),
+            help=words(action),
+            actions=these(action),
+        )

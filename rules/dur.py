@@ -1,0 +1,249 @@
+"""DUR: what is lost when a server, its system or its power fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from rules.advice import advise, these, words
+from rules.bin import writes_binary_log
+from rules.registry import Docs, Span, rule
+from rules.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.known import Known
+
+COMMIT = "innodb_flush_log_at_trx_commit"
+LOST = {
+    0: "a crash of the server loses up to a second of commits",
+    2: "a crash of the system or a loss of power loses up to a second of commits",
+}
+UNSYNCED = frozenset({"NOSYNC", "LITTLESYNC"})
+HALF_CHECKED = frozenset({"NONE", "STRICT_NONE"})
+UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
+
+
+@rule(
+    "DUR001",
+    "lost-commits",
+    summary="Commits that were confirmed to the client can be lost.",
+    options=(COMMIT,),
+    evidence=("DUR-02", "DUR-01", "FSY-01"),
+    docs=Docs(
+        why="With 1 each commit is on disk before the client hears of it. With 2 it is written, but the "
+        "system may not have put it on disk; with 0 not even that. Without a sync old measurements without "
+        "group commit gained 36 percent; what it costs today is the latency of one sync on the log's device.",
+        fix="Set it to 1.",
+        risk="Commits take the time of a sync; on a device without power-loss protection that may be milliseconds.",
+        exceptions="Data that can be made anew, and replicas that may be rebuilt.",
+        mind="Nothing: what may be lost is for the owner of the data to say.",
+        disagree="MySQLTuner recommends 0 on Galera clusters; MariaDB warns that a failure of all nodes "
+        "then loses commits.",
+    ),
+)
+def lost_commits(known: Known) -> Iterator[Finding]:
+    """Redo that isn't synced at each commit, by somebody's choice."""
+    value = known.number(COMMIT)
+    if value in LOST and known.chosen(COMMIT):
+        action = advise(known, COMMIT, 1, risk="commits take the time of a sync", watch="Innodb_data_fsyncs")
+        yield lost_commits.finding(
+            f"With {value} {LOST[value]}, which clients were told are safe.",
+            of_variable(known, COMMIT),
+            severity=Severity.NOTE if _is_replica(known) else None,
+            help=words(action),
+            actions=these(action),
+        )
+
+
+def _is_replica(known: Known) -> bool:
+    return known.has("server") and known.server.replication is not None and known.server.replication.is_replica
+
+
+@rule(
+    "DUR002",
+    "unsynced-binary-log",
+    summary="The binary log is not synced at each commit, so it can miss what InnoDB has.",
+    options=("sync_binlog",),
+    evidence=("DUR-03", "BINLOG-01", "BINLOG-02"),
+    docs=Docs(
+        why="After a crash of the system the binary log can lack transactions that the server has, so that "
+        "replicas and restored backups differ from it. The gain is small: 1 to 9 percent of throughput on "
+        "average in published runs, with stalls to near zero in between (18 to 27 percent variation, "
+        "against 2 to 3 with 1). MySQL's default is 1, MariaDB's 0.",
+        fix="Set sync_binlog to 1.",
+        risk="Commits wait for a sync of the binary log, shared by those that commit together. On a busy "
+        "server with slow storage the change can stall sessions.",
+        exceptions="Replicas that may be rebuilt, and MariaDB with the binary log inside InnoDB.",
+        mind="Nothing: what may be lost is for the owner of the data to say.",
+    ),
+)
+def unsynced_binary_log(known: Known) -> Iterator[Finding]:
+    """A binary log that somebody wants, without a sync."""
+    value = known.number("sync_binlog")
+    if value is None or value == 1 or not writes_binary_log(known):
+        return
+    if not (known.chosen("sync_binlog") or known.chosen("log_bin")):
+        return
+    action = advise(
+        known, "sync_binlog", 1, risk="commits wait for a sync, which can stall sessions on slow storage",
+        watch="Binlog_group_commits" if known.target.is_mariadb else None,
+    )  # fmt: skip
+    often = "never" if value == 0 else f"only after {value:,} groups of commits"
+    yield unsynced_binary_log.finding(
+        f"The server syncs the binary log {often}; after a crash of the system it can miss what InnoDB has.",
+        of_variable(known, "sync_binlog"),
+        severity=None if known.chosen("sync_binlog") and not _is_replica(known) else Severity.NOTE,
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "DUR003",
+    "no-doublewrite",
+    summary="A crash while a page is written can leave it torn beyond repair.",
+    options=("innodb_doublewrite",),
+    evidence=("DBLW-03", "DBLW-04"),
+    docs=Docs(
+        why="A page of 16K is written in several steps. A crash between them leaves half of the old and "
+        "half of the new page, which the redo log can't mend; the doublewrite buffer holds a whole copy.",
+        fix="Switch the doublewrite buffer on, unless file system or device write pages whole.",
+        risk="More is written: a published test saw the slowest one in twenty requests take eight times as "
+        "long on one SSD.",
+        restart=True,
+        exceptions="File systems and devices that write pages atomically, such as ZFS with a record of the "
+        "page's size.",
+        mind="A guarantee of the storage that it writes pages of this size whole.",
+        disagree="Other advisors flag DETECT_AND_RECOVER and fast as well, which are safe.",
+    ),
+)
+def no_doublewrite(known: Known) -> Iterator[Finding]:
+    """Doublewrite switched off, or reduced to detection."""
+    value = known.text("innodb_doublewrite")
+    if value in {"OFF", "0", "FALSE", "DETECT_ONLY"} and known.chosen("innodb_doublewrite") and not _on_zfs(known):
+        action = advise(known, "innodb_doublewrite", "ON", live=False, risk="more is written")
+        yield no_doublewrite.finding(
+            "A page that is torn by a crash can only be noticed, not mended."
+            if value == "DETECT_ONLY"
+            else "A page that is torn by a crash can't be mended: the server keeps no second copy of it.",
+            of_variable(known, "innodb_doublewrite"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+def _on_zfs(known: Known) -> bool:
+    storage = known.host.storage if known.has("host") else None
+    return storage is not None and storage.mount.fs_type == "zfs"
+
+
+@rule(
+    "DUR004",
+    "unsynced-data-files",
+    severity=Severity.ERROR,
+    summary="The server doesn't sync what it writes; the value is meant for tests of the server.",
+    options=("innodb_flush_method",),
+    evidence=("FLUSH-04", "FSY-03"),
+    docs=Docs(
+        why="With nosync nothing is synced, with littlesync data files are not. A crash of the system can "
+        "destroy the whole tablespace, not only the last second.",
+        fix="Take the line out, or set O_DIRECT.",
+        risk="Writes take the time of their syncs.",
+        restart=True,
+        exceptions="Servers whose data is thrown away after each run.",
+        mind="Nothing.",
+    ),
+)
+def unsynced_data_files(known: Known) -> Iterator[Finding]:
+    """Flush methods that leave syncs out."""
+    if known.text("innodb_flush_method") in UNSYNCED and known.chosen("innodb_flush_method"):
+        yield unsynced_data_files.finding(
+            "What the server writes is not synced to disk; a crash of the system can destroy the tablespaces.",
+            of_variable(known, "innodb_flush_method"),
+            help="remove the line: the default syncs",
+        )
+
+
+@rule(
+    "DUR005",
+    "checksums-off",
+    summary="Damage of pages or of the binary log goes unnoticed.",
+    options=("innodb_checksum_algorithm", "innodb_checksums", "binlog_checksum"),
+    evidence=("ASK-12",),
+    confidence=Confidence.LIKELY,
+    docs=Docs(
+        why="Without checksums a page that a disk or cable has damaged is taken for good, copied to backups "
+        "and answered to clients. CRC32 costs little on processors of the last decade.",
+        fix="Take the line out: the default computes checksums.",
+        risk="None for the binary log. Pages written without a checksum are given one when they are written next.",
+        exceptions="Very old replicas that can't read binary logs with checksums.",
+        mind="A measurement on this host in which checksums cost more than the damage that they find.",
+    ),
+)
+def checksums_off(known: Known) -> Iterator[Finding]:
+    """Checksums switched off in one of three places."""
+    for name in ("innodb_checksum_algorithm", "innodb_checksums", "binlog_checksum"):
+        value = known.text(name)
+        off = value in HALF_CHECKED or (name == "innodb_checksums" and value == "OFF")
+        if off and known.chosen(name):
+            yield checksums_off.finding(
+                "Damage goes unnoticed: nothing is compared when it is read again.",
+                of_variable(known, name),
+                help="remove the line: the default computes checksums",
+            )
+
+
+@rule(
+    "DUR006",
+    "file-system-without-barriers",
+    confidence=Confidence.LIKELY,
+    summary="The file system is mounted without write barriers, so a loss of power can reorder what was synced.",
+    needs=("host",),
+    evidence=("FSY-01", "FSY-04", "DUR-01"),
+    docs=Docs(
+        why="Without barriers the disk may keep synced writes in its own cache and write them in another "
+        "order. That is safe only where the cache survives a loss of power.",
+        fix="Take nobarrier or barrier=0 out of the mount options.",
+        risk="Syncs take as long as the disk really needs.",
+        exceptions="Controllers with a battery, and drives with power-loss protection.",
+        mind="Proof that every cache on the way to the disk survives a loss of power.",
+    ),
+)
+def file_system_without_barriers(known: Known) -> Iterator[Finding]:
+    """Mount options that switch barriers off."""
+    storage = known.host.storage
+    unsafe = sorted(UNSAFE_MOUNT.intersection(storage.mount.options)) if storage else []
+    if storage and unsafe:
+        yield file_system_without_barriers.finding(
+            f"{storage.mount.point} is mounted with {', '.join(unsafe)}; a loss of power may undo synced writes.",
+            help="remount without it, unless every write cache survives a loss of power",
+        )
+
+
+@rule(
+    "DUR007",
+    "redo-log-disabled",
+    severity=Severity.ERROR,
+    summary="Redo logging is switched off; a crash now destroys the whole server.",
+    needs=("server",),
+    targets=(Span("mysql", since=(8, 0, 21)),),
+    evidence=("ASK-11",),
+    docs=Docs(
+        why="ALTER INSTANCE DISABLE INNODB REDO_LOG is meant for loading a new server. A crash before it is "
+        "enabled again loses all data, and the server refuses to start.",
+        fix="ALTER INSTANCE ENABLE INNODB REDO_LOG.",
+        risk="None.",
+        exceptions="While a new server is being loaded.",
+        mind="Nothing.",
+    ),
+)
+def redo_log_disabled(known: Known) -> Iterator[Finding]:
+    """A running server without redo logging."""
+    if known.server.status.get("innodb_redo_log_enabled", "").upper() == "OFF":
+        yield redo_log_disabled.finding(
+            "The server writes no redo log; a crash now loses all its data.",
+            help="ALTER INSTANCE ENABLE INNODB REDO_LOG; once the load is done",
+        )

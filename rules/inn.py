@@ -1,0 +1,361 @@
+"""INN: InnoDB's buffer pool, its flushing and its reading ahead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about
+from rules.advice import advise, these, words
+from rules.memory import GIB, usable
+from rules.rates import over, steady
+from rules.registry import Docs, Span, rule
+from rules.storage import is_solid, is_spinning, names
+from rules.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.known import Known
+
+POOL = "innodb_buffer_pool_size"
+INSTANCES = "innodb_buffer_pool_instances"
+MYSQL = (Span("mysql"),)
+# BPI-06: each instance should hold at least 1 GB, and below 1 GB in all the server uses one whatever is set.
+LEAST_INSTANCE = GIB
+FEW_POOL = 8 * GIB
+FEW = 8  # BPI-01: stalls with 1 to 4, acceptable from 8
+EVICTED_PERCENT = 20
+READ_AHEAD_EVENTS = 1000  # pages in the window before their fate says something
+HIGH_CAPACITY = 20000  # IOC-02: not above without need
+SPINNING_CAPACITY = 400  # IOC-03: 100 to 200 for one disk; a small array does twice that
+CACHED_TWICE = 4 * GIB
+CACHED_TWICE_PERCENT = 50
+
+
+@rule(
+    "INN001",
+    "pointless-buffer-pool-instances",
+    severity=Severity.NOTE,
+    summary="The buffer pool is too small to be divided, and the server uses one instance.",
+    targets=MYSQL,
+    options=(INSTANCES,),
+    evidence=("BPI-06", "ASK-06"),
+    docs=Docs(
+        why="Below 1 GB the server uses one instance whatever is set. MariaDB has had a single pool since "
+        "10.5 and ignores the option, which ignored-option tells there.",
+        fix="Take the line out.",
+        risk="None: the server does the same without it.",
+        restart=True,
+        exceptions="A pool that is raised at run time keeps the number of instances it started with.",
+        mind="A server of this version that runs a smaller pool with several instances.",
+    ),
+)
+def pointless_buffer_pool_instances(known: Known) -> Iterator[Finding]:
+    """Instances asked for with a pool below 1 GB."""
+    wanted, pool = _wanted(known), known.number(POOL)
+    if wanted is not None and wanted > 1 and pool is not None and pool < LEAST_INSTANCE:
+        yield pointless_buffer_pool_instances.finding(
+            f"A pool of {about(pool)} is one instance whatever this says: only pools of 1G or more are divided.",
+            of_variable(known, INSTANCES),
+            help="remove the line",
+        )
+
+
+def _wanted(known: Known) -> int | None:
+    """The instances that somebody asked for, which a small pool may not get."""
+    line = known.file_verdict.effective.get(INSTANCES)
+    if line is not None and line.value is not None and line.value.isdigit() and known.chosen(INSTANCES):
+        return int(line.value)
+    return known.number(INSTANCES) if known.chosen(INSTANCES) else None
+
+
+@rule(
+    "INN002",
+    "many-buffer-pool-instances",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The buffer pool is divided into instances of less than 1 GB each.",
+    targets=MYSQL,
+    options=(INSTANCES, POOL),
+    evidence=("BPI-06", "BPI-03", "LRU-01"),
+    docs=Docs(
+        why="MySQL's manual wants at least 1 GB an instance. Each instance is searched for pages to flush "
+        "once a second (innodb_lru_scan_depth), so many instances multiply that work. The pool is also "
+        "rounded up to a multiple of instances times chunk size: 1100M with 8 instances runs as 2048M.",
+        fix="Use no more instances than the pool has gigabytes.",
+        risk="Fewer instances can mean more waiting for their locks with many sessions.",
+        restart=True,
+        exceptions="A published run with 64 instances of 2 GB each had the steadiest throughput; the bound "
+        "is 1 GB, not the number.",
+        mind="A run of hours on this host that is steadier with more instances.",
+    ),
+)
+def many_buffer_pool_instances(known: Known) -> Iterator[Finding]:
+    """More instances than gigabytes."""
+    wanted, pool = _wanted(known), known.number(POOL)
+    if wanted is None or pool is None or pool < LEAST_INSTANCE or wanted * LEAST_INSTANCE <= pool:
+        return
+    action = advise(known, INSTANCES, pool // LEAST_INSTANCE, risk="more waiting for locks with many sessions")
+    yield many_buffer_pool_instances.finding(
+        f"{wanted} instances of {about(pool // wanted)} each; MySQL's manual wants 1 GB or more each.",
+        of_variable(known, INSTANCES),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "INN003",
+    "random-read-ahead",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Random read-ahead is on; it reads whole extents for a few pages of them.",
+    options=("innodb_random_read_ahead",),
+    evidence=("IO-01", "RA-01"),
+    docs=Docs(
+        why="When some pages of an extent are in the pool the server reads the rest of it. A TPC-C-like run "
+        "on eight disks in RAID10 was about 15 percent faster with all read-ahead off, and smoother on SSD.",
+        fix="Leave it off, which is the default.",
+        risk="A workload that does profit reads more single pages.",
+        exceptions="Tables on spinning disks that are read extent by extent in random order.",
+        mind="Innodb_buffer_pool_read_ahead_evicted near zero while Innodb_buffer_pool_read_ahead_rnd rises.",
+    ),
+)
+def random_read_ahead(known: Known) -> Iterator[Finding]:
+    """Random read-ahead switched on."""
+    if known.chosen("innodb_random_read_ahead") and known.settings.on("innodb_random_read_ahead"):
+        action = advise(known, "innodb_random_read_ahead", "OFF", watch="Innodb_buffer_pool_read_ahead_evicted")
+        yield random_read_ahead.finding(
+            "The server reads a whole extent when some of its pages are in the pool; in a published test "
+            "read-ahead cost about 15 % of throughput.",
+            of_variable(known, "innodb_random_read_ahead"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "INN004",
+    "wasted-read-ahead",
+    severity=Severity.NOTE,
+    confidence=Confidence.MEASURED,
+    summary="Many pages that were read ahead are thrown out again before anybody asked for them.",
+    needs=("server", "workload"),
+    options=("innodb_read_ahead_threshold",),
+    evidence=("IO-01", "RA-01", "ASK-07"),
+    docs=Docs(
+        why="A page that is read ahead and evicted unread cost a read and pushed out another page. A higher "
+        "innodb_read_ahead_threshold reads ahead less often; 0 was seen to read ahead not at all.",
+        fix="Set innodb_read_ahead_threshold to 64, the highest, and look at the counters again; 0 switches it off.",
+        risk="Scans of cold tables read page by page.",
+        exceptions="A single large scan in the window.",
+        mind="The share of evicted pages over a busy day.",
+        disagree="MySQLTuner lowers the threshold in this case, which reads ahead more often.",
+    ),
+)
+def wasted_read_ahead(known: Known) -> Iterator[Finding]:
+    """A large share of pages read ahead for nothing."""
+    window = steady(known)
+    ahead = window.delta("innodb_buffer_pool_read_ahead")
+    evicted = window.delta("innodb_buffer_pool_read_ahead_evicted")
+    if ahead is None or evicted is None or ahead < READ_AHEAD_EVENTS or evicted * 100 < ahead * EVICTED_PERCENT:
+        return
+    action = advise(
+        known, "innodb_read_ahead_threshold", 64, risk="scans of cold tables read page by page",
+        watch="Innodb_buffer_pool_read_ahead_evicted",
+    )  # fmt: skip
+    yield wasted_read_ahead.finding(
+        f"{evicted * 100 // ahead} % of {ahead:,} pages read ahead were thrown out unread {over(window)}.",
+        of_variable(known, "innodb_read_ahead_threshold"),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "INN005",
+    "flush-neighbors-on-ssd",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Neighbouring pages are flushed together, which saves seeks that solid-state disks don't have.",
+    needs=("host",),
+    targets=MYSQL,
+    options=("innodb_flush_neighbors",),
+    evidence=("NB-01",),
+    docs=Docs(
+        why="Writing the dirty pages beside a page saves a spinning disk seeks. Without seeks it is writing "
+        "that could have waited, and a page that changes again is written twice. MariaDB leaves it out by "
+        "itself on disks that it knows to be solid-state.",
+        fix="Set innodb_flush_neighbors to 0.",
+        risk="None known on solid-state disks.",
+        exceptions="Spinning disks, and volumes whose kind can't be told.",
+        mind="A write-heavy run on this host that is faster with it.",
+    ),
+)
+def flush_neighbors_on_ssd(known: Known) -> Iterator[Finding]:
+    """Neighbour flushing set on solid-state disks."""
+    value = known.number("innodb_flush_neighbors")
+    if value and known.chosen("innodb_flush_neighbors") and is_solid(known.host):
+        action = advise(known, "innodb_flush_neighbors", 0, watch="Innodb_data_writes")
+        yield flush_neighbors_on_ssd.finding(
+            f"The data lies on solid-state disks ({names(known.host)}), which have no seeks to save.",
+            of_variable(known, "innodb_flush_neighbors"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "INN006",
+    "oversized-io-capacity",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="innodb_io_capacity is far above what background flushing needs.",
+    options=("innodb_io_capacity",),
+    evidence=("IOC-01", "IOC-02", "IOC-03", "IOC-04"),
+    docs=Docs(
+        why="It is how many pages a second the server writes in the background, in idle times too. Too high "
+        "a value writes pages that would have changed again, which costs throughput and wears out "
+        "solid-state disks: with 10000 a published run was 11 percent slower than with 5000.",
+        fix="Lower it to the smallest value with which the checkpoint age stays away from its limit.",
+        risk="Too low a value lets dirty pages pile up until sessions must wait; watch the checkpoint age.",
+        exceptions="Fast NVMe under a heavy steady write load.",
+        mind="A run on this host in which the higher value gives more or steadier throughput.",
+        disagree="MySQL's manual: no more than 20000 without need. MariaDB: 20000 to 80000 and more for "
+        "NVMe. Percona: lower than most people set it.",
+    ),
+)
+def oversized_io_capacity(known: Known) -> Iterator[Finding]:
+    """An I/O capacity above any published need, or above what spinning disks can do."""
+    value = known.number("innodb_io_capacity")
+    if value is None or not known.chosen("innodb_io_capacity"):
+        return
+    if known.has("host") and is_spinning(known.host) and value > SPINNING_CAPACITY:
+        message = (
+            f"{value:,} page writes a second are asked of spinning disks ({names(known.host)}), which do a few hundred."
+        )
+        yield oversized_io_capacity.finding(
+            message, of_variable(known, "innodb_io_capacity"), severity=Severity.WARNING, help="try 200"
+        )
+    elif value > HIGH_CAPACITY:
+        yield oversized_io_capacity.finding(
+            f"{value:,} page writes a second in the background; published runs got slower above 5,000, and "
+            "MySQL's manual advises against more than 20,000 without need.",
+            of_variable(known, "innodb_io_capacity"),
+            help="lower it as far as the checkpoint age allows",
+        )
+
+
+@rule(
+    "INN007",
+    "few-buffer-pool-instances",
+    severity=Severity.WARNING,
+    confidence=Confidence.LIKELY,
+    summary="A large buffer pool is divided into few instances, which stalled throughput in published tests.",
+    targets=(Span("mysql", before=(8, 4)),),
+    options=(INSTANCES, POOL),
+    evidence=("BPI-01", "BPI-03", "BPI-06"),
+    docs=Docs(
+        why="Each instance has its own locks. With 1 to 4 instances a pool of 25 GB stalled under 40 cores; "
+        "8 were acceptable. Independent runs show that instances even out stalls rather than raise the "
+        "mean: the throughput of single seconds varied by 20 to 25 percent with 8 instances and by 6 to 9 "
+        "with 32, the means were nearly equal.",
+        fix="Take the line out: the default of these versions is 8 from 1 GB on.",
+        risk="None known for pools of this size.",
+        restart=True,
+        exceptions="Servers with few sessions writing at once. It takes hours to show, so a short test proves nothing.",
+        mind="A run of hours on this host that is as steady with fewer.",
+        disagree="Readers recommend one instance a gigabyte; the author of the test declined to give a rule.",
+    ),
+)
+def few_buffer_pool_instances(known: Known) -> Iterator[Finding]:
+    """Fewer instances than the default on a large pool."""
+    wanted, pool = _wanted(known), known.number(POOL)
+    if wanted is None or pool is None or pool < FEW_POOL or wanted >= FEW:
+        return
+    action = advise(known, INSTANCES, FEW)
+    yield few_buffer_pool_instances.finding(
+        f"A pool of {about(pool)} in {wanted} instance{'s' if wanted > 1 else ''}: published runs stalled with "
+        "1 to 4 and were acceptable from 8.",
+        of_variable(known, INSTANCES),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "INN008",
+    "io-capacity-above-its-maximum",
+    summary="innodb_io_capacity is above innodb_io_capacity_max, and the server lowers it to that.",
+    options=("innodb_io_capacity", "innodb_io_capacity_max"),
+    evidence=("ASK-08",),
+    docs=Docs(
+        why="At start-up the server lowers innodb_io_capacity to innodb_io_capacity_max where it is larger, "
+        "with a warning in its log: 4000 with a maximum of 3000 runs as 3000.",
+        fix="Set the maximum to what is meant, or lower the capacity.",
+        risk="None.",
+        exceptions="None.",
+        mind="A server of this version that runs with the larger capacity.",
+    ),
+)
+def io_capacity_above_its_maximum(known: Known) -> Iterator[Finding]:
+    """Both capacities in the file, the wrong way round."""
+    lines = [known.file_verdict.effective.get(f"innodb_io_capacity{end}") for end in ("", "_max")]
+    asked, most = (int(line.value) if line and line.value and line.value.isdigit() else None for line in lines)
+    if asked is not None and most is not None and asked > most:
+        yield io_capacity_above_its_maximum.finding(
+            f"innodb_io_capacity_max is {most}, so the server runs with {most} instead of {asked}.",
+            of_variable(known, "innodb_io_capacity"),
+            help="raise innodb_io_capacity_max, or lower innodb_io_capacity",
+        )
+
+
+@rule(
+    "INN009",
+    "double-buffering",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="A large buffer pool reads and writes through the system's page cache, which keeps the same pages again.",
+    targets=(Span("mysql", before=(8, 4)), Span("mariadb", since=(11,))),
+    options=("innodb_flush_method", "innodb_data_file_buffering", POOL),
+    evidence=("FLUSH-01", "FLUSH-02", "ASK-09"),
+    docs=Docs(
+        why="With buffered files every page that the pool reads stands in the page cache as well, so memory "
+        "for two pages holds one. MySQL 8.4 and MariaDB 10.6 made direct I/O their default.",
+        fix="MySQL: set innodb_flush_method to O_DIRECT. MariaDB 11: leave innodb_data_file_buffering off.",
+        risk="Reads that the page cache answered go to the disk: with a pool of 32M and the data in the "
+        "page cache direct I/O halved throughput. Make the pool large enough first.",
+        restart=True,
+        exceptions="Pools that are small beside memory, ZFS, and file systems without direct I/O such as tmpfs.",
+        mind="A run on this host that is faster with buffered files.",
+        disagree="MariaDB's documentation notes that the page cache and its read-ahead can help a small pool.",
+    ),
+)
+def double_buffering(known: Known) -> Iterator[Finding]:
+    """Buffered data files under a pool that is large in itself or beside memory."""
+    pool = known.number(POOL)
+    if pool is None or not known.chosen(POOL) or not _is_large(known, pool):
+        return
+    if known.target.is_mariadb:
+        if known.chosen("innodb_data_file_buffering") and known.settings.on("innodb_data_file_buffering"):
+            yield _twice(known, "innodb_data_file_buffering", "OFF", pool)
+    elif (known.text("innodb_flush_method") or "FSYNC") in {"FSYNC", "O_DSYNC", "FDATASYNC"}:
+        yield _twice(known, "innodb_flush_method", "O_DIRECT", pool)
+
+
+def _twice(known: Known, name: str, value: str, pool: int) -> Finding:
+    action = advise(known, name, value, risk="reads that the page cache answered go to the disk")
+    about_what = of_variable(known, name) if known.chosen(name) else of_variable(known, POOL)
+    return double_buffering.finding(
+        f"Data files are buffered, so pages of the pool of {about(pool)} stand in the system's page cache as well.",
+        about_what,
+        help=words(action),
+        actions=these(action),
+    )
+
+
+def _is_large(known: Known, pool: int) -> bool:
+    room = usable(known) if known.has("host") else None
+    return pool * 100 >= room[0] * CACHED_TWICE_PERCENT if room else pool >= CACHED_TWICE

@@ -1,0 +1,204 @@
+"""INN: how InnoDB's data is laid out on storage, and modes it should not run in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about
+from rules.rates import over, steady
+from rules.registry import Docs, Span, rule
+from rules.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts import Workload
+    from advisor.model import Finding, Target
+    from rules.known import Known
+
+PAGE = "innodb_page_size"
+LARGE_PAGE = 16384
+DISK_READS = 100  # pages a second: below, storage isn't what limits
+ROWS = 1000  # rows in the window before pages a row say something
+READ_ONLY_LEVEL = 4
+PAGES_A_ROW = 2  # a row found through an index costs two pages or more; a scan costs a small part of one
+# What statements ask of the storage engine, each mostly for one row.
+ROW_READS = ("handler_read_key", "handler_read_next", "handler_read_prev", "handler_read_rnd", "handler_read_rnd_next")
+
+
+@rule(
+    "INN010",
+    "page-across-stripes",
+    confidence=Confidence.OPINION,
+    summary="A stripe unit of the array is smaller than a page, so each page lies on several disks.",
+    needs=("host",),
+    options=(PAGE,),
+    evidence=("RAID-01", "RAID-02"),
+    docs=Docs(
+        why="A page is read and written whole. Where the array's chunk is smaller, one page keeps several "
+        "disks busy, and the array does as many pages fewer at once.",
+        fix="Lay the array out with a chunk of a page or more, usually 256K to 1M, at the next reinstallation.",
+        risk="Laying an array out anew destroys what is on it.",
+        restart=True,
+        exceptions="Solid-state arrays lose less by it.",
+        mind="A random-read probe on this array that is no slower than on one with large chunks.",
+    ),
+)
+def page_across_stripes(known: Known) -> Iterator[Finding]:
+    """A chunk smaller than InnoDB's page."""
+    page, stripe = known.number(PAGE), known.host.storage.stripe if known.host.storage else None
+    if page is None or stripe is None or not stripe.chunk or stripe.data_disks == 1 or stripe.chunk >= page:
+        return
+    yield page_across_stripes.finding(
+        f"{stripe.device} has chunks of {about(stripe.chunk)}, so each page of {about(page)} lies on "
+        f"{-(-page // stripe.chunk)} disks.",
+        of_variable(known, PAGE),
+        help="use a chunk of a page or more when the array is laid out anew",
+    )
+
+
+@rule(
+    "INN011",
+    "misaligned-data",
+    confidence=Confidence.OPINION,
+    summary="The file system begins within a stripe, so pages that would fit in one lie across two.",
+    needs=("host",),
+    options=(PAGE,),
+    evidence=("RAID-01",),
+    docs=Docs(
+        why="Aligning partition, volume, file system and stripe to InnoDB's pages is reported to speed "
+        "random reads and writes up by about 15 to 23 percent.",
+        fix="Begin partitions and volumes at a multiple of the stripe's chunk, at the next reinstallation.",
+        risk="Moving a partition means copying the data.",
+        restart=True,
+        exceptions="Offsets that are a multiple of the page size split no page.",
+        mind="A random-write probe that is no slower than on an aligned volume.",
+    ),
+)
+def misaligned_data(known: Known) -> Iterator[Finding]:
+    """A file system that begins at an offset which splits pages."""
+    page, stripe = known.number(PAGE), known.host.storage.stripe if known.host.storage else None
+    if page is not None and stripe is not None and stripe.offset and stripe.offset % page:
+        yield misaligned_data.finding(
+            f"The file system on {stripe.device} begins {about(stripe.offset)} into a stripe of {about(stripe.size)}, "
+            f"which is no multiple of the page of {about(page)}.",
+            help="align partition and volume when they are laid out anew",
+        )
+
+
+@rule(
+    "INN012",
+    "large-pages-for-single-rows",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="Single rows are read at random from disk, and each brings a page of 16K into the pool with it.",
+    needs=("server", "workload"),
+    options=(PAGE,),
+    evidence=("PGSZ-01", "PGSZ-02", "PGSZ-03", "PGSZ-04", "COMP-01"),
+    docs=Docs(
+        why="The pool keeps pages, not rows. With rows of 200 bytes read at random, 4K pages kept about "
+        "three times as many keys in the same memory at an acceptable speed, and table compression hardly "
+        "more. On fast NVMe 4K pages were 1.6 to 1.7 times as fast.",
+        fix="Consider 4K or 8K pages for a new server with such a workload; an existing data directory "
+        "keeps its page size. A larger pool does the same for all workloads.",
+        risk="Smaller pages limit the length of rows and index keys, take more space, and made index "
+        "creation slow in a published test.",
+        restart=True,
+        exceptions="Rows above 500 bytes, scans, and data that fits in the pool.",
+        mind="Pages a row near or below one over a busy hour. The counters give an upper bound only, "
+        "because the levels of an index count as pages.",
+        disagree="On a consumer SSD 4K pages were slower from a pool of 75 GB on, and index creation was "
+        "slower with MySQL 8.0.",
+    ),
+)
+def large_pages_for_single_rows(known: Known) -> Iterator[Finding]:
+    """Two pages or more for each row, from disk, with large pages."""
+    window, page = steady(known), known.number(PAGE)
+    pages_a_row = _pages_a_row(window)
+    reads = window.rate("innodb_buffer_pool_reads")
+    if page is None or page < LARGE_PAGE or pages_a_row is None or reads is None:
+        return
+    if pages_a_row >= PAGES_A_ROW and reads >= DISK_READS:
+        yield large_pages_for_single_rows.finding(
+            f"About {pages_a_row:.1f} pages are looked at for each row, and {reads:,.0f} pages a second come from disk "
+            f"{over(window)}: single rows, each in a page of {about(page)}.",
+            of_variable(known, PAGE),
+            help="enlarge the pool first; think of 4K or 8K pages when a new server is set up",
+        )
+
+
+def _pages_a_row(window: Workload) -> float | None:
+    pages = window.delta("innodb_buffer_pool_read_requests")
+    rows = sum(window.delta(name) or 0 for name in ROW_READS)
+    return None if pages is None or rows < ROWS else pages / rows
+
+
+@rule(
+    "INN013",
+    "dedicated-server-in-container",
+    confidence=Confidence.LIKELY,
+    summary="innodb_dedicated_server sizes the pool by the machine's memory, but a control group allows less.",
+    needs=("host",),
+    targets=(Span("mysql", since=(8,), before=(9, 3)),),
+    options=("innodb_dedicated_server",),
+    evidence=("BP-04", "BP-03"),
+    docs=Docs(
+        why="Before 9.3 the server asks the system for all of the machine's memory and takes up to three "
+        "quarters of it for the pool, also where a control group allows a fraction. The kernel then kills "
+        "it.",
+        fix="Switch innodb_dedicated_server off and size the pool for the limit.",
+        risk="None.",
+        restart=True,
+        exceptions="innodb_buffer_pool_size set in the file outranks it.",
+        mind="A server of this version that shows a pool within the limit.",
+    ),
+)
+def dedicated_server_in_container(known: Known) -> Iterator[Finding]:
+    """Sizing by the machine under a control group's limit."""
+    group, memory = known.host.cgroup, known.host.memory
+    on = known.chosen("innodb_dedicated_server") and known.settings.on("innodb_dedicated_server")
+    if not on or group is None or group.limit is None or memory is None or known.chosen("innodb_buffer_pool_size"):
+        return
+    if group.limit < memory.total:
+        yield dedicated_server_in_container.finding(
+            f"The control group allows {about(group.limit)}, but the server sizes itself for {about(memory.total)}.",
+            of_variable(known, "innodb_dedicated_server"),
+            help="remove the line and set innodb_buffer_pool_size for the limit",
+        )
+
+
+@rule(
+    "INN014",
+    "forced-recovery",
+    severity=Severity.ERROR,
+    summary="innodb_force_recovery is on, which is for rescuing data and not for running.",
+    options=("innodb_force_recovery",),
+    evidence=("ASK-10",),
+    docs=Docs(
+        why="Values from 1 on skip parts of recovery and of checking; from 4 on they can destroy data, and "
+        "InnoDB doesn't allow writes. It is meant for dumping tables of a damaged server.",
+        fix="Take the line out when the data is rescued.",
+        risk="A server that is still damaged may not start without it.",
+        restart=True,
+        exceptions="While data is being rescued.",
+        mind="Nothing.",
+    ),
+)
+def forced_recovery(known: Known) -> Iterator[Finding]:
+    """Recovery that is forced."""
+    value = known.number("innodb_force_recovery")
+    if value and known.chosen("innodb_force_recovery"):
+        yield forced_recovery.finding(
+            f"Recovery is forced at level {value}: {_forced(known.target, value)}",
+            of_variable(known, "innodb_force_recovery"),
+            help="remove the line when the data is rescued",
+        )
+
+
+def _forced(target: Target, level: int) -> str:
+    if target.is_mariadb:
+        return "checks are skipped, and rows are written all the same, so damage can spread."
+    return (
+        "InnoDB is read-only." if level >= READ_ONLY_LEVEL else "checks are skipped, and changes of rows are refused."
+    )
