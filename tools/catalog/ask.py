@@ -59,8 +59,13 @@ def put(server: Server, values: dict[str, str | None], into: dict[str, Asked]) -
 def probe(server: Server, names: list[str]) -> dict[str, Row]:
     """Kind, range, block size and members of each option."""
     asked = {n: Asked() for n in names}
-    for value in numbers.FIRST:
+    for value in numbers.SMALL:
         put(server, dict.fromkeys(names, value), asked)
+    put(server, dict.fromkeys((n for n in names if not numbers.is_number(asked[n].printed["1"])), "zzz"), asked)
+    for value in numbers.ENDS:
+        # MariaDB refuses a negative value for each unsigned number, one start of the server for each; and it tells signs itself
+        may = [n for n in names if is_plain_number(asked[n]) and not (server.is_mariadb and value.startswith("-"))]
+        put(server, dict.fromkeys(may, value), asked)
     rows: dict[str, Row] = {}
     for name, answers in asked.items():
         row = rows[name] = {"option": name, "kind": numbers.kind(answers.printed, answers.messages)}
@@ -74,9 +79,8 @@ def probe(server: Server, names: list[str]) -> dict[str, Row]:
 
 
 def is_plain_number(answers: Asked) -> bool:
-    """Whether an option prints numbers but shows no sign: its range is told all the same."""
-    zero, one = answers.printed.get("0"), answers.printed.get("1")
-    return answers.printed.get("zzz") is None and all(v and re.fullmatch(r"-?\d+", v) for v in (zero, one))
+    """Whether an option prints numbers."""
+    return answers.printed.get("zzz") is None and all(numbers.is_number(answers.printed.get(v)) for v in ("0", "1"))
 
 
 def whole(row: Row) -> bool:

@@ -156,7 +156,7 @@ def declared_facts(row: Row) -> dict[str, object]:
     """The facts of one declaration; expressions that are no plain numbers are passed over."""
     found = kinds.declared(row) | {"variable": row["name"], "dynamic": row["change"] == "dynamic"}
     if found.get("kind") in ("int", "uint", "double"):
-        found |= {f: n for f in ("min", "max") if (n := number(row[f])) is not None}
+        found |= {f: n for f in ("min", "max") if (n := number(row[f])) is not None and (f, n) != ("max", 0)}  # 0: no limit
         if (block := number(row["block"])) not in (None, 0, 1):
             found["block"] = block
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import history
 from tables import Version, read, version
@@ -18,6 +19,8 @@ def spans(made: Catalogs) -> dict[str, dict[str, list[Version]]]:
     for series, options in made.items():
         flavour, number = series.split("-")
         for option, record in options.items():
+            if not record.get("shown", True) and record.get("ignored"):
+                continue  # taken for the sake of old option files only
             at = version(number)
             first, last = found.setdefault(option, {}).setdefault(flavour, [at, at])
             gone = version(str(record["gone"])) if "gone" in record else None
@@ -26,9 +29,9 @@ def spans(made: Catalogs) -> dict[str, dict[str, list[Version]]]:
     return found
 
 
-def removed(option: str, last: Version) -> str | None:
-    """The MySQL version that is documented to have removed it, after the last one known to have it."""
-    return next((history.dotted(v) for v in history.documented(option, "removed") if v > last), None)
+def removed(option: str, flavour: str, last: Version) -> str | None:
+    """The version that is documented to have removed it, after the last one known to have it."""
+    return next((history.dotted(v) for v in history.documented(option, "removed", flavour) if v > last), None)
 
 
 def replacements() -> dict[str, str]:
@@ -43,10 +46,12 @@ def replacements() -> dict[str, str]:
 def text(made: Catalogs) -> str:
     """The file: one option a line; a span is first and last version, and the one that removed it where that is documented."""
     successors, lines = replacements(), []
-    for option, flavours in sorted(spans(made).items()):
+    known = spans(made)
+    for option in sorted(o for o in known.keys() | successors.keys() if re.fullmatch(r"\w+", o)):
+        flavours = known.get(option, {})
         entry: dict[str, object] = {}
         for flavour, (first, last) in sorted(flavours.items()):
-            gone = removed(option, last) if flavour == "mysql" else None
+            gone = removed(option, flavour, last)
             entry[flavour] = [history.dotted(first), history.dotted(last), *([gone] if gone else [])]
         if option in successors:
             entry["replaced_by"] = successors[option]

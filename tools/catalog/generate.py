@@ -23,6 +23,7 @@ ORDER = ("arg", "kind", "bits", "min", "max", "block", "values", "default", "run
 # The reader takes these for granted, so they are left out.
 IMPLIED = {"shown": True, "ignored": False, "block": 1}
 SECRET = re.compile(r"password$|_token$|secret|sst_auth$")
+UNPRINTED = "(No default value)"
 ATTRIBUTES = read("attributes.tsv")
 PLUGINS = read("plugins.tsv")
 # What the server of a series, or of its neighbour where it has none, lists with no plugin loaded.
@@ -64,6 +65,9 @@ def told_by(record: Record) -> dict[str, str]:
 
 def entry(option: str, record: Record, before: list[tuple[Version, Record]]) -> dict[str, object]:
     """One option of the catalog."""
+    default = record["default"].value if "default" in record else None
+    if record["kind"].value == "bool" and default not in (None, "TRUE", "FALSE", UNPRINTED):
+        record = record | {"kind": Fact("string", "inferred")}  # declared as a boolean, read by a handler of its own
     marks = attributes(option)
     if "host" in record and "host" not in marks:
         marks = sorted([*marks, "host"])

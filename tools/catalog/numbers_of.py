@@ -8,7 +8,8 @@ import re
 Printed = dict[str, str | None]  # value put -> value printed, None where the server refused
 
 LEAST, MOST, SIGNED_MOST = "-9223372036854775808", "18446744073709551615", "9223372036854775807"
-FIRST = ("0", "1", "2", "3", "zzz", "-1", LEAST, MOST, SIGNED_MOST)
+SMALL = ("0", "1", "2", "3")
+ENDS = (MOST, SIGNED_MOST, "-1", LEAST)
 
 
 def is_number(text: str | None) -> bool:
@@ -17,7 +18,7 @@ def is_number(text: str | None) -> bool:
 
 
 def kind(printed: Printed, messages: list[str]) -> str:
-    """The kind that the answers to FIRST show; empty where they show none (a handler of its own refuses them)."""
+    """The kind that the answers show; empty where they show none (a handler of its own refuses them)."""
     zero, one, word = printed.get("0"), printed.get("1"), printed.get("zzz")
     if one is None or zero is None:
         return ""
@@ -32,7 +33,7 @@ def kind(printed: Printed, messages: list[str]) -> str:
             return "double"
         return "int" if signed(printed, messages) else "uint" if unsigned(printed, messages) else ""
     two, three = printed.get("2"), printed.get("3")
-    if zero == "" and two and three == f"{one},{two}":
+    if zero in ("", "OFF") and two and three == f"{one},{two}":
         return "set"
     return "enum" if zero and one and zero != one and not is_number(zero) else ""
 

@@ -13,7 +13,7 @@ from tables import Version, canonical, read
 SUCCESSORS = {e["value"] for events in history.EVENTS.values() for e in events if e["event"] == "replaced"}
 Merged = dict[str, tuple[builds.Record, list[tuple[Version, builds.Record]]]]
 
-RUNNING_97 = {canonical(r["option"]) for r in read("servers", "mysql-9.7.4", "options.tsv")}
+RUNNING_97 = {canonical(r["option"]): r["argument"] for r in read("servers", "mysql-9.7.4", "options.tsv")}
 # Defaults that count what a version has (errors, statements), so that they move with every patch.
 COUNTED = ("performance_schema_error_size", "performance_schema_max_statement_classes")
 # Options that only the servers' own test plugins add.
@@ -60,6 +60,8 @@ def after_full(full: Build, build: Build, at: Version, upto: Version) -> Build:
             record = {f: v for f, v in record.items() if f not in ("default", "arg", "shown")} | {  # noqa: PLW2901
                 f: full[option][f] for f in ("default", "arg", "shown")
             }
+            if record["kind"].value == "enum" and full[option]["kind"].value == "bool" and option in RUNNING_97:
+                record["arg"] = Fact(RUNNING_97[option], "inferred")  # a boolean that became an enumeration
             if option in COUNTED:
                 record["default"] = Fact(None, "declared")
             found[option] = history.with_documented_default(option, record, at, upto)

@@ -1,0 +1,56 @@
+"""Options of other series and flavours, and what a mistyped name most likely means."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.catalog.elsewhere import known_elsewhere, nearest
+from advisor.catalog.load import load
+from advisor.catalog.targets import parse_target
+
+
+def test_a_removed_option_is_known_with_the_version_that_took_it() -> None:
+    """An option that MySQL took away and MariaDB kept is known as both."""
+    found = known_elsewhere("query_cache_size")
+    assert found is not None
+    mysql, mariadb = found.span("mysql"), found.span("mariadb")
+    assert mysql is not None
+    assert mariadb is not None
+    assert mysql.last.startswith("5.7")
+    assert mysql.gone == "8.0.3"
+    assert mariadb.last == "11.8"
+    assert mariadb.gone is None
+
+
+def test_a_successor_is_told() -> None:
+    """What is documented to have replaced an option is told with it."""
+    found = known_elsewhere("tx_isolation")
+    assert found is not None
+    assert found.replaced_by == "transaction_isolation"
+
+
+def test_one_flavour_only_and_nowhere() -> None:
+    """An option of one flavour has no span in the other; a name that nobody had is not known."""
+    found = known_elsewhere("aria_pagecache_buffer_size")
+    assert found is not None
+    assert found.span("mysql") is None
+    assert known_elsewhere("innodb_bufer_pool_size") is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("innodb_bufer_pool_size", "innodb_buffer_pool_size"),
+        ("inodb_buffer_pool_szie", "innodb_buffer_pool_size"),
+        ("max_conections", "max_connections"),
+        ("qort", "port"),
+        ("sort_bufer_szie", "sort_buffer_size"),
+        ("character_set_sever", "character_set_server"),
+        ("completely_made_up_option", None),
+        ("x", None),
+        ("", None),
+    ],
+)
+def test_the_nearest_name(typed: str, meant: str | None) -> None:
+    """A slip or two is seen through; a name unlike all others has no neighbour."""
+    assert nearest(typed, load(parse_target("mysql-8.4"))) == meant
