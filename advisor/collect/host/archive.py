@@ -104,10 +104,7 @@ def open_tar(path: str) -> TarRoot:
     """
     try:
         with open(path, "rb") as raw:
-            plain = _unpacked(raw)
-            contents = _contents(plain)
-            if not plain.ends_as_a_tar():
-                raise ValueError("it is cut short")
+            contents = _contents(_unpacked(raw))
     except (OSError, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ArchiveError(f"{path}: can't be read as the tar of a host: {reason}") from error
@@ -134,11 +131,12 @@ class _Bounded(io.RawIOBase):
         self._tail = (self._tail + data)[-len(_END) :]
         return data
 
-    def ends_as_a_tar(self) -> bool:
-        """Read what is left, and tell whether a tar's end stands there: without one, the rest was cut off."""
+    def finish(self) -> None:
+        """Read what is left; ValueError where that isn't the end of a tar, since then the rest was cut off."""
         while self.read(1 << 16):
             pass
-        return self._tail == _END
+        if self._tail != _END:
+            raise ValueError("it is cut short")
 
 
 def _unpacked(raw: IO[bytes]) -> _Bounded:
@@ -173,6 +171,7 @@ def _contents(plain: _Bounded) -> Contents:
             elif member.isreg() and (content := archive.extractfile(member)):
                 contents.files[path] = content.read(MAX_READ if path.endswith("/proc/cpuinfo") else MAX_FILE)
                 kept += len(contents.files[path])
+    plain.finish()
     return contents
 
 

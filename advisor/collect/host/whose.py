@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from advisor.collect.host.root import Root
 
 _INSTEAD = "give --ram, --cpus and --disk, or a tar of its host"
+_LOADER_WORDS = 8
+"""A loader's own options stand before the program that it runs; the program's are not looked at."""
 
 
 class ServerClaim(NamedTuple):
@@ -92,12 +94,13 @@ def _listener(root: Root, claim: ServerClaim) -> Proof | NotProved:
 
 
 def _is_server(root: Root, pid: int) -> bool:
-    """Whether a process is a server by its program, its name, or what a loader or a tool was told to run."""
-    program = (root.link(f"/proc/{pid}/exe") or "").removesuffix(" (deleted)")
-    words = (root.read(f"/proc/{pid}/cmdline", 1 << 16) or "").split("\0")
-    before_options = [word for word in words[:8] if not word.startswith("-")]
-    names = {read_word(root, f"/proc/{pid}/comm"), *map(posixpath.basename, (program, *before_options))}
-    return bool(names & SERVERS)
+    """Whether a process is a server by its program or name, or by what a dynamic loader was told to run."""
+    program = posixpath.basename((root.link(f"/proc/{pid}/exe") or "").removesuffix(" (deleted)"))
+    name = read_word(root, f"/proc/{pid}/comm") or ""
+    if (program or name).startswith("ld-"):
+        words = (root.read(f"/proc/{pid}/cmdline", 1 << 16) or "").split("\0")[:_LOADER_WORDS]
+        return any(posixpath.basename(word) in SERVERS for word in words)
+    return program in SERVERS or name in SERVERS
 
 
 def _activated(root: Root, claim: ServerClaim) -> int | None:
@@ -140,7 +143,8 @@ def _same_data(root: Root, pid: int, claim: ServerClaim) -> str | NotProved | No
     """
     here = root.identify(claim.datadir) if claim.datadir.startswith("/") else None
     if here is None:
-        return NotProved(f"the server's data directory {claim.datadir or '(not told)'} isn't on this host: {_INSTEAD}")
+        place = claim.datadir or "(not told)"
+        return NotProved(f"the server's data directory {place} isn't to be seen here: run as root, or {_INSTEAD}")
     works_in = root.identify(f"/proc/{pid}/cwd")
     if works_in is not None:
         if works_in[:2] == here[:2] or _has_open(root, pid, claim.datadir):

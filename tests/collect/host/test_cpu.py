@@ -83,7 +83,7 @@ def understood(fields: Fields) -> list[tuple[str, object]]:
         if key.endswith("cache"):
             size, unit, count = re.fullmatch(r"([\d.]+) ?(\w*?)(?: \((\d+) instances?\))?", text).groups()
             value = (float(size) * UNITS[unit or "B"], int(count) if count else None)
-        elif key.startswith("NUMA node") and "CPU" in key or key.startswith("On-line"):
+        elif key.startswith("On-line") or re.fullmatch(r"NUMA node\d+ CPU\(s\)", key):
             value = numbers(text)
         elif key == "CPU max MHz":
             value = float(text)
@@ -122,9 +122,10 @@ def test_recorded_machine_is_counted_as_lscpu_counts_it(lscpu_machine: Path) -> 
 
 def test_recorded_caches_are_shared_as_lscpu_parse_says(lscpu_machine: Path) -> None:
     """The number of instances and the most processors on one agree with lscpu's table of processors."""
-    paragraph = expected_of(lscpu_machine).split("\n\n")[1].strip().split("\n")
-    names = paragraph[3].removeprefix("# ").split(",")
-    table = [line.split(",") for line in paragraph[4:]]
+    _, paragraph, _ = expected_of(lscpu_machine).split("\n\n", 2)
+    lines = paragraph.strip().split("\n")
+    names = lines[3].removeprefix("# ").split(",")
+    table = [line.split(",") for line in lines[4:]]
     caches = {cache.name: cache for cache in read_cpu(open_tar(str(lscpu_machine))).caches if cache.instances}
     online = {int(row[0]) for row in table}
     for name, cache in caches.items():
@@ -199,7 +200,7 @@ def test_cache_without_number_is_told_from_others_by_its_users(tree: Callable[[d
 
 
 def test_caches_of_different_sizes_add_up(tree: Callable[[dict[str, str]], Root]) -> None:
-    """Big and little cores have caches of one name and different sizes: the total is their sum, the size the largest."""
+    """Big and little cores have caches of one name and two sizes: the total is their sum, the size the largest."""
     files = cpus(2, cache__index0__level="1\n", cache__index0__type="Data\n")
     for cpu, size in ((0, "32K"), (1, "64K")):
         files[f"/sys/devices/system/cpu/cpu{cpu}/cache/index0/size"] = size

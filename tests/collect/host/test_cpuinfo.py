@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from advisor.collect.host import arm_parts, cpuinfo
 
-X86 = "processor\t: {0}\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\nmodel name\t: Xeon\nflags\t\t: lm\n\n"
-ARM64 = "processor\t: {0}\nBogoMIPS\t: 38.40\nCPU implementer\t: 0x41\nCPU part\t: {1}\nCPU variant\t: 0x1\nCPU revision\t: 1\n\n"
-POWER = "processor\t: {0}\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 3800.0MHz\nrevision\t: 2.3 (pvr 004e 1203)\n\n"
+X86 = "processor\t: {0}\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\nmodel name\t: Xeon\n\n"
+ARM64 = "processor\t: {0}\nBogoMIPS\t: 38.40\nCPU implementer\t: 0x41\nCPU part\t: {1}\nCPU variant\t: 0x1\n\n"
+POWER = (
+    "processor\t: {0}\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 3800.0MHz\nrevision\t: 2.3 (pvr 004e 1203)\n\n"
+)
 POWER_END = "timebase\t: 512000000\nplatform\t: pSeries\nmodel\t\t: IBM,9009-42A\nmachine\t\t: CHRP IBM,9009-42A\n"
 
 
@@ -33,8 +35,8 @@ def test_facts_of_the_whole_power_machine_make_no_kind() -> None:
 
 def test_kind_that_comes_after_the_processors_is_theirs() -> None:
     """Old ARM kernels list processors first and tell of their kind once, at the end."""
-    text = "processor\t: 0\nBogoMIPS\t: 48\n\nprocessor\t: 1\nBogoMIPS\t: 48\n\nFeatures\t: swp\nCPU implementer\t: 0x41\nCPU part\t: 0xc0f\n"
-    info = cpuinfo.parse(text)
+    processors = "".join(f"processor\t: {n}\nBogoMIPS\t: 48\n\n" for n in range(2))
+    info = cpuinfo.parse(processors + "Features\t: swp\nCPU implementer\t: 0x41\nCPU part\t: 0xc0f\n")
     assert [kind.get("model") for kind in info.kinds] == ["0xc0f"]
     assert {info.kind_index(cpu) for cpu in (0, 1)} == {0}
 

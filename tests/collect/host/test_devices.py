@@ -168,7 +168,13 @@ def test_name_with_a_slash_is_shown_as_under_dev(tree: Callable[[dict[str, str]]
 
 @pytest.mark.parametrize(
     ("uuid", "kind"),
-    [("LVM-abc", "lvm"), ("CRYPT-LUKS2-abc", "crypt"), ("mpath-3600", "mpath"), ("part1-mpath-3600", "part"), ("", "dm")],
+    [
+        ("LVM-abc", "lvm"),
+        ("CRYPT-LUKS2-abc", "crypt"),
+        ("mpath-3600", "mpath"),
+        ("part1-mpath-3600", "part"),
+        ("", "dm"),
+    ],
 )
 def test_device_mapper_names_its_owner(tree: Callable[[dict[str, str]], Root], uuid: str, kind: str) -> None:
     """What stands before the first dash of a dm device's uuid says what it is."""

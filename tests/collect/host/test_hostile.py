@@ -22,10 +22,25 @@ WORDS = [
     "[none] mq-deadline", "[", "8:0", "259:1", "raid10", "raid5", "4 (3)", "32K", "Unified", "Name:\tmysqld\nUid:\t0",
     "1 1 8:0 / / rw - ext4 /dev/sda rw\n2 1 8:0 / / rw - btrfs /dev/sda:/dev/md0 rw\n1 2 0:1 / / rw - cgroup2 x rw",
     "0::/a/../../b\n4:memory,cpu:/" + "x/" * 3000, "processor : 0\nflags : lm\nprocessor : 70000\nprocessor 1: x : y",
-    "MemTotal: 1 kB\nHugePages_Total: x", "a=b\nPRETTY_NAME=\"\x1b[31m", "CPU Topology SW: 0 0 4 2 3 8", "\x00\x00", "\\777",
+    "MemTotal: 1 kB\nHugePages_Total: x", "a=b\nPRETTY_NAME='\x1b[31m", "CPU Topology SW: 0 0 4 2 3 8", "\x00",
+    "\\777",
     "cache3 : level=9 type=Data scope=Shared size=64K", "Max open files  1 2 3", "238: online", "/lib/libjemalloc.so",
 ]  # fmt: skip
-NAMES = ["sda", "sda1", "md0", "dm-0", "loop0", "cciss!c0d0", "cpu0", "node1", "node99999999", "index0", "7", "..", "a b"]
+NAMES = [
+    "sda",
+    "sda1",
+    "md0",
+    "dm-0",
+    "loop0",
+    "cciss!c0d0",
+    "cpu0",
+    "node1",
+    "node99999999",
+    "index0",
+    "7",
+    "..",
+    "a b",
+]
 claims = st.builds(
     ServerClaim,
     via=st.sampled_from(["socket", "tcp", ""]),

@@ -38,7 +38,9 @@ def test_this_process_is_what_the_kernel_tells_it_of_itself() -> None:
 
 
 def maps(*libraries: str) -> str:
-    return "".join(f"7f00-7f01 r-xp 00000000 fe:00 42    /usr/lib/x86_64-linux-gnu/{library}\n" for library in libraries)
+    return "".join(
+        f"7f00-7f01 r-xp 00000000 fe:00 42    /usr/lib/x86_64-linux-gnu/{library}\n" for library in libraries
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """Arrays and stripes.
 
-None of the recorded machines has an md array. These trees are written by hand from the kernel's Documentation/admin-guide/md.rst
-(level, chunk_size, raid_disks, layout, array_state) and Documentation/ABI/stable/sysfs-block (minimum_io_size is the chunk of a striped
-array, optimal_io_size its stripe). Where `lsblk` is installed, it reads the same trees.
+None of the recorded machines has an md array. These trees are written by hand from the kernel's
+Documentation/admin-guide/md.rst (level, chunk_size, raid_disks, layout, array_state) and
+Documentation/ABI/stable/sysfs-block (minimum_io_size is the chunk of a striped array, optimal_io_size its stripe).
+Where `lsblk` is installed, it reads the same trees.
 """
 
 from __future__ import annotations
@@ -34,7 +35,11 @@ SECTORS = 1 << 21
 def device(name: str, number: str, **files: object) -> dict[str, str]:
     """A device where the kernel has it, with its links in /sys/block and /sys/dev/block."""
     base = f"/sys/devices/virtual/block/{name}"
-    made = {f"{base}/dev": f"{number}\n", f"{base}/size": f"{SECTORS}\n", f"{base}/queue/scheduler": "[none] mq-deadline\n"}
+    made = {
+        f"{base}/dev": f"{number}\n",
+        f"{base}/size": f"{SECTORS}\n",
+        f"{base}/queue/scheduler": "[none] mq-deadline\n",
+    }
     made[f"/sys/block/{name}"] = f"-> ../devices/virtual/block/{name}"
     made[f"/sys/dev/block/{number}"] = f"-> ../../devices/virtual/block/{name}"
     return made | {f"{base}/{file.replace('__', '/')}": f"{value}\n" for file, value in files.items()}
@@ -173,7 +178,9 @@ def test_hint_without_a_chunk_says_only_the_stripe(tree: Callable[[dict[str, str
         ("sda", 512, 33553920, "pci/host0/target0:2:0/0:2:0:0/block/sda"),
     ],
 )
-def test_single_disk_has_no_stripe(tree: Callable[[dict[str, str]], Root], name: str, minimum: int, optimal: int, path: str) -> None:
+def test_single_disk_has_no_stripe(
+    tree: Callable[[dict[str, str]], Root], name: str, minimum: int, optimal: int, path: str
+) -> None:
     """Flash, USB bridges and SATA disks name request sizes that mean no stripe, and so does 65,535 sectors."""
     assert traced(tree(one_disk(name, minimum, optimal, path))).stripe is None
 

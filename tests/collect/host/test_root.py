@@ -75,7 +75,9 @@ def test_links_are_followed_inside_the_root(make: Callable[[dict[str, str]], Roo
     assert root.names("/sys/dev/8:0") == ("size",)
 
 
-@pytest.mark.parametrize("path", ["/circle", "/ping", "/lost", "/sys/devices/x/size/more", "/no", "/a\0b", "/" + "x" * 5000])
+@pytest.mark.parametrize(
+    "path", ["/circle", "/ping", "/lost", "/sys/devices/x/size/more", "/no", "/a\0b", "/" + "x" * 5000]
+)
 def test_path_that_leads_nowhere_is_absent(make: Callable[[dict[str, str]], Root], path: str) -> None:
     """Circles, missing targets and impossible names are simply not there."""
     root = make(LINKS)
@@ -87,7 +89,9 @@ def test_path_that_leads_nowhere_is_absent(make: Callable[[dict[str, str]], Root
 )
 def test_nothing_outside_the_root_is_read(make: Callable[[dict[str, str]], Root], path: str) -> None:
     """Dots and links that climb stop at the root: the file that they find is the root's own, or none."""
-    root = make({"/up": "-> ../../../../../../../..", "/abs": "-> /etc/hostname", "/upfile": "-> ../../../../../etc/hostname"})
+    root = make(
+        {"/up": "-> ../../../../../../../..", "/abs": "-> /etc/hostname", "/upfile": "-> ../../../../../etc/hostname"}
+    )
     assert root.read(path) is None
     inside = make({"/etc/hostname": "inside\n"} | {"/up2": "-> /.."})
     assert inside.read("/../../etc/hostname") == "inside\n"
@@ -143,7 +147,15 @@ def test_tar_is_read_packed_or_not_and_under_a_directory_of_its_own(
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"no tar", b"\x1f\x8b", b"\xfd7zXZ\0rubbish", b"BZh9rubbish", tarred({"etc/passwd": "x"}), tarred({"../proc/x": "x"})],
+    [
+        b"",
+        b"no tar",
+        b"\x1f\x8b",
+        b"\xfd7zXZ\0rubbish",
+        b"BZh9rubbish",
+        tarred({"etc/passwd": "x"}),
+        tarred({"../proc/x": "x"}),
+    ],
     ids=["empty", "text", "cut-gzip", "bad-xz", "bad-bzip2", "no-host", "climbing"],
 )
 def test_what_is_no_tar_of_a_host_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:

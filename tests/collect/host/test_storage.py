@@ -72,7 +72,7 @@ for p in {0} {0}/a {0}/a/inner {0}/plain '{0}/a/with blank'; do stat -c '%d %n' 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
 def test_stacked_hidden_and_bind_mounts_are_told_apart(tmp_path: Path, tree: Callable[[dict[str, str]], Root]) -> None:
-    """In a mount namespace of its own: a mount over a mount hides what lies in it, and a bind mount has its source's device."""
+    """In a real mount namespace: a mount over a mount hides what is in it, a bind mount has its source's device."""
     scratch = tmp_path / "scratch"
     command = ["unshare", "-m", "sh", "-c", STACK.format(scratch)]
     out = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
@@ -87,7 +87,7 @@ def test_stacked_hidden_and_bind_mounts_are_told_apart(tmp_path: Path, tree: Cal
 
 
 def test_path_on_a_partition_goes_down_to_its_disk(tree: Callable[[dict[str, str]], Root]) -> None:
-    """The longest way: a link to another directory, its mount, the partition, the disk; options of both kinds are kept."""
+    """The longest way: a link to another directory, its mount, the partition, the disk; all options are kept."""
     mount = "1 0 8:16 / / rw - ext4 /dev/sdb rw\n2 1 8:1 / /srv rw,noatime shared:1 - xfs /dev/sda1 rw,attr2,inode64\n"
     root = tree({**SDA, "/proc/self/mountinfo": mount, "/srv/db/": "", "/var/lib/mysql": "-> /srv/db"})
     storage = traced(root, "/var/lib/mysql")
