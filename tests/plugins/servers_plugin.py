@@ -1,1 +1,215 @@
-"""Fixtures for real servers."""
+"""Fixtures for real servers, and the list of what was skipped that ends every run.
+
+`@pytest.mark.servers("mysql-8.0", "mariadb")` names servers or whole flavours; without it a test that takes
+`any_server`, `server_name` or `binary` runs once for each server. One that isn't at hand is skipped by name.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from probes.sandbox import Binary, Sandbox, describe
+from probes.sandbox import start as start_sandbox
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "servers"))
+
+from provisioning.build import check  # noqa: E402
+from provisioning.recipes import RECIPES  # noqa: E402
+from provisioning.shelf import ProvisionError, shelf  # noqa: E402
+
+AT_ONCE = 3  # default servers that are kept running; each takes up to half a gigabyte
+PARAMETRISED = "server_name"
+
+
+class Binaries(Protocol):
+    """Gives a server's program by the server's name; the test skips by name where it isn't at hand."""
+
+    def __call__(self, name: str) -> Binary: ...
+
+
+class Server(Protocol):
+    """Gives a running, untouched default server by name, shared by all tests: leave it as you found it."""
+
+    def __call__(self, name: str) -> Sandbox: ...
+
+
+class Start(Protocol):
+    """Starts a server of the test's own; it ends with the test. Words as for `probes.sandbox.start`."""
+
+    def __call__(
+        self,
+        name: str,
+        *,
+        option_file: str | os.PathLike[str] | None = None,
+        arguments: Iterable[str] = (),
+        tcp: bool = False,
+        small: bool = False,
+        base: str | os.PathLike[str] | None = None,
+    ) -> Sandbox: ...
+
+
+def names_of(words: Iterable[str]) -> list[str]:
+    """The servers that a marker's words mean: names, flavours (`mysql`, `mariadb`), or `all`; none means all."""
+    meanings = {word: [name for name in RECIPES if word in ("all", name, name.partition("-")[0])] for word in words}
+    unknown = [word for word, names in meanings.items() if not names]
+    if unknown:
+        raise pytest.UsageError(f"no such servers: {', '.join(unknown)}; there are {', '.join(RECIPES)}")
+    return [name for name in RECIPES if not meanings or any(name in names for names in meanings.values())]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test once for each server that it asks for, all tests of one server in a row."""
+    if PARAMETRISED in metafunc.fixturenames:
+        marker = metafunc.definition.get_closest_marker("servers")
+        metafunc.parametrize(PARAMETRISED, names_of(marker.args if marker else ()), indirect=True, scope="session")
+
+
+@functools.cache
+def provisioned(name: str) -> Binary:
+    """The program of a server on the shelf; raises ProvisionError where it isn't there or doesn't run."""
+    manifest = check(name)
+    folder = shelf() / name
+
+    def at(path: str | None) -> str | None:
+        return None if path is None else str(folder / path)
+
+    return describe(
+        str(folder / manifest.server), name, basedir=at(manifest.basedir), share=at(manifest.share),
+        plugins=at(manifest.plugins), print_defaults=at(manifest.print_defaults),
+    )
+
+
+@functools.cache
+def lacking(name: str) -> str | None:
+    """Why a server can't be had, None where it can."""
+    try:
+        provisioned(name)
+    except ProvisionError as error:
+        return f"{name} can't be had: {error}"
+    return None
+
+
+@pytest.fixture(scope="session")
+def binaries() -> Binaries:
+    """Servers' programs by name."""
+
+    def by_name(name: str) -> Binary:
+        if reason := lacking(name):
+            pytest.skip(reason)
+        return provisioned(name)
+
+    return by_name
+
+
+@pytest.fixture(scope="session")
+def server_name(request: pytest.FixtureRequest) -> str:
+    """The name of the server that this run of the test is about."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="session")
+def binary(server_name: str, binaries: Binaries) -> Binary:
+    """The program of the server that this run of the test is about, for questions that need no running server."""
+    return binaries(server_name)
+
+
+class Pool:
+    """Default servers, started at their first use and kept running while there is room."""
+
+    def __init__(self) -> None:
+        self.running: dict[str, Sandbox] = {}
+
+    def get(self, binary: Binary, in_use: set[str]) -> Sandbox:
+        """The running server of a program; the least recently used ones make room, those of this test stay."""
+        found = self.running.pop(binary.name, None)
+        if found is None or not found.running:
+            if found is not None:
+                found.close()
+            idle = [name for name in self.running if name not in in_use]
+            for name in idle[: max(0, len(self.running) - AT_ONCE + 1)]:
+                self.running.pop(name).close()
+            found = start_sandbox(binary, templates=shelf() / ".templates")
+        self.running[binary.name] = found
+        return found
+
+    def close(self) -> None:
+        """End them all."""
+        for sandbox in self.running.values():
+            sandbox.close()
+        self.running.clear()
+
+
+@pytest.fixture(scope="session")
+def server_pool() -> Iterator[Pool]:
+    """The running default servers of this session."""
+    pool = Pool()
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def server(binaries: Binaries, server_pool: Pool) -> Server:
+    """Running default servers by name; the test may hold several at once."""
+    in_use: set[str] = set()
+
+    def by_name(name: str) -> Sandbox:
+        in_use.add(name)
+        return server_pool.get(binaries(name), in_use)
+
+    return by_name
+
+
+@pytest.fixture
+def any_server(server_name: str, server: Server) -> Sandbox:
+    """The running default server that this run of the test is about."""
+    return server(server_name)
+
+
+@pytest.fixture
+def start(binaries: Binaries) -> Iterator[Start]:
+    """Servers of the test's own, by name, with an option file or arguments; all end with the test."""
+    started: list[Sandbox] = []
+
+    def by_name(
+        name: str,
+        *,
+        option_file: str | os.PathLike[str] | None = None,
+        arguments: Iterable[str] = (),
+        tcp: bool = False,
+        small: bool = False,
+        base: str | os.PathLike[str] | None = None,
+    ) -> Sandbox:
+        sandbox = start_sandbox(
+            binaries(name), option_file=option_file, arguments=arguments, tcp=tcp, small=small, base=base,
+            templates=shelf() / ".templates",
+        )
+        started.append(sandbox)
+        return sandbox
+
+    yield by_name
+    for sandbox in started:
+        sandbox.close()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """End the run with what was not tried here, and why, grouped by reason."""
+    tests: dict[str, list[str]] = defaultdict(list)
+    for report in terminalreporter.getreports("skipped"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        tests[reason.removeprefix("Skipped: ")].append(report.nodeid.partition("::")[0])
+    if not tests:
+        terminalreporter.write_line("Nothing was skipped.")
+        return
+    terminalreporter.section("skipped, and why")
+    for reason, files in sorted(tests.items(), key=lambda item: (-len(item[1]), item[0])):
+        terminalreporter.write_line(f"{len(files):4} x {reason}  [{', '.join(sorted(set(files)))}]")

@@ -17,11 +17,7 @@ class ProvisionError(Exception):
 
 def shelf() -> Path:
     """The directory that holds one folder a server: `MYCNF_SERVERS`, else the user's cache."""
-    chosen = os.environ.get("MYCNF_SERVERS")
-    if chosen:
-        return Path(chosen).expanduser().absolute()
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "mycnf" / "servers"
+    return Path(os.environ.get("MYCNF_SERVERS") or "~/.cache/mycnf/servers").expanduser().absolute()
 
 
 def workroom(name: str) -> Path:
@@ -45,8 +41,11 @@ def lock(name: str) -> Iterator[None]:
 def placing(name: str) -> Iterator[Path]:
     """Give an empty directory on the shelf that becomes server `name` if the block succeeds.
 
-    It is renamed into place at the end, so that a reader meets the old server, the new one or none.
+    It is renamed into place at the end, so that a reader meets the old server, the new one or none. The caller
+    holds the server's lock.
     """
+    for stale in shelf().glob(f".{name}.*"):
+        shutil.rmtree(stale, ignore_errors=True)  # of a run that was killed: the caller holds the lock now
     beside = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=shelf()))
     beside.chmod(0o755)
     try:

@@ -1,0 +1,25 @@
+"""The one starter of throwaway servers, for tests, for the demo and for experiments."""
+
+from __future__ import annotations
+
+from probes.sandbox.ask import ask_help, print_defaults, server_defaults, validate_config
+from probes.sandbox.binary import Binary, describe, host_binaries
+from probes.sandbox.errors import SandboxError
+from probes.sandbox.placement import help_values
+from probes.sandbox.scratch import sweep
+from probes.sandbox.server import Sandbox, start
+
+__all__ = [
+    "Binary",
+    "Sandbox",
+    "SandboxError",
+    "ask_help",
+    "describe",
+    "help_values",
+    "host_binaries",
+    "print_defaults",
+    "server_defaults",
+    "start",
+    "sweep",
+    "validate_config",
+]

@@ -1,0 +1,95 @@
+"""Ask a server what it makes of an option file, without starting it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import TYPE_CHECKING
+
+from probes.sandbox.binary import Binary, run_briefly
+from probes.sandbox.errors import SandboxError
+from probes.sandbox.placement import placement
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterable
+
+VALIDATES_SINCE = (8, 0, 16)
+
+
+def ask_help(
+    binary: Binary,
+    option_file: str | os.PathLike[str] | None = None,
+    *,
+    arguments: Iterable[str] = (),
+    placed: bool = False,
+    own_datadir: bool = False,
+) -> subprocess.CompletedProcess[str]:
+    """Run `--verbose --help` against an option file (none: `--no-defaults`); exit code, stdout, stderr as given.
+
+    The values stand in a table after the dashed line: see `help_values`. `placed` also gives the options of the
+    server's whereabouts, which outrank the file's. The data directory is an empty scratch one, which outranks the
+    file's too, unless `own_datadir`; then the server looks into the directory that the file or its build names.
+    """
+    with tempfile.TemporaryDirectory(prefix="mycnf-empty-") as empty:
+        command = [binary.program, _defaults(option_file)]
+        command += placement(binary) if placed else _messages(binary)
+        command += [] if own_datadir else [f"--datadir={empty}"]
+        return run_briefly([*command, *arguments, "--verbose", "--help"], cwd=empty)
+
+
+def validate_config(
+    binary: Binary, option_file: str | os.PathLike[str] | None = None, *, arguments: Iterable[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Run `--validate-config` of MySQL 8.0.16 and later: exit code 0 means that the server would start.
+
+    Raises SandboxError for a server that doesn't know the option.
+    """
+    if not binary.target.since("mysql", *VALIDATES_SINCE):
+        raise SandboxError(f"{binary.name} knows no --validate-config: ask MySQL 8.0.16 or later, or use ask_help")
+    with tempfile.TemporaryDirectory(prefix="mycnf-empty-") as empty:
+        command = [binary.program, _defaults(option_file), *placement(binary), f"--datadir={empty}", *as_user()]
+        return run_briefly([*command, *arguments, "--validate-config"], cwd=empty)
+
+
+def print_defaults(
+    binary: Binary, option_file: str | os.PathLike[str], *groups: str, arguments: Iterable[str] = ()
+) -> list[str]:
+    """The options that the flavour's own reader finds in the groups of a file, one `--name=value` each.
+
+    Raises SandboxError where the server came without my_print_defaults, or when it refuses the file.
+    """
+    if binary.print_defaults is None:
+        raise SandboxError(f"{binary.name} came without my_print_defaults: use server_defaults, or install it")
+    if not os.access(option_file, os.R_OK):
+        raise SandboxError(f"{os.fspath(option_file)} can't be read")  # MySQL's program passes over it in silence
+    done = run_briefly([binary.print_defaults, _defaults(option_file), *arguments, *groups])
+    if done.returncode != 0:
+        raise SandboxError(f"{binary.name} refuses {os.fspath(option_file)}: {done.stderr.strip()}", done.stderr)
+    return done.stdout.splitlines()
+
+
+def server_defaults(
+    binary: Binary, option_file: str | os.PathLike[str], *, suffix: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the server's own `--print-defaults`: its groups' options on the second line, parted by single blanks.
+
+    `suffix` is that of `--defaults-group-suffix`.
+    """
+    # Only these may stand before --print-defaults: after any other option it is passed over, and the server starts.
+    chosen = [f"--defaults-group-suffix={suffix}"] if suffix else []
+    return run_briefly([binary.program, _defaults(option_file), *chosen, "--print-defaults"])
+
+
+def as_user() -> list[str]:
+    """The option without which a server refuses to run as root."""
+    return ["--user=root"] if os.geteuid() == 0 else []
+
+
+def _defaults(option_file: str | os.PathLike[str] | None) -> str:
+    return "--no-defaults" if option_file is None else f"--defaults-file={os.path.abspath(os.fspath(option_file))}"
+
+
+def _messages(binary: Binary) -> list[str]:
+    # Without its messages MySQL 5.7 reports an error of its own, which is none of the file.
+    return [option for option in placement(binary) if option.startswith("--lc-messages-dir=")]

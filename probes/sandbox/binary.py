@@ -1,0 +1,100 @@
+"""Which server a sandbox runs: the host's own, or one that was unpacked somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from advisor.model import Target
+from probes.sandbox.errors import SandboxError, explain
+
+USUAL_FOLDERS = (
+    "/usr/sbin", "/usr/libexec", "/usr/bin", "/usr/local/sbin", "/usr/local/bin", "/usr/local/mysql/bin",
+    "/usr/local/mariadb/bin", "/opt/mysql/bin", "/opt/mysql/server/bin",
+)
+PROGRAMS = ("mysqld", "mariadbd")
+# What would let the developer's own surroundings reach into a throwaway server.
+FOREIGN_VARIABLES = (
+    "MYSQL_HOME", "MYSQL_UNIX_PORT", "MYSQL_TCP_PORT", "MYSQL_PWD", "UMASK", "UMASK_DIR", "NOTIFY_SOCKET",
+)
+
+
+@dataclass(frozen=True)
+class Binary:
+    """One server program and where its parts stand.
+
+    `basedir`, `share` (the folder of its charsets and messages) and `plugins` are given where the server
+    stands somewhere else than it was built for; `print_defaults` is its distribution's my_print_defaults.
+    """
+
+    name: str
+    program: str
+    target: Target
+    version: str
+    basedir: str | None = None
+    share: str | None = None
+    plugins: str | None = None
+    print_defaults: str | None = None
+
+
+def describe(
+    program: str,
+    name: str | None = None,
+    *,
+    basedir: str | None = None,
+    share: str | None = None,
+    plugins: str | None = None,
+    print_defaults: str | None = None,
+) -> Binary:
+    """Ask a server program what it is; raises SandboxError when it doesn't run or tells no version."""
+    said = run_briefly([program, "--no-defaults", "--version"])
+    match = re.search(r"Ver\s+((\d+(?:\.\d+)+)\S*)", said.stdout)
+    if said.returncode != 0 or match is None:
+        raise explain(f"{program} doesn't say its version", said.stderr + said.stdout)
+    flavour = "mariadb" if "mariadb" in said.stdout.lower() else "mysql"
+    target = Target(flavour, tuple(int(part) for part in match[2].split(".")))
+    return Binary(name or str(target), program, target, match[1], basedir, share, plugins, print_defaults)
+
+
+def host_binaries() -> list[Binary]:
+    """The servers installed on this host, on PATH or in the usual places; those that don't run are left out."""
+    found: dict[str, Binary] = {}
+    for folder in dict.fromkeys([*os.environ.get("PATH", "").split(os.pathsep), *USUAL_FOLDERS]):
+        for program in (os.path.join(folder, name) for name in PROGRAMS):
+            real = os.path.realpath(program)
+            if real in found or not (os.path.isfile(program) and os.access(program, os.X_OK)):
+                continue
+            try:
+                found[real] = describe(program, print_defaults=shutil.which("my_print_defaults"))
+            except SandboxError:
+                continue
+    return list(found.values())
+
+
+def run_briefly(
+    command: list[str], *, timeout: float = 60, cwd: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a server for an answer, in the C locale and free of the caller's MySQL variables.
+
+    Bytes that are not UTF-8 come through as surrogates. Raises SandboxError when it can't be run or hangs.
+    """
+    try:
+        done = subprocess.run(
+            command, cwd=cwd, env=environment(), timeout=timeout, check=False, capture_output=True,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        raise SandboxError(f"{command[0]} gave no answer in {timeout:.0f} s: is the host overloaded?") from None
+    except OSError as error:
+        raise SandboxError(f"{command[0]} can't be run: {error.strerror}") from error
+    out, err = (text.decode("utf-8", "surrogateescape") for text in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(command, done.returncode, out, err)
+
+
+def environment(temporary: str | None = None) -> dict[str, str]:
+    """The environment of a throwaway server; `temporary` is where it puts its temporary files."""
+    kept = {name: value for name, value in os.environ.items() if name not in FOREIGN_VARIABLES}
+    return {**kept, "LC_ALL": "C", **({"TMPDIR": temporary} if temporary else {})}

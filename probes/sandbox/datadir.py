@@ -1,0 +1,142 @@
+"""A new data directory: initialised by the server itself, or copied from a template that it initialised before."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import glob
+import hashlib
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from probes.sandbox.ask import as_user
+from probes.sandbox.errors import SandboxError, explain
+from probes.sandbox.leash import spawn
+from probes.sandbox.placement import placement, share_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probes.sandbox.binary import Binary
+
+FINGERPRINT = 16
+TIMEOUT = 180.0  # seconds; 2 to 4 on an idle disk
+# In the order in which mariadb-install-db feeds them.
+SYSTEM_TABLES = ("system_tables", "performance_tables", "system_tables_data")
+SYSTEM_ROUTINES = ("maria_add_gis_sp_bootstrap.sql", "sys_schema")
+# The bootstrap reader takes a line as a statement. NULL: root has no password instead of the unix_socket plugin,
+# so that every account may come in through the scratch directory's mode alone.
+PREFACE = (
+    "create database mysql;",
+    "use mysql;",
+    "set @auth_root_socket=NULL;",
+    "set @current_hostname='localhost';",
+    "set @skip_auth_anonymous=1;",
+)
+
+
+def initialise(binary: Binary, datadir: str, room: str) -> None:
+    """Let the server fill an empty data directory; its root account has no password.
+
+    `room` is a scratch directory for what is only needed meanwhile. Raises SandboxError with the server's own words.
+    """
+    log, feed = os.path.join(room, "initialise.log"), os.devnull
+    how = "--initialize-insecure"
+    if binary.target.is_mariadb:
+        feed, how = os.path.join(room, "bootstrap.sql"), "--bootstrap"
+        with open(feed, "wb") as script:
+            script.write(_bootstrap(share_folder(binary)))
+    command = [binary.program, "--no-defaults", *placement(binary), *as_user(), f"--datadir={datadir}", how]
+    process = spawn(command, log=log, temporary=room, feed=feed)
+    try:
+        code = process.wait(TIMEOUT)
+    except subprocess.TimeoutExpired:
+        raise SandboxError(f"{binary.name} was not done initialising in {TIMEOUT:.0f} s: is the disk busy?") from None
+    finally:
+        process.kill()
+    if code != 0:
+        with open(log, encoding="utf-8", errors="replace") as words:
+            raise explain(f"{binary.name} doesn't initialise its data directory (exit code {code})", words.read())
+
+
+def copy_template(binary: Binary, templates: str, datadir: str) -> None:
+    """Fill `datadir` from the template of this very binary below `templates`, made there when it is new.
+
+    A template is never started itself, and holds no server UUID: each copy makes its own.
+    """
+    os.makedirs(templates, mode=0o700, exist_ok=True)
+    template = os.path.join(templates, f"{binary.name.replace(os.sep, '_')}-{_fingerprint(binary)}")
+    with _lock(template + ".lock"):
+        if not os.path.isdir(template):
+            _make_template(binary, template)
+    _copy(template, datadir)
+
+
+def _make_template(binary: Binary, template: str) -> None:
+    beside = template + ".new"
+    shutil.rmtree(beside, ignore_errors=True)  # a killed maker's; the lock is ours now
+    fresh, sparse, room = (os.path.join(beside, part) for part in ("fresh", "sparse", "room"))
+    try:
+        for folder in (beside, fresh, sparse, room):
+            os.mkdir(folder, 0o700)
+        initialise(binary, fresh, room)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(fresh, "auto.cnf"))
+        _copy(fresh, sparse)
+        os.rename(sparse, template)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    _drop_older(template)
+
+
+def _drop_older(template: str) -> None:
+    for other in glob.glob(glob.escape(template.rpartition("-")[0]) + "-" + "[0-9a-f]" * FINGERPRINT):
+        if other != template:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy a folder's contents; redo logs are mostly zeros, which take no room and no time as holes."""
+    cp = ["cp", "-a", "--reflink=auto", "--sparse=always", source + "/.", target]
+    done = subprocess.run(cp, check=False, capture_output=True, stdin=subprocess.DEVNULL)
+    if done.returncode == 0:
+        return
+    try:  # another cp than GNU's
+        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+    except (OSError, shutil.Error) as error:
+        raise SandboxError(
+            f"the data directory can't be copied to {target} ({error}): is its file system full?"
+        ) from error
+
+
+def _fingerprint(binary: Binary) -> str:
+    program = os.stat(binary.program)
+    facts = (binary, os.path.realpath(binary.program), program.st_size, program.st_mtime_ns, os.geteuid(), PREFACE)
+    return hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()[:FINGERPRINT]
+
+
+def _bootstrap(share: str) -> bytes:
+    parts = ["\n".join(PREFACE).encode()]
+    parts += [_script(share, name) for name in (*SYSTEM_TABLES, *SYSTEM_ROUTINES)]
+    return b"\n".join(parts) + b"\n"
+
+
+def _script(share: str, name: str) -> bytes:
+    candidates = [f"{share}/{name}"] if name.endswith(".sql") else [f"{share}/{flavour}_{name}.sql"
+                                                                     for flavour in ("mariadb", "mysql")]
+    for path in candidates:
+        with contextlib.suppress(FileNotFoundError), open(path, "rb") as script:
+            return script.read()
+    raise SandboxError(
+        f"{candidates[0]} is missing, and without it no data directory can be made: "
+        "install the package that ships mariadb-install-db"
+    )
+
+
+@contextlib.contextmanager
+def _lock(path: str) -> Iterator[None]:
+    with open(path, "w", encoding="ascii") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield

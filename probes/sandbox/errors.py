@@ -1,0 +1,102 @@
+"""What goes wrong with a throwaway server, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+from advisor.exits import MycnfError
+
+LIBRARIES = {
+    "libaio.so.1": "apt-get install libaio1 (RHEL: dnf install libaio)",
+    "libnuma.so.1": "apt-get install libnuma1 (RHEL: dnf install numactl-libs)",
+    "libncurses.so.5": "apt-get install libncurses5 (RHEL: dnf install ncurses-compat-libs)",
+    "libtinfo.so.5": "apt-get install libtinfo5 (RHEL: dnf install ncurses-compat-libs)",
+}
+ERROR_LINE = re.compile(r"\[ERROR\]|\bERROR\b|^.*?: unknown |fatal|abort|error while loading", re.IGNORECASE)
+SHOWN_LINES = 40  # MySQL 5.7 shuts down in order after it refused an option, and says some twenty lines about that
+APPARMOR = "/sys/module/apparmor/parameters/enabled"
+
+
+class SandboxError(MycnfError):
+    """A throwaway server can't be had: one line that says why and what to do.
+
+    `log` holds the last lines of the server's error log, empty when there is none.
+    """
+
+    def __init__(self, message: str, log: str = "") -> None:
+        super().__init__(message)
+        self.log = log
+
+
+class Cause(NamedTuple):
+    """A known reason: what to look for in the log, what it means, what to do."""
+
+    pattern: re.Pattern[str]
+    meaning: str
+    remedy: str
+
+
+CAUSES = (
+    Cause(
+        re.compile(r"No space left on device|Errcode: 28|OS errno 28|OS error code 28|error number 28|Disk quota"),
+        "the file system of the scratch directory is full",
+        "free some space there, or name a directory on another file system",
+    ),
+    Cause(
+        re.compile(r"Cannot allocate memory|Out of memory|Errcode: 12\b|OS errno 12\b"),
+        "there is not enough memory for this server",
+        "stop something else, or start it with smaller buffers",
+    ),
+    Cause(
+        re.compile(r"Address already in use|Do you already have another (?:mysqld )?server running"),
+        "another server has the port",
+        "start it again: the next free port will be taken",
+    ),
+    Cause(
+        re.compile(r"io_setup\(\) failed|io_queue_init\(\) failed|Linux Native AIO interface"),
+        "the host's asynchronous I/O contexts are used up",
+        "raise the sysctl fs.aio-max-nr, or start it with --innodb-use-native-aio=0",
+    ),
+)
+
+
+def explain(what: str, log: str) -> SandboxError:
+    """Turn a server's last words into one error: what happened, why, and the remedy."""
+    shown = tail(log)
+    library = re.search(r"error while loading shared libraries: (\S+?):", log)
+    if library:
+        remedy = LIBRARIES.get(library[1], f"install the package that ships {library[1]}")
+        return SandboxError(f"{what}: the library {library[1]} is missing: {remedy}", shown)
+    for cause in CAUSES:
+        if cause.pattern.search(log):
+            return SandboxError(f"{what}: {cause.meaning}: {cause.remedy}", shown)
+    if re.search(r"Permission denied|Errcode: 13\b|OS errno 13\b", log) and _apparmor():
+        return SandboxError(
+            f"{what}: it may not use the scratch directory, and AppArmor is on: name a directory that the server's "
+            "profile in /etc/apparmor.d allows, or put that profile into complain mode (aa-complain)",
+            shown,
+        )
+    return SandboxError(f"{what}: {_said(log)}", shown)
+
+
+def tail(log: str, lines: int = SHOWN_LINES) -> str:
+    """The last lines of a log that hold anything."""
+    return "\n".join([line for line in log.splitlines() if line.strip()][-lines:])
+
+
+def _said(log: str) -> str:
+    kept = [line.strip() for line in log.splitlines() if line.strip()]
+    if not kept:
+        return "it left no message"
+    errors = [line for line in kept if ERROR_LINE.search(line) and not line.endswith("Aborting")]
+    return "its log ends with: " + " / ".join(line[:300] for line in (errors or kept)[-3:])
+
+
+def _apparmor() -> bool:
+    try:
+        with open(APPARMOR, encoding="ascii") as answer:
+            return os.path.isdir("/etc/apparmor.d") and answer.read(1) == "Y"
+    except OSError:
+        return False

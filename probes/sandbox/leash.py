@@ -1,0 +1,89 @@
+"""Start a server so that it can't outlive the process that started it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import subprocess
+import sys
+import threading
+from concurrent.futures import Future
+from typing import NamedTuple
+
+from probes.sandbox.binary import environment
+from probes.sandbox.errors import SandboxError
+
+# Runs in a small interpreter of its own that then becomes the server: asked from between fork and exec, the kernel
+# would be asked by a copy of a threaded program, which may hang.
+BECOME_THE_SERVER = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+if os.getppid() != int(sys.argv[1]):
+    sys.exit("its owner is gone")
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+OOM_SCORE = "600"  # short of memory, the kernel takes a throwaway server before anything of the user's
+
+
+class Job(NamedTuple):
+    """What to start, and the files that it writes to and reads from."""
+
+    command: list[str]
+    log: str
+    temporary: str
+    feed: str
+
+
+_Job = tuple["Future[subprocess.Popen[bytes]]", Job]
+_jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+_starter: dict[int, threading.Thread] = {}
+_guard = threading.Lock()
+
+
+def spawn(command: list[str], *, log: str, temporary: str, feed: str = os.devnull) -> subprocess.Popen[bytes]:
+    """Start a server in a session of its own; it dies with us.
+
+    stdout and stderr are appended to the file `log`, stdin is the file `feed`, and its working directory, which
+    takes its temporary files too, is `temporary`.
+    Raises SandboxError when it can't be executed.
+    """
+    _ensure_starter()
+    started: Future[subprocess.Popen[bytes]] = Future()
+    _jobs.put((started, Job(command, log, temporary, feed)))
+    try:
+        process = started.result()
+    except OSError as error:
+        raise SandboxError(f"{command[0]} can't be started: {error.strerror}") from error
+    with contextlib.suppress(OSError), open(f"/proc/{process.pid}/oom_score_adj", "w", encoding="ascii") as score:
+        score.write(OOM_SCORE)
+    return process
+
+
+def _ensure_starter() -> None:
+    # The kernel's "parent" is the thread that forked: a server started from a passing worker thread would die with
+    # that thread. So one thread forks them all, and it lasts as long as the process (a forked child gets its own).
+    with _guard:
+        owner = os.getpid()
+        if owner not in _starter:
+            _starter[owner] = threading.Thread(target=_serve, name="mycnf-sandbox-starter", daemon=True)
+            _starter[owner].start()
+
+
+def _serve() -> None:
+    while True:
+        started, job = _jobs.get()
+        try:
+            started.set_result(_popen(job))
+        except BaseException as error:  # noqa: BLE001  the caller's thread raises it
+            started.set_exception(error)
+
+
+def _popen(job: Job) -> subprocess.Popen[bytes]:
+    become = [sys.executable, "-I", "-S", "-c", BECOME_THE_SERVER, str(os.getpid()), *job.command]
+    with open(job.log, "ab", buffering=0) as log, open(job.feed, "rb") as feed:
+        return subprocess.Popen(
+            become, stdin=feed, stdout=log, stderr=log, start_new_session=True,
+            env=environment(job.temporary), cwd=job.temporary,
+        )

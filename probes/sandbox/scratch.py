@@ -1,0 +1,197 @@
+"""The scratch directory of a throwaway server: made, marked, removed, and swept up after a kill -9."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import stat
+import tempfile
+import time
+from typing import Any
+
+from probes import PRODUCT
+from probes.sandbox.errors import SandboxError
+
+PREFIX = "mycnf-sandbox-"
+PRIVATE = 0o700
+MARKER = ".mycnf-sandbox.json"
+SOCKET_ROOM = 107 - 1 - len("mysqlx.sock.lock")  # sun_path holds 107 bytes, and the servers put a lock file beside it
+DEATH_TAKES = 10.0  # seconds in which a killed server gives its memory back, at most
+SPACE_NEEDED = 400 << 20  # a fresh data directory takes 110 to 190 MiB, and it must be able to start
+
+
+class Scratch:
+    """A directory of mode 0700 that belongs to this process for as long as it lives.
+
+    Its marker is held locked by the owner. So a directory whose marker can be locked has lost its owner, whatever
+    happened to that process and in whichever container it ran.
+    """
+
+    def __init__(self, base: str | os.PathLike[str] | None = None) -> None:
+        parent = os.path.abspath(os.fspath(base)) if base is not None else default_base()
+        _require_space(parent)
+        try:
+            self.path = tempfile.mkdtemp(prefix=PREFIX, dir=parent)
+        except OSError as error:
+            raise SandboxError(
+                f"no scratch directory can be made in {parent} ({error.strerror}): name one that may be written"
+            ) from error
+        self.owner = os.getpid()
+        self.runtime = self.path
+        try:
+            self._marker = _locked_marker(self.path)
+            for folder in ("data", "tmp"):
+                os.mkdir(self.file(folder), PRIVATE)
+            if len(os.fsencode(self.path)) + 1 > SOCKET_ROOM:
+                self.runtime = tempfile.mkdtemp(prefix=PREFIX, dir=default_base())
+                self._runtime_marker = _locked_marker(self.runtime)
+        except BaseException:
+            self.remove()
+            raise
+        self.note()
+
+    def file(self, name: str) -> str:
+        """The path of a file or folder in the directory."""
+        return os.path.join(self.path, name)
+
+    @property
+    def socket(self) -> str:
+        """Where the server's socket goes: in the directory, or in a short one where its path is too long."""
+        return os.path.join(self.runtime, "sock")
+
+    def note(self, server_pid: int | None = None) -> None:
+        """Write down who owns the directory and which process serves from it."""
+        facts = {"product": PRODUCT, "owner": _identity(self.owner), "server": server_pid and _identity(server_pid)}
+        os.pwrite(self._marker, json.dumps(facts).encode().ljust(512), 0)
+
+    def remove(self) -> None:
+        """Remove everything, then let go of the marker; the second time nothing happens."""
+        if os.getpid() != self.owner:
+            return  # a forked child must not take its parent's server away
+        for path in {self.path, self.runtime}:
+            _remove(path)
+        for marker in ("_marker", "_runtime_marker"):
+            if marker in self.__dict__:
+                os.close(self.__dict__.pop(marker))
+
+
+def default_base() -> str:
+    """Where scratch directories go unless told otherwise: the system's directory for temporary files."""
+    return tempfile.gettempdir()
+
+
+def sweep(base: str | os.PathLike[str] | None = None) -> list[str]:
+    """Remove what dead owners left in `base`: their servers, then their directories; returns those paths.
+
+    Only real directories of this user with our own marker in them are touched, and none whose owner lives.
+    """
+    parent = os.path.abspath(os.fspath(base)) if base is not None else default_base()
+    try:
+        ours = [entry.path for entry in os.scandir(parent)
+                if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []  # there is nothing to sweep; whoever needs the directory will be told
+    return [path for path in ours if _sweep_one(path)]
+
+
+def _sweep_one(path: str) -> bool:
+    marker = _abandoned_marker(path)
+    if marker is None:
+        return False
+    try:
+        facts = _facts(marker)
+        if facts is None:
+            return False
+        _end(facts.get("server"))
+        return _remove(path)
+    finally:
+        os.close(marker)
+
+
+def _abandoned_marker(path: str) -> int | None:
+    """The locked marker of a directory without a living owner, None for every other directory."""
+    try:
+        directory = os.lstat(path)
+        if directory.st_uid != os.geteuid() or stat.S_IMODE(directory.st_mode) != PRIVATE:
+            return None
+        marker = os.open(os.path.join(path, MARKER), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        if os.fstat(marker).st_uid == os.geteuid() and stat.S_ISREG(os.fstat(marker).st_mode):
+            fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return marker
+    except OSError:
+        pass
+    os.close(marker)
+    return None
+
+
+def _facts(marker: int) -> dict[str, Any] | None:
+    try:
+        facts = json.loads(os.pread(marker, 4096, 0))
+    except ValueError:
+        return None
+    return facts if isinstance(facts, dict) and facts.get("product") == PRODUCT else None
+
+
+def _remove(path: str) -> bool:
+    # The marker goes last: what a broken removal leaves behind, the next sweep still knows as ours.
+    with contextlib.suppress(OSError):
+        for entry in list(os.scandir(path)):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            elif entry.name != MARKER:
+                os.unlink(entry.path)
+        if os.listdir(path) in ([], [MARKER]):
+            shutil.rmtree(path, ignore_errors=True)
+    return not os.path.exists(path)
+
+
+def _end(server: object) -> None:
+    # The number alone could be another process by now; the time of its start can't be the same.
+    if not isinstance(server, dict) or not isinstance(server.get("pid"), int):
+        return
+    deadline = time.monotonic() + DEATH_TAKES
+    while server == _identity(server["pid"]) and time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            os.kill(server["pid"], signal.SIGKILL)
+        time.sleep(0.05)
+
+
+def _identity(pid: int) -> dict[str, object] | None:
+    """A process beyond doubt: number, start in clock ticks since boot, boot; None when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as text:
+            started = int(text.read().rpartition(b")")[2].split()[19])
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as text_of_boot:
+            boot = text_of_boot.read().strip()
+        return {"pid": pid, "started": started, "boot": boot, "space": os.readlink("/proc/self/ns/pid")}
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _locked_marker(path: str) -> int:
+    # Locked before it has its name: no sweep ever meets a marker of a living owner unlocked.
+    nameless = os.path.join(path, MARKER + ".new")
+    marker = os.open(nameless, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    fcntl.flock(marker, fcntl.LOCK_EX)
+    os.pwrite(marker, json.dumps({"product": PRODUCT}).encode().ljust(512), 0)
+    os.rename(nameless, os.path.join(path, MARKER))
+    return marker
+
+
+def _require_space(parent: str) -> None:
+    try:
+        free = shutil.disk_usage(parent).free
+    except OSError as error:
+        raise SandboxError(f"{parent} can't be used for a scratch directory: {error.strerror}") from error
+    if free < SPACE_NEEDED:
+        raise SandboxError(
+            f"{parent} has {free >> 20} MiB free, and a throwaway server needs {SPACE_NEEDED >> 20}: "
+            "free some space there, or name a directory on another file system"
+        )

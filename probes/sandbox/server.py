@@ -1,0 +1,238 @@
+"""A throwaway server: started on a scratch directory, ready when you get it, gone when you leave."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+from probes.sandbox import farewell
+from probes.sandbox.ask import as_user
+from probes.sandbox.datadir import copy_template, initialise
+from probes.sandbox.errors import SandboxError, explain, tail
+from probes.sandbox.leash import spawn
+from probes.sandbox.placement import placement
+from probes.sandbox.scratch import DEATH_TAKES, Scratch, default_base, sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
+
+    import pymysql
+
+    from probes.sandbox.binary import Binary
+
+READY_TIMEOUT = 180.0
+STOP_TIMEOUT = 60.0
+POLL = 0.02
+CLIENT_ERRORS = range(2000, 3000)  # no answer from the server; every other number is an answer, if a refusal
+LOG_SHOWN = 1 << 20  # bytes of an error log that are looked at, from its end
+SMALL = (
+    "--innodb-buffer-pool-size=32M",
+    "--max-connections=40",
+    "--table-open-cache=200",
+    "--table-definition-cache=400",
+    "--skip-log-bin",
+)
+
+
+class Sandbox:
+    """A running throwaway server; leave the `with` block, or call `close`, and nothing of it is left.
+
+    `socket`, `error_log` and `datadir` are paths, `port` is None without TCP, `pid` is the server's own process.
+    """
+
+    def __init__(
+        self, binary: Binary, scratch: Scratch, port: int | None, option_file: str | None, arguments: tuple[str, ...]
+    ) -> None:
+        self.binary = binary
+        self.port = port
+        self.option_file = option_file
+        self.arguments = arguments
+        self.directory = scratch.path
+        self.datadir = scratch.file("data")
+        self.socket = scratch.socket
+        self.error_log = scratch.file("error.log")
+        self._scratch = scratch
+        self._process: subprocess.Popen[bytes] | None = None
+        self._log_start = 0
+        farewell.remember(self)
+
+    @property
+    def pid(self) -> int:
+        """The server's process id; raises SandboxError while it is stopped."""
+        if self._process is None:
+            raise SandboxError(f"{self.binary.name} is stopped: start it with restart()")
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether the server's process is alive."""
+        return self._process is not None and self._process.poll() is None
+
+    def log(self) -> str:
+        """The server's error log since its last start, its end if it is long; what it wrote to stderr included."""
+        with contextlib.suppress(OSError), open(self.error_log, "rb") as text:
+            text.seek(max(self._log_start, os.path.getsize(self.error_log) - LOG_SHOWN))
+            return text.read().decode("utf-8", "replace")
+        return ""
+
+    def connect(self, **options: Any) -> pymysql.Connection[Any]:
+        """A PyMySQL connection as root through the socket; options as for `pymysql.connect`."""
+        import pymysql
+
+        return pymysql.connect(**{"unix_socket": self.socket, "user": "root", **options})
+
+    def stop(self) -> None:
+        """Shut the server down in order and keep its data directory, for `restart`."""
+        if self._process is None:
+            return
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+            try:
+                self._process.wait(STOP_TIMEOUT)
+            except subprocess.TimeoutExpired:
+                self._kill()
+        self._process = None
+
+    def restart(self, arguments: Iterable[str] | None = None, *, timeout: float = READY_TIMEOUT) -> None:
+        """Shut down, and start again on the same data; new `arguments` replace the old ones.
+
+        Raises SandboxError when it doesn't come back; its directory stays until `close`.
+        """
+        self.stop()
+        if arguments is not None:
+            self.arguments = tuple(arguments)
+        self._launch(timeout)
+
+    def close(self) -> None:
+        """End the server at once and remove its directory; the second time nothing happens."""
+        if os.getpid() != self._scratch.owner:
+            return
+        self._kill()
+        self._process = None
+        self._scratch.remove()
+        farewell.forget(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def command(self) -> list[str]:
+        """The whole command line; what comes later outranks what comes earlier, and the file."""
+        first = f"--defaults-file={self.option_file}" if self.option_file else "--no-defaults"
+        return [
+            self.binary.program, first, *placement(self.binary), *as_user(),
+            f"--datadir={self.datadir}", f"--socket={self.socket}", *self._network(), *self._shelter(), *self.arguments,
+        ]
+
+    def _network(self) -> list[str]:
+        options = ["--skip-networking"] if self.port is None else [f"--port={self.port}", "--bind-address=127.0.0.1"]
+        if self.binary.target.since("mysql", 8):
+            options.append(f"--loose-mysqlx-socket={os.path.dirname(self.socket)}/mysqlx.sock")
+            if self.port is not None:
+                options += ["--loose-mysqlx-bind-address=127.0.0.1", f"--loose-mysqlx-port={free_port()}"]
+        return options
+
+    def _shelter(self) -> list[str]:
+        # An option file may point anywhere on the host; without one the server's own defaults lie in the scratch
+        # directory already, or come from the environment.
+        if self.option_file is None:
+            return []
+        inside = self._scratch.file
+        return [f"--log-error={self.error_log}", f"--pid-file={inside('pid')}", f"--tmpdir={inside('tmp')}"]
+
+    def _launch(self, timeout: float) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.socket)
+        with contextlib.suppress(FileNotFoundError):
+            self._log_start = os.path.getsize(self.error_log)
+        self._process = spawn(self.command(), log=self.error_log, temporary=self._scratch.file("tmp"))
+        self._scratch.note(self._process.pid)
+        self._await_ready(time.monotonic() + timeout)
+
+    def _await_ready(self, deadline: float) -> None:
+        while not self._answers():
+            code = self._process.poll() if self._process else 0
+            if code is not None:
+                how = f"exit code {code}" if code >= 0 else f"signal {-code}"
+                raise explain(f"{self.binary.name} died at its start ({how})", self.log())
+            if time.monotonic() > deadline:
+                self._kill()
+                raise SandboxError(
+                    f"{self.binary.name} did not get ready in time: is the host overloaded? "
+                    f"Its log ends with: {tail(self.log(), 1)}",
+                    tail(self.log()),
+                )
+            time.sleep(POLL)
+
+    def _answers(self) -> bool:
+        # A whole login and farewell, for a socket opened and closed would stand in the counters as an aborted one.
+        if not os.path.exists(self.socket):
+            return False
+        try:
+            self.connect(connect_timeout=5, read_timeout=5).close()
+        except OSError:
+            return False
+        except Exception as error:  # noqa: BLE001  PyMySQL is loaded only here; its errors carry the server's number
+            return bool(error.args) and error.args[0] not in CLIENT_ERRORS
+        return True
+
+    def _kill(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            # Bounded: called from a signal's handler, it may have interrupted the very wait that it repeats.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(DEATH_TAKES)
+
+
+def start(
+    binary: Binary,
+    *,
+    base: str | os.PathLike[str] | None = None,
+    option_file: str | os.PathLike[str] | None = None,
+    arguments: Iterable[str] = (),
+    tcp: bool = False,
+    small: bool = False,
+    templates: str | os.PathLike[str] | None = None,
+    timeout: float = READY_TIMEOUT,
+) -> Sandbox:
+    """Start a server on a scratch directory in `base` and return it when it takes connections.
+
+    Without further words it is an untouched default server that listens on its socket alone. `arguments` come last
+    on its command line. Without an option file MySQL passes over its persisted options too (`SET PERSIST`); an empty
+    file makes it read them. `tcp` opens a free port of 127.0.0.1. `small` bounds its memory. `templates` is a directory in
+    which an initialised data directory is kept and copied from, which is faster than initialising anew.
+    Raises SandboxError, and then nothing is left behind.
+    """
+    for place in {default_base(), os.fspath(base) if base is not None else default_base()}:
+        sweep(place)
+    file = None if option_file is None else os.path.abspath(os.fspath(option_file))
+    scratch = Scratch(base)
+    sandbox = Sandbox(binary, scratch, free_port() if tcp else None, file, (*(SMALL if small else ()), *arguments))
+    try:
+        if templates is None:
+            initialise(binary, sandbox.datadir, scratch.file("tmp"))
+        else:
+            copy_template(binary, os.fspath(templates), sandbox.datadir)
+        sandbox.restart(timeout=timeout)
+    except BaseException:
+        sandbox.close()
+        raise
+    return sandbox
+
+
+def free_port() -> int:
+    """A TCP port of 127.0.0.1 that nobody listens on just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
