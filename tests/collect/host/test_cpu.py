@@ -106,7 +106,7 @@ def compare(ours: list[tuple[str, object]], theirs: list[tuple[str, object]]) ->
 
 def summary(text: str) -> Fields:
     """The first paragraph of a recorded expectation, cut down to what the reader tells."""
-    lines = (line.partition(":") for line in text.split("\n\n")[0].split("\n"))
+    lines = (line.partition(":") for line in text.partition("\n\n")[0].split("\n"))
     return [(key, value.strip()) for key, _, value in lines if SAME.fullmatch(key)]
 
 

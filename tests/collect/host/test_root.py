@@ -28,6 +28,7 @@ LINKS = {
     "/sys/block/x": "-> ../devices/x",
     "/sys/dev/8:0": "-> ../block/x",
     "/top": "-> /sys/devices",
+    "/sys/deep/absolute": "-> /sys/devices/x",
     "/circle": "-> /circle",
     "/ping": "-> pong/a",
     "/pong": "-> ping/b",
@@ -69,6 +70,7 @@ def test_links_are_followed_inside_the_root(make: Callable[[dict[str, str]], Roo
     root = make(LINKS)
     assert root.read("/sys/dev/8:0/size") == "8\n"
     assert root.read("/top/x/size") == "8\n"
+    assert root.read("/sys/deep/absolute/size") == "8\n"
     assert root.real("/sys/dev/8:0") == "/sys/devices/x"
     assert root.link("/sys/block/x") == "../devices/x"
     assert root.link("/sys/devices/x/size") is None
