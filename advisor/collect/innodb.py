@@ -34,10 +34,11 @@ def innodb_status(session: Session, notes: Notes) -> str:
 
 
 def without_sql(text: str) -> str:
-    """The sections of an InnoDB status that hold numbers only."""
+    """The sections of an InnoDB status that hold numbers only, each once."""
     parts = _SECTION.split(text)
-    pairs = zip(parts[1::2], parts[2::2], strict=False)
-    return "".join(f"---\n{title}\n---\n{body}" for title, body in pairs if title in _KEPT)
+    # A statement quoted in the text may look like a section; the true one comes after all that quote statements.
+    bodies = dict(zip(parts[1::2], parts[2::2], strict=False))
+    return "".join(f"---\n{title}\n---\n{bodies[title]}" for title in _KEPT if title in bodies)
 
 
 def lsn(status: dict[str, str], innodb_text: str) -> int | None:

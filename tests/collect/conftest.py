@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import os
-from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pymysql
 import pytest
+from provisioning.shelf import shelf
 
 from advisor.collect.options import Account
-from probes.sandbox import Binary, Sandbox, SandboxError, describe, start
+from probes.sandbox import start as start_sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+    from pathlib import Path
 
-NAMES = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.4", "mariadb-11.8")
-SERVERS = Path(os.environ.get("MYCNF_SERVERS", Path.home() / ".cache" / "mycnf" / "servers"))
+    from servers_plugin import Binaries
+
+    from probes.sandbox import Sandbox
 
 
 class Live:
@@ -36,7 +36,7 @@ class Live:
             with connection.cursor() as cursor:
                 for statement in statements:
                     cursor.execute(statement)
-                return cursor.fetchall()
+                return tuple(cursor.fetchall())
         finally:
             connection.close()
 
@@ -46,12 +46,8 @@ class Live:
 
     @contextmanager
     def user(self, name: str, how: str) -> Iterator[str]:
-        """An account of a name that exists for the block; the test skips by name where the server lacks its plugin."""
-        self.run(f"DROP USER IF EXISTS '{name}'@'%'")
-        try:
-            self.run(f"CREATE USER '{name}'@'%' {how}")
-        except pymysql.err.MySQLError as error:
-            pytest.skip(f"{self.name} can't make such an account: {error.args[-1]}")
+        """An account of a name that exists for the block."""
+        self.run(f"DROP USER IF EXISTS '{name}'@'%'", f"CREATE USER '{name}'@'%' {how}")
         try:
             yield name
         finally:
@@ -68,42 +64,9 @@ class Live:
                 self.run("SET GLOBAL general_log = 0", "SET GLOBAL general_log_file = DEFAULT")
 
 
-def binary_of(name: str) -> Binary:
-    """A server of the tests by its name; the test skips by name where it can't be had."""
-    folder = SERVERS / name
-    if not (folder / "manifest.json").is_file():
-        pytest.skip(f"{name} is not at hand (python tests/servers/provision.py {name})")
-    told = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-
-    def path(key: str) -> str | None:
-        return str(folder / told[key]) if told.get(key) else None
-
-    try:
-        return describe(
-            str(folder / "server"), name, basedir=path("basedir"), share=path("share"), plugins=path("plugins")
-        )
-    except SandboxError as error:
-        pytest.skip(f"{name} can't be started: {error}")
-
-
 @pytest.fixture(scope="session")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Live]]:
-    """Start a server by name with options of its own; it ends with the session, or when the test closes it."""
-    templates = SERVERS.parent / "templates"
-    with ExitStack() as all_of_them:
-
-        def begin(name: str, *arguments: str, option_file: Path | None = None) -> Live:
-            sandbox = start(
-                binary_of(name), arguments=arguments, option_file=option_file, tcp=True, templates=templates
-            )
-            return Live(name, all_of_them.enter_context(sandbox))
-
-        yield begin
-
-
-@pytest.fixture(scope="session", params=NAMES)
-def live(request: pytest.FixtureRequest, started: Callable[..., Live]) -> Iterator[Live]:
-    """A default server of each series, reachable by socket and by TCP on the loopback."""
-    server = started(request.param)
-    yield server
-    server.sandbox.close()
+def live(server_name: str, binaries: Binaries) -> Iterator[Live]:
+    """A server of each series, reachable by socket and by TCP on the loopback; only these tests change it."""
+    binary = binaries(server_name)
+    with start_sandbox(binary, tcp=True, arguments=["--server-id=7"], templates=shelf() / ".templates") as sandbox:
+        yield Live(server_name, sandbox)

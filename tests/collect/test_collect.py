@@ -12,6 +12,7 @@ import pytest
 from advisor.collect import send
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connect import Limits, connect
+from advisor.collect.options import Account
 from advisor.collect.statements import STATEMENTS, TAG, is_listed
 from advisor.collect.workload import read_counters, read_workload
 from advisor.exits import ConnectError
@@ -19,12 +20,11 @@ from advisor.redact import MASK
 from advisor.snapshot import load, save
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from conftest import Live
+    from servers_plugin import Start
 
-    from advisor.collect.options import Account
     from advisor.collect.wire import Wire
     from advisor.facts import Unavailable
 
@@ -218,10 +218,9 @@ def test_no_sql_of_others_is_kept(live: Live) -> None:
     assert "hunter2" not in repr(facts)
 
 
+@pytest.mark.servers("mysql-5.7", "mariadb")  # later MySQL lets nobody lock its statistics table
 def test_a_statement_that_overruns_is_killed(live: Live) -> None:
     """A table locked by another makes one part absent with the reason; our statement is ended and the rest is read."""
-    if live.name in ("mysql-8.0", "mysql-9.7"):
-        pytest.skip(f"{live.name} lets nobody lock its statistics table")
     limits = Limits(connect=5, read=0.7, statement=60)
     holder = live.sandbox.connect()
     with holder.cursor() as cursor:
@@ -299,11 +298,10 @@ def test_a_server_that_hangs_on_the_way_keeps_what_was_read(live: Live) -> None:
 
 
 @pytest.mark.parametrize("name", ["mysql-8.0", "mariadb-10.11"])
-def test_a_server_killed_on_the_way_keeps_what_was_read(name: str, started: Callable[..., Live]) -> None:
+def test_a_server_killed_on_the_way_keeps_what_was_read(name: str, start: Start) -> None:
     """A server that dies within the window leaves everything read until then, and the facts say that it was lost."""
-    victim = started(name)
-    facts = from_account(victim.account(), AT_ONCE, lambda _: os.kill(victim.sandbox.pid, signal.SIGKILL))
-    victim.sandbox.close()
+    victim = start(name)
+    facts = from_account(Account("root", socket=victim.socket), AT_ONCE, lambda _: os.kill(victim.pid, signal.SIGKILL))
     assert "lost" in facts.lost
     assert facts.server.variables["datadir"]
     assert facts.server.origins
@@ -312,7 +310,7 @@ def test_a_server_killed_on_the_way_keeps_what_was_read(name: str, started: Call
 
 
 @pytest.mark.parametrize("name", ["mysql-5.7", "mysql-8.0", "mariadb-10.11"])
-def test_option_files_are_copied_without_secrets(name: str, started: Callable[..., Live], tmp_path: Path) -> None:
+def test_option_files_are_copied_without_secrets(name: str, start: Start, tmp_path: Path) -> None:
     """The files that the server was started with are read, includes and all, but for the secrets in them."""
     folder = tmp_path / "conf.d"
     folder.mkdir()
@@ -321,9 +319,8 @@ def test_option_files_are_copied_without_secrets(name: str, started: Callable[..
     main.write_text(f"[mysqld]\nmax_connections=77\n!includedir {folder}\n", encoding="utf-8")
     for path in (main, folder / "a.cnf"):
         path.chmod(0o640)
-    server = started(name, option_file=main)
-    facts = from_account(server.account(), NO_WINDOW)
-    server.sandbox.close()
+    server = start(name, option_file=main)
+    facts = from_account(Account("root", socket=server.socket), NO_WINDOW)
     assert facts.files is not None
     assert [file.path for file in facts.files.files] == [str(main), str(folder / "a.cnf")]
     assert [file.included for file in facts.files.files] == [False, True]
