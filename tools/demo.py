@@ -42,12 +42,14 @@ def main() -> int:
 
 def unpacked(name: str) -> Binary:
     """The server of that name from the cache; without it the demo ends and says how to get it."""
-    from provisioned import NAMES, provisioned
+    sys.path.insert(0, os.path.join(TOP, "tests", "plugins"))
+    from servers_plugin import lacking, names_of, provisioned
 
-    binary = provisioned(name) if name in NAMES else None
-    if binary is None:
-        sys.exit(f"demo: {name} is not unpacked here: make servers gets {', '.join(NAMES)}")
-    return binary
+    if name not in names_of(()):
+        sys.exit(f"demo: no such server: {name}; there are {', '.join(names_of(()))}")
+    if reason := lacking(name):
+        sys.exit(f"demo: {reason}")
+    return provisioned(name)
 
 
 def audit_throwaway(binary: Binary) -> int:

@@ -13,10 +13,7 @@ import time
 from collections.abc import Iterator
 
 from figure import Figure
-
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-from provisioned import NAMES, provisioned
+from servers_plugin import lacking, names_of, provisioned
 
 from probes.sandbox import Sandbox, SandboxError, start
 
@@ -27,13 +24,12 @@ SENT = re.compile(r"\b(?:Query|Execute|Prepare)\t")
 
 def figures(top: str) -> Iterator[Figure]:
     """Statements, seconds besides the window, and the errors and warnings of each server at its defaults."""
-    for name in NAMES:
+    for name in names_of(()):
+        if reason := lacking(name):
+            yield Figure(f"audit of {name}", None, why_not=reason)
+            continue
         try:
-            binary = provisioned(name)
-            if binary is None:
-                yield Figure(f"audit of {name}", None, why_not="not unpacked here: make servers")
-                continue
-            with start(binary) as server, tempfile.NamedTemporaryFile(suffix=".cnf") as no_options:
+            with start(provisioned(name)) as server, tempfile.NamedTemporaryFile(suffix=".cnf") as no_options:
                 yield from _of_one(top, name, server, no_options.name)
         except SandboxError as error:
             yield Figure(f"audit of {name}", None, why_not=str(error))
