@@ -9,7 +9,7 @@ from advisor.collect.host.cgroup import read_cgroup
 from advisor.collect.host.cpu import read_cpu
 from advisor.collect.host.devices import read_devices
 from advisor.collect.host.memory import read_memory
-from advisor.collect.host.process import read_process
+from advisor.collect.host.process import read_process, server_pids
 from advisor.collect.host.storage import trace
 from advisor.collect.host.system import read_system
 from advisor.facts.host import Host, Skipped
@@ -22,8 +22,10 @@ def read_host(root: Root, pid: int | None = None, datadir: str | None = None) ->
     """Read a host; with the server's pid also its process, limits and storage.
 
     `datadir` is where its data lies; without it, the process's working directory, which is the data directory
-    of a server. What can't be read is None and stands in `skipped` with the reason; nothing is raised.
+    of a server. Of a recorded host without a pid its only server is meant; on a live one a pid must be proved.
+    What can't be read is None and stands in `skipped` with the reason; nothing is raised.
     """
+    pid = _only_server(root) if pid is None else pid
     process = read_process(root, pid) if pid is not None else None
     devices = read_devices(root)
     place = datadir or (process.cwd if process else None)
@@ -47,3 +49,8 @@ def read_host(root: Root, pid: int | None = None, datadir: str | None = None) ->
         "os": "neither the kernel's version nor os-release is to be read",
     }
     return replace(host, skipped=tuple(Skipped(part, why) for part, why in reasons.items() if not getattr(host, part)))
+
+
+def _only_server(root: Root) -> int | None:
+    pids = server_pids(root) if root.machine() is None else ()
+    return pids[0] if len(pids) == 1 else None

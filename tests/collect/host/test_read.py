@@ -1,0 +1,69 @@
+"""A whole host in one value, with the reason for each part that is missing."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from advisor.collect.host import open_root, read_host
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from advisor.collect.host.root import Root
+
+    Make = Callable[[dict[str, str]], Root]
+
+
+def server(pid: int) -> dict[str, str]:
+    """A server's process with its data in /data."""
+    files = {"comm": "mysqld\n", "status": "Name:\tmysqld\n", "cwd": "-> /data"}
+    return {f"/proc/{pid}/{name}": text for name, text in files.items()}
+
+
+DATA = {"/data/": "", "/proc/self/mountinfo": "1 0 8:0 / / rw - ext4 /dev/sda rw\n"}
+
+
+def test_this_host_is_read_whole() -> None:
+    """On a running machine, with a process and a path, no part is missing that every machine has."""
+    host = read_host(open_root("/"), os.getpid(), "/")
+    assert {part.part for part in host.skipped} <= {"cgroup", "devices"}
+    assert host.usable_memory <= host.memory.total
+    assert host.usable_cpus <= len(host.cpu.online)
+
+
+def test_empty_root_says_what_is_missing(tree: Make) -> None:
+    """Every part that couldn't be read stands there with a reason, and nothing is raised."""
+    host = read_host(tree({"/proc/": ""}))
+    parts = ["cpu", "memory", "cgroup", "devices", "storage", "process", "os"]
+    assert [skipped.part for skipped in host.skipped] == parts
+    assert all(skipped.reason for skipped in host.skipped)
+    assert (host.usable_memory, host.usable_cpus) == (None, None)
+
+
+def test_recorded_host_with_one_server_is_about_that_server(tree: Make) -> None:
+    """A copy of a host with a single server tells of its process and of the storage that it works on."""
+    host = read_host(tree(DATA | server(7)))
+    assert (host.process.pid, host.storage.path, host.storage.mount.source) == (7, "/data", "/dev/sda")
+
+
+def test_recorded_host_with_two_servers_is_about_none(tree: Make) -> None:
+    """Of two servers neither is meant until a pid says so."""
+    root = tree(DATA | server(7) | server(8))
+    assert read_host(root).process is None
+    assert read_host(root, 8).process.pid == 8
+
+
+def test_smallest_of_all_limits_is_usable(tree: Make) -> None:
+    """A group's limit below the memory, and processors that the process may use, bound what counts."""
+    files = {
+        "/proc/meminfo": "MemTotal: 8388608 kB\n",
+        "/sys/devices/system/cpu/online": "0-7\n",
+        "/proc/self/mountinfo": "1 0 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+        "/proc/7/cgroup": "0::/db\n",
+        "/sys/fs/cgroup/db/memory.max": f"{4 << 30}\n",
+        "/sys/fs/cgroup/db/cpu.max": "350000 100000\n",
+    }
+    process = {"/proc/7/status": "Name:\tmysqld\nCpus_allowed_list:\t0-3\n", "/proc/7/comm": "mysqld\n"}
+    host = read_host(tree(files | process))
+    assert (host.usable_memory, host.usable_cpus) == (4 << 30, 3.5)
