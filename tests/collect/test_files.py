@@ -43,7 +43,7 @@ def test_options_about_files_count_only_in_front(tmp_path: Path) -> None:
     """--defaults-file and its kind are obeyed right behind the program's name, a loader or not; later they aren't."""
     proc = process(
         tmp_path, "/lib/ld.so", "--library-path", "/x", "/usr/sbin/mysqld", "--defaults-file=my.cnf",
-        "--defaults-group-suffix=_two", "--datadir=/d", "--defaults-extra-file=/late", PWD="/srv",
+        "--defaults-group-suffix=_two", "--datadir=/d", "--defaults-extra-file=/late", PWD="/srv",  # noqa: S106
     )  # fmt: skip
     start = start_of(7, proc)
     assert (start.defaults_file, start.group_suffix, start.extra_file) == ("/srv/my.cnf", "_two", "")
