@@ -1,0 +1,169 @@
+"""What the reader makes of every construct of an option file, with the servers' own readers as judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from advisor.optionfile import parse, resolve
+from advisor.optionfile.dialect import dialect
+from advisor.optionfile.lines import Kind, Line
+
+CASES = {
+    "plain": b"[mysqld]\nport=3306\n",
+    "spaces": b"[mysqld]\n  port \t=  3306  \n",
+    "no_value": b"[mysqld]\nskip-name-resolve\n  quick  \n",
+    "empty_value": b"[mysqld]\na=\nb= \nc=''\nd=\"\"\n",
+    "equals_in_value": b"[mysqld]\na=b=c\na = = b\n",
+    "equals_in_quotes": b"[mysqld]\n'a=b'=c\n",
+    "double_quotes": b'[mysqld]\na="x y"\nb=" x "\n',
+    "single_quotes": b"[mysqld]\na='x y'\nb=' x '\n",
+    "quotes_apart": b"[mysqld]\na='x' 'y'\nb='x'y'\nc=\"x'\nd='x\n",
+    "lone_quote": b"[mysqld]\na='\nb=\"\nc=''''\n",
+    "escapes": b"[mysqld]\na=x\\ny\\tz\\rw\\bv\\su\\\\t\\qs\\'r\\\"q\n",
+    "escapes_in_quotes": b"[mysqld]\na='x\\'y'\nb=\"x\\\"y\"\n",
+    "escape_at_end": b"[mysqld]\na=x\\\nb='x\\'\nc=x\\\\\nd='\\\\'\n",
+    "comment_at_start": b"# c\n; c\n  # c\n\t; c\n[mysqld]\na=1\n",
+    "comment_behind": b"[mysqld]\na=1 # c\nb=1# c\nc#=1\ntmpdir=/a#b\nflag # c\nflag#c\n",
+    "semicolon_in_value": b"[mysqld]\na=1 ; c\ninit_connect=SET x; SET y\nflag ; c\n",
+    "hash_in_quotes": b"[mysqld]\na='x # y' # c\nb=\"x#y\"\nc='x\" # y'#c\n",
+    "hash_behind_escaped_quote": b"[mysqld]\na='x\\' # y' # c\nb='x\\\\' # c\nc=\\' # c' #c\nd='\\\\\\' # y' # c\n",
+    "hash_behind_open_quote": b"[mysqld]\na='x # y\nb=it's # y\n",
+    "quote_in_name": b"[mysqld]\na'b # c=1' # d\n",
+    "crlf": b"[mysqld]\r\na=1\r\nflag\r\nb='x'\r\n\r\n# c\r\n",
+    "old_mac": b"[mysqld]\ra=1\rb=2\r",
+    "no_final_newline": b"[mysqld]\na=1",
+    "no_final_newline_flag": b"[mysqld]\nflag",
+    "nothing": b"",
+    "newlines": b"\n\n\r\n \t\n",
+    "odd_spaces": b"[mysqld]\n\va\f=\v1\f\n\x1ca=\x1c1\x1c\n\x85b=1\n",
+    "latin1_space": b"[mysqld]\na=\xc3\xa0\n\xa0b=\xa0c\xa0\nnam\xc3\xa0=3\nflag\xa0\n\xa0# c\n",
+    "utf8_space": b"[mysqld]\n\xc2\xa0a=1\nb=\xc2\xa0x\xc2\xa0\n",
+    "utf8": "[mysqld]\nä = 'ö # ü' # ß\nb=\N{SNOWMAN}\n".encode(),
+    "not_utf8": b"[mysqld]\n\xff=\xfe\nb='\xe9t\xe9'\n",
+    "group_spaces": b"[ mysqld]\na=1\n[mysqld \t]\nb=1\n  [mysqld]\nc=1\n[mysqld\xa0]\nd=1\n",
+    "group_tail": b"[mysqld] # c\na=1\n[client]\nb=1\n[mysqld]] x\nc=1\n[mysqld] d=1\n",
+    "group_case": b"[MySQLd]\na=1\n[MYSQLD]\nb=1\n",
+    "group_empty": b"[]\na=1\n[ ]\nb=1\n[mysqld]\nc=1\n",
+    "group_bracket_in_comment": b"[client\t# x]\na=1\n[[mysqld]\nb=1\n",
+    "group_again": b"[mysqld]\na=1\n[client]\na=2\n[mysqld]\na=3\n",
+    "group_unclosed": b"[mysqld]\na=1\n[oops\nb=1\n",
+    "outside_group": b"a=1\n[mysqld]\nb=1\n",
+    "outside_group_flag": b"# c\n\nflag\n[mysqld]\nb=1\n",
+    "byte_order_mark": b"\xef\xbb\xbf[mysqld]\na=1\n",
+    "byte_order_mark_comment": b"\xef\xbb\xbf# c\n[mysqld]\na=1\n",
+    "byte_order_mark_alone": b"\xef\xbb\xbf",
+    "unknown_directives": b"!foo\n!\n!includes x\n!Include x\n!includedirx y\n[mysqld]\na=1\n",
+    "include_nothing": b"[mysqld]\na=1\n!include\nb=1\n",
+    "includedir_nothing": b"[mysqld]\na=1\n!includedir \t\nb=1\n",
+    "include_at_end": b"[mysqld]\na=1\n!include",
+    "template_like": b"[mysqld]\na={ % x }\nb=$x\n",
+    "minus": b"[mysqld]\n--port=1\n-P=1\n-=x\n",
+    "nul": b"[mysqld]\nb=2\nc=1\0 # x\n",
+}
+GROUPS = ("mysqld", "server")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_my_print_defaults_agrees(
+    name: str, print_defaults: Callable, foreseen: Callable, tmp_path: Path
+) -> None:
+    """my_print_defaults gets the same options out of the file, or refuses it where we say so."""
+    path = tmp_path / "f.cnf"
+    path.write_bytes(CASES[name])
+    judged = print_defaults(path, *GROUPS)
+    assert foreseen(resolve([str(path)], flavour="mariadb"), GROUPS, "\n") == judged.arguments
+
+
+def test_servers_agree(server: object, foreseen_by_server: Callable, tmp_path: Path) -> None:
+    """Each real server starts with the same options of all files, included one after another."""
+    folder = tmp_path / "d"
+    folder.mkdir()
+    for at, data in enumerate(CASES.values()):
+        (folder / f"{at:02}.cnf").write_bytes(data)
+    path = tmp_path / "f.cnf"
+    path.write_text(f"[mysqld]\n!includedir {folder}\nlast=1\n")
+    flavour, version = server.target
+    resolved = resolve([str(path)], flavour=flavour, version=version)
+    assert foreseen_by_server(server, resolved) == server.asked(path).arguments
+
+
+@pytest.mark.parametrize("name", ["group_unclosed", "outside_group", "include_nothing", "byte_order_mark"])
+def test_servers_refuse(name: str, server: object, foreseen_by_server: Callable, tmp_path: Path) -> None:
+    """A line that we call rejected, or an option before any group, stops every real server."""
+    path = tmp_path / "f.cnf"
+    path.write_bytes(CASES[name])
+    assert foreseen_by_server(server, resolve([str(path)])) is None
+    assert server.asked(path).arguments is None
+
+
+@pytest.mark.parametrize("length", [4080, 4089, 4090, 4091, 4092, 4093, 9000])
+@pytest.mark.parametrize("start", ["a=", "# ", "flag"])
+def test_long_lines(
+    length: int, start: str, server: object, foreseen_by_server: Callable, tmp_path: Path
+) -> None:
+    """A line longer than a reader's buffer is several lines to MariaDB and to old MySQL, and one to new MySQL."""
+    path = tmp_path / "f.cnf"
+    path.write_text(f"[mysqld]\n{start}{'x' * length}\nb=2\n")
+    flavour, version = server.target
+    resolved = resolve([str(path)], flavour=flavour, version=version)
+    assert foreseen_by_server(server, resolved) == server.asked(path).arguments
+
+
+def lines(data: bytes, **version: object) -> tuple[Line, ...]:
+    """The lines of some bytes."""
+    return parse(data, "my.cnf", dialect("mysql", **version)).lines
+
+
+def test_places() -> None:
+    """Columns count code points from 1, the end is exclusive, comment and blanks stay outside."""
+    (_, line) = lines("[mysqld]\n  ä_b = 'ö x' # c\n".encode())
+    assert (line.name, line.raw, line.value) == ("ä_b", "'ö x'", "ö x")
+    assert (line.column, line.end_column) == (3, 14)
+    assert (line.value_column, line.value_end_column) == (9, 14)
+    assert line.text[line.value_column - 1 : line.value_end_column - 1] == line.raw
+
+
+def test_places_without_value() -> None:
+    """An option without a value has no raw one, and its place is its name's."""
+    (_, line) = lines(b"[mysqld]\n\tquick  # c\n")
+    assert (line.raw, line.value, line.column, line.end_column) == (None, None, 2, 7)
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", ""])
+def test_place_of_a_whole_option(ending: str) -> None:
+    """An option's place goes from its name to the end of its value."""
+    (_, line) = lines(f"[mysqld]\ninnodb_bufer_pool_size=1G{ending}".encode())
+    assert (line.number, line.column, line.end_column) == (2, 1, 26)
+
+
+def test_places_in_a_long_line() -> None:
+    """The second part of a line that is cut has the same number, and columns of the whole line."""
+    value = "x" * 4090 + "tail=1"
+    (_, first, second) = lines(f"[mysqld]\nab={value}\n".encode(), version=(5, 7))
+    assert (first.number, second.number) == (2, 2)
+    assert (first.value, second.name) == ("x" * 4090 + "t", "ail")
+    assert second.column == len("ab=") + len("x" * 4090 + "t") + 1
+
+
+def test_kinds() -> None:
+    """Each line says what it is, and a rejected or ignored one why."""
+    data = b"\n# c\n[mysqld]\na\n!include x\n!includedir y\n!z\n[oops\n"
+    read = lines(data)
+    assert [line.kind for line in read] == [
+        *(Kind.BLANK, Kind.COMMENT, Kind.GROUP, Kind.OPTION, Kind.INCLUDE, Kind.INCLUDEDIR),
+        *(Kind.IGNORED, Kind.REJECTED),
+    ]
+    assert [line.value for line in read[4:6]] == ["x", "y"]
+    assert "!include" in (read[6].value or "")
+    assert "bracket" in (read[7].value or "")
+
+
+def test_a_mark_is_told() -> None:
+    """A byte order mark is rejected by name, and the header behind it still begins its group."""
+    (mark, option) = lines(b"\xef\xbb\xbf[mysqld]\na=1\n")
+    assert mark.kind is Kind.REJECTED
+    assert "byte order mark" in (mark.value or "")
+    assert option.group == "mysqld"
