@@ -84,30 +84,27 @@ def _keep_a_month(known: Known, name: str) -> Action | None:
 
 @rule(
     "BIN002",
-    "missing-server-id",
-    severity=Severity.ERROR,
-    summary="The binary log is on without a server_id, and the server will not start.",
-    targets=(Span("mysql", before=(8,)),),
-    options=("server_id", "log_bin"),
+    "zero-server-id",
+    summary="server_id is 0, with which a server refuses replicas and can't be one.",
+    targets=(Span("mysql"),),
+    options=("server_id",),
     evidence=("ASK-13",),
     docs=Docs(
-        why="MySQL 5.7 refuses to start with a binary log and no server_id in its options. With server_id = "
-        "0 it starts, and refuses replicas.",
-        fix="Set server_id to a number of its own for each server of the topology.",
+        why="MySQL starts with server_id = 0 and a binary log, and then refuses replicas. MariaDB takes 1 "
+        "instead. Without any server_id MySQL 5.7 doesn't start with a binary log, which invalid-value "
+        "tells.",
+        fix="Set server_id to a number that no other server of the topology has.",
         risk="Two servers with one number break replication between them.",
-        restart=True,
-        exceptions="None.",
-        mind="A server of this version that starts with the file.",
+        exceptions="Servers that never take part in replication.",
+        mind="A replica that connects.",
     ),
 )
-def missing_server_id(known: Known) -> Iterator[Finding]:
-    """A binary log in the file, and no number for the server."""
-    line = known.file_verdict.effective.get("log_bin")
-    numbered = "server_id" in known.file_verdict.effective or (known.has("server") and known.number("server_id"))
-    if line is not None and writes_binary_log(known) and not numbered:
-        yield missing_server_id.finding(
-            f"{known.target.label} will not start with a binary log and no server_id.",
-            of_verdict(line),
+def zero_server_id(known: Known) -> Iterator[Finding]:
+    """A number of 0 that somebody wrote, on a server with a binary log."""
+    if known.number("server_id") == 0 and known.chosen("server_id") and writes_binary_log(known):
+        yield zero_server_id.finding(
+            "With 0 the server refuses replicas, although it writes a binary log for them.",
+            of_variable(known, "server_id"),
             help="set server_id to a number that no other server of the topology has",
         )
 

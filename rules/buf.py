@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 KIB = 1 << 10
 MIB = 1 << 20
 
-OLDER_MYSQL = Span("mysql", before=(8,))
-MYSQL_8 = Span("mysql", since=(8,))
+OLDER_MYSQL = Span("mysql", before=(8, 0))
+MYSQL_8 = Span("mysql", since=(8, 0))
 MARIADB = Span("mariadb")
 
 # RBS-01 and RBS-02: nothing above 128K was faster; from 2M on every sweep was clearly slower.

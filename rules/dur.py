@@ -91,9 +91,9 @@ def unsynced_binary_log(known: Known) -> Iterator[Finding]:
         known, "sync_binlog", 1, risk="commits wait for a sync, which can stall sessions on slow storage",
         watch="Binlog_group_commits" if known.target.is_mariadb else None,
     )  # fmt: skip
-    often = "never" if value == 0 else f"only after {value:,} groups of commits"
+    often = "never" if value == 0 else f"only once in {value:,} groups of commits"
     yield unsynced_binary_log.finding(
-        f"The server syncs the binary log {often}; after a crash of the system it can miss what InnoDB has.",
+        f"The binary log is synced {often}; after a crash of the system it can miss what InnoDB has.",
         of_variable(known, "sync_binlog"),
         severity=None if known.chosen("sync_binlog") and not _is_replica(known) else Severity.NOTE,
         help=words(action),

@@ -318,7 +318,7 @@ def io_capacity_above_its_maximum(known: Known) -> Iterator[Finding]:
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
     summary="A large buffer pool reads and writes through the system's page cache, which keeps the same pages again.",
-    targets=(Span("mysql", before=(8, 4)), Span("mariadb", since=(11,))),
+    targets=(Span("mysql", before=(8, 4)), Span("mariadb", since=(11, 0))),
     options=("innodb_flush_method", "innodb_data_file_buffering", POOL),
     evidence=("FLUSH-01", "FLUSH-02", "ASK-09"),
     docs=Docs(

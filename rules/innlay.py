@@ -140,7 +140,7 @@ def _pages_a_row(window: Workload) -> float | None:
     confidence=Confidence.LIKELY,
     summary="innodb_dedicated_server sizes the pool by the machine's memory, but a control group allows less.",
     needs=("host",),
-    targets=(Span("mysql", since=(8,), before=(9, 3)),),
+    targets=(Span("mysql", since=(8, 0), before=(9, 3)),),
     options=("innodb_dedicated_server",),
     evidence=("BP-04", "BP-03"),
     docs=Docs(

@@ -168,7 +168,7 @@ def _checkpoint(server: Server) -> tuple[int, int] | None:
     "overridden-redo-size",
     confidence=Confidence.LIKELY,
     summary="The size of the redo log's files is ignored, because its capacity is set too.",
-    targets=(Span("mysql", since=(8, 0, 30), before=(9,)),),
+    targets=(Span("mysql", since=(8, 0, 30), before=(9, 0)),),
     options=("innodb_log_file_size", "innodb_log_files_in_group", "innodb_redo_log_capacity"),
     evidence=("REDO-04",),
     docs=Docs(

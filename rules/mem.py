@@ -64,7 +64,7 @@ def pool_exceeds_memory(known: Known) -> Iterator[Finding]:
     yield pool_exceeds_memory.finding(
         f"The buffer pool of {about(pool)} takes {pool * 100 // size} % of the {where} that the server may use.",
         of_variable(known, POOL),
-        severity=Severity.ERROR if pool > size else Severity.WARNING,
+        severity=Severity.ERROR if pool >= size else Severity.WARNING,
         help=words(action),
         actions=these(action),
     )

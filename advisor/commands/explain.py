@@ -1,0 +1,110 @@
+"""`mycnf explain`: a rule with its evidence, or an option with what each series knows of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from advisor import exits
+from advisor.catalog.elsewhere import known_elsewhere, nearest
+from advisor.catalog.load import load
+from advisor.catalog.targets import SERIES, newest, parse_target
+from advisor.model import Target
+from advisor.report.jsonform import dumps
+from rules import all_rules, find
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.catalog.load import Option
+    from rules.registry import Rule
+
+WIDTH = 80
+
+
+def run(args: argparse.Namespace) -> int:
+    """Explain the rule or the option that was named; MycnfError, with the nearest name, where it is neither."""
+    target = parse_target(args.target) if args.target else None
+    rule = find(args.code)
+    if rule is not None:
+        _print(_rule(rule, args.format))
+    else:
+        _print(_option(args.code, target, args.format))
+    return exits.OK
+
+
+def _rule(rule: Rule, form: str) -> str:
+    from rules.evidence_store import load as evidence
+
+    known = [e for e in map(evidence, rule.evidence) if e is not None]
+    if form == "json":
+        from advisor.commands.rules import fields
+
+        shown = [e._replace(table=e.table and e.table._asdict())._asdict() for e in known]  # type: ignore[arg-type]
+        docs = {**rule.docs._asdict(), "options": list(rule.options)}
+        return dumps({"version": 1, "rule": {**fields(rule), **docs, "evidence": shown}})
+    from advisor.report.ruletext import page
+
+    return page(rule, known, width=_width(), ascii_only=_ascii_only())
+
+
+def _option(written: str, target: Target | None, form: str) -> str:
+    name = written.strip().lower().lstrip("-").replace("-", "_")
+    everywhere = {t: _find(name, t) for t in _targets()}
+    here = _find(name, target) if target else None
+    if here is None and not any(everywhere.values()) and known_elsewhere(name) is None:
+        raise exits.MycnfError(_unknown(written, name, target))
+    canonical = next((o.name for o in [here, *everywhere.values()] if o is not None), name)
+    speaking = [r for r in all_rules() if canonical in r.options or name in r.options]
+    if form == "json":
+        return dumps({"version": 1, "option": _fields(canonical, everywhere, here, target, speaking)})
+    from advisor.report.optiontext import page
+
+    return page(canonical, everywhere, here, target, speaking, width=_width())
+
+
+def _targets() -> list[Target]:
+    """The newest known patch of every supported series."""
+    return [Target(flavour, patch) for flavour, series in SERIES.items() for _, patch in sorted(series.items())]
+
+
+def _find(name: str, target: Target) -> Option | None:
+    catalog = load(target)
+    return catalog.get(name) or catalog.find_variable(name)
+
+
+def _fields(
+    name: str, everywhere: dict[Target, Option | None], here: Option | None, target: Target | None, speaking: list[Rule]
+) -> dict[str, Any]:
+    known = {str(t): o for t, o in everywhere.items()}
+    if target is not None:
+        known = {str(target): here}
+    targets = {t: None if o is None else {**o._asdict(), "asked": sorted(o.asked)} for t, o in known.items()}
+    return {"name": name, "targets": targets, "rules": [r.code for r in speaking]}
+
+
+def _unknown(written: str, name: str, target: Target | None) -> str:
+    dashed = name.replace("_", "-")
+    rules = [r for r in all_rules() if dashed in r.name or r.name in dashed or r.code.lower().startswith(name[:3])]
+    option = nearest(name, load(target or newest("mysql"))) or nearest(name, load(newest("mariadb")))
+    meant = option or next((r.name for r in rules), None)
+    hint = f"did you mean {meant}?" if meant else "`mycnf rules` lists the rules"
+    return f"{written!r} is neither a rule nor an option that any supported series knows; {hint}"
+
+
+def _width() -> int:
+    try:
+        return max(40, min(120, os.get_terminal_size(sys.stdout.fileno()).columns))
+    except (OSError, ValueError):
+        return WIDTH
+
+
+def _ascii_only() -> bool:
+    return "utf" not in (sys.stdout.encoding or "").lower()
+
+
+def _print(text: str) -> None:
+    """Print what the terminal's encoding can show, with a question mark for the rest."""
+    encoding = sys.stdout.encoding or "ascii"
+    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))

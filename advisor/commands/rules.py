@@ -1,0 +1,50 @@
+"""`mycnf rules`: every rule, with what it needs to look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from advisor import exits
+from advisor.report.jsonform import dumps
+from advisor.report.output import write
+from advisor.report.words import plural
+from rules import all_rules
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rules.registry import Rule
+
+
+def run(args: argparse.Namespace) -> int:
+    """List the rules by code, as text or JSON."""
+    rules = all_rules()
+    if args.format == "json":
+        write(dumps({"version": 1, "rules": [fields(r) for r in rules]}), None)
+    else:
+        write(_text(rules), None)
+    return exits.OK
+
+
+def fields(rule: Rule) -> dict[str, Any]:
+    """A rule with the field names of the contract."""
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "family": rule.family,
+        "severity": rule.severity.value,
+        "confidence": rule.confidence.value,
+        "summary": rule.summary,
+        "targets": [str(span) for span in rule.targets],
+        "needs": list(rule.needs),
+        "evidence": list(rule.evidence),
+        "probe": rule.probe,
+        "fix": rule.fix,
+    }
+
+
+def _text(rules: list[Rule]) -> str:
+    width = max(len(r.name) for r in rules)
+    rows = [f"{r.code}  {r.name:<{width}}  {r.severity.value:<7}  {', '.join(r.needs)}".rstrip() for r in rules]
+    head = f"{plural(len(rules), 'rule')}: code, name, usual severity, what it needs besides option files"
+    return "\n".join([head, "", *rows, "", "mycnf explain CODE tells why, with the evidence."]) + "\n"

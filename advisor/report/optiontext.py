@@ -1,0 +1,109 @@
+"""An option as a page for people: what it takes, its default in every series, and which rules speak of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.report.words import wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from advisor.catalog.load import Option
+    from advisor.model import Target
+    from rules.registry import Rule
+
+KINDS = {
+    "bool": "boolean",
+    "int": "whole number",
+    "uint": "whole number",
+    "double": "number",
+    "enum": "one word of a list",
+    "set": "words of a list",
+    "flagset": "switches of a list",
+    "string": "text",
+    "flag": "switch without a value",
+}
+ARGUMENTS = {"none": "takes no value", "optional": "value optional", "required": "value required"}
+
+
+def page(
+    name: str,
+    everywhere: Mapping[Target, Option | None],
+    here: Option | None,
+    target: Target | None,
+    rules: Sequence[Rule],
+    *,
+    width: int = 80,
+) -> str:
+    """The page; `here` is the option of the target that was asked about, None where it has none or none was named."""
+    shown = here or next((o for o in reversed(list(everywhere.values())) if o is not None), None)
+    blocks = [
+        name,
+        _asked_about(here, target),
+        *([_details(shown, width)] if shown else []),
+        _defaults(everywhere, width),
+    ]
+    if rules:
+        spoken = "\n".join(wrap(f"{r.code} {r.name}: {r.summary}", "  ", "    ", width) for r in rules)
+        blocks.append(f"Rules that speak of it\n{spoken}")
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _asked_about(here: Option | None, target: Target | None) -> str:
+    if target is None:
+        return ""
+    return f"As {target.label} knows it" if here else f"{target.label} has no such option."
+
+
+def _details(option: Option, width: int) -> str:
+    kind = f"{KINDS.get(option.kind, option.kind)}, {ARGUMENTS.get(option.arg, option.arg)}"
+    facts = [
+        ("takes", kind),
+        ("values", ", ".join(option.values)),
+        ("range", _range(option)),
+        ("variable", _variable(option)),
+        ("since", option.since or ""),
+        ("deprecated", _deprecated(option)),
+        ("plugin", option.plugin or ""),
+        ("another name of", option.alias_of or ""),
+        ("note", "accepted, and does nothing" if option.ignored else ""),
+    ]
+    return "\n".join(wrap(text, f"  {title}: ", "    ", width) for title, text in facts if text)
+
+
+def _range(option: Option) -> str:
+    if option.min is None and option.max is None:
+        return ""
+    low = "no lower bound" if option.min is None else f"{option.min:,}"
+    high = "no upper bound" if option.max is None else f"{option.max:,}"
+    return f"{low} to {high}" + (f", in steps of {option.block:,}" if option.block > 1 else "")
+
+
+def _variable(option: Option) -> str:
+    if option.variable is None:
+        return "none: an option of the command line and of files only"
+    change = {True: "can be changed while the server runs", False: "needs a restart"}.get(bool(option.dynamic), "")
+    scope = {"both": "global and of sessions"}.get(option.scope or "", option.scope or "")
+    return ", ".join(part for part in (option.variable, scope, change) if part)
+
+
+def _deprecated(option: Option) -> str:
+    instead = f", use {option.replaced_by}" if option.replaced_by else ""
+    return f"since {option.deprecated}{instead}" if option.deprecated else ""
+
+
+def _defaults(everywhere: Mapping[Target, Option | None], width: int) -> str:
+    rows = []
+    for target, option in everywhere.items():
+        rows.append(wrap(_default(option), f"  {target.label:<18}", " " * 20, width))
+    return "\n".join(["Default", *rows])
+
+
+def _default(option: Option | None) -> str:
+    if option is None:
+        return "no such option"
+    if option.ignored:
+        return "accepted, and does nothing"
+    shown = option.default if option.default is not None else "depends on the host" if option.host else "not known"
+    return shown + (f" (running: {option.running})" if option.running is not None else "")

@@ -1,0 +1,95 @@
+"""A rule as a page for people: what it says, why, on what evidence, and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.report.chart import chart
+from advisor.report.words import wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rules.evidence_store import Evidence, Table
+    from rules.registry import Rule
+
+CURVE_POINTS = 3
+STRENGTHS = {
+    "measured": "measured",
+    "server": "real servers asked",
+    "source-code": "server's source",
+    "vendor-doc": "vendor's statement",
+    "expert-opinion": "opinion",
+}
+
+
+def page(rule: Rule, evidence: Sequence[Evidence], *, width: int = 80, ascii_only: bool = False) -> str:
+    """The whole page; `evidence` is that of the rule, in its order."""
+    docs = rule.docs
+    blocks = [
+        f"{rule.code} {rule.name}\n{wrap(rule.summary, width=width)}",
+        wrap(f"{rule.severity.value}, {rule.confidence.value}; for {_targets(rule)}", width=width)
+        + _needs(rule, width),
+        _part("What happens", docs.why, width),
+        *(_evidence(e, width, ascii_only) for e in evidence),
+        "" if evidence else wrap("No measurement is known: this is an opinion.", width=width),
+        _part("How to fix", docs.fix + (" It needs a restart." if docs.restart else ""), width),
+        _part("Risk", docs.risk, width),
+        _part("Exceptions", docs.exceptions, width),
+        _part("Sources disagree", docs.disagree, width),
+        _part("What would change our mind", docs.mind, width),
+        _part("Measure it here", f"mycnf probe {rule.probe}" if rule.probe else "", width),
+        _part("Speaks of", ", ".join(rule.options), width),
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _part(title: str, text: str, width: int) -> str:
+    return f"{title}\n{wrap(text, '  ', width=width)}" if text else ""
+
+
+def _targets(rule: Rule) -> str:
+    names = {"mysql": "MySQL", "mariadb": "MariaDB"}
+    return " and ".join(str(s).replace(s.flavour, names.get(s.flavour, s.flavour), 1) for s in rule.targets)
+
+
+def _needs(rule: Rule, width: int) -> str:
+    return (
+        "\n" + wrap(f"looks at the option files and the {', the '.join(rule.needs)}", width=width) if rule.needs else ""
+    )
+
+
+def _evidence(e: Evidence, width: int, ascii_only: bool) -> str:
+    when = ", ".join(part for part in (e.versions, e.date) if part)
+    lines = [wrap(f"{e.id} {STRENGTHS.get(e.strength, e.strength)}: {when}", "", "  ", width)]
+    lines.append(wrap(e.conclusion, "  ", width=width))
+    if e.table is not None:
+        lines += ["", *table(e.table), ""]
+        if len(e.table.values) >= CURVE_POINTS:
+            lines += [_curve(e.table, width, ascii_only), ""]
+    for name, text in (("on", e.hardware), ("but", e.caveats), ("from", _source(e))):
+        if text:
+            lines.append(wrap(text, f"  {name}: ", "    ", width))
+    return "\n".join(lines)
+
+
+def _source(e: Evidence) -> str:
+    return ", ".join(part for part in (e.title, e.author, e.url) if part)
+
+
+def _curve(t: Table, width: int, ascii_only: bool) -> str:
+    return chart(t.labels, t.values, t.series, unit=t.unit, width=width - 2, ascii_only=ascii_only)
+
+
+def table(t: Table) -> Iterator[str]:
+    """The numbers as rows, one point a row and one series a column; a number that wasn't published is a dash."""
+    heads = [t.x, *(f"{name}, {t.unit}" if len(t.series) == 1 else name for name in t.series)]
+    rows = [[label, *(_number(ys[i]) for ys in t.series.values())] for i, label in enumerate(t.labels)]
+    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
+    for row in [heads, *rows]:
+        first = f"{row[0]:<{widths[0]}}"
+        yield "  " + "  ".join([first, *(f"{cell:>{w}}" for cell, w in zip(row[1:], widths[1:], strict=True))])
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:,g}" if abs(value) < 1e6 else f"{value:,.0f}"  # noqa: PLR2004
