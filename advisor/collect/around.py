@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.collect.files import read_files
+from advisor.collect.files import Reader, read_files
 from advisor.collect.host import NotProved, ServerClaim, open_root, prove, read_host
 from advisor.facts import Unavailable
 
@@ -23,7 +23,9 @@ def read_around(server: Server, notes: Notes) -> tuple[Host | None, Files | None
     datadir = server.variables.get("datadir", "")
     host = read_host(root, found.pid, datadir or None)
     notes += [Unavailable(f"host.{part.part}", part.reason) for part in host.skipped]
-    return host, read_files(found.pid, [origin.path for origin in server.origins.values()], datadir)
+    named = [origin.path for origin in server.origins.values()]
+    version = tuple(int(n) for n in server.version.split(".") if n.isdigit())
+    return host, read_files(found.pid, named, datadir, reader=Reader(server.flavour, version or None))
 
 
 def claim_of(server: Server) -> ServerClaim:

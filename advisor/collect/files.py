@@ -34,17 +34,29 @@ class Start(NamedTuple):
     user_home: str = ""
 
 
-def read_files(pid: int, named: Iterable[str], datadir: str, proc: str = "/proc") -> Files:
+class Reader(NamedTuple):
+    """Whose reader of option files it is: flavour, and version where it is known."""
+
+    flavour: str = "mysql"
+    version: tuple[int, ...] | None = None
+
+
+NEWEST_MYSQL = Reader()
+
+
+def read_files(
+    pid: int, named: Iterable[str], datadir: str, proc: str = "/proc", *, reader: Reader = NEWEST_MYSQL
+) -> Files:
     """The option files of the server that is process `pid`, in its reading order.
 
     `named` are the files that the server itself says values came from: those that the usual places don't explain are
     read too. A file that can't be read is listed without a text.
     """
     start = start_of(pid, proc)
-    copies = _copies(_tops(start, ()))
+    copies, folders = _copies(_tops(start, ()), reader)
     missing = [path for path in dict.fromkeys(named) if path and path not in copies and _is_option_file(path)]
     if missing:
-        copies = _copies(_tops(start, missing))
+        copies, folders = _copies(_tops(start, missing), reader)
     persisted = os.path.join(datadir, PERSISTED)
     return Files(
         files=tuple(copies.values()),
@@ -52,6 +64,7 @@ def read_files(pid: int, named: Iterable[str], datadir: str, proc: str = "/proc"
         group_suffix=start.group_suffix,
         inferred=not (start.no_defaults or start.defaults_file),
         persisted=persisted if os.path.exists(persisted) else "",
+        folders=tuple(folders),
     )
 
 
@@ -107,9 +120,10 @@ def _tops(start: Start, named: list[str] | tuple[()]) -> list[str]:
     return [path for path in usual if os.path.lexists(path)]
 
 
-def _copies(tops: list[str]) -> dict[str, FileCopy]:
-    """Each file once, where it is read first, includes behind the file that names them."""
+def _copies(tops: list[str], reader: Reader) -> tuple[dict[str, FileCopy], list[str]]:
+    """Each file once, where it is read first, includes behind the file that names them; and the directories listed."""
     copies: dict[str, FileCopy] = {}
+    folders: list[str] = []
 
     def take(path: str) -> bytes:
         try:
@@ -120,12 +134,17 @@ def _copies(tops: list[str]) -> dict[str, FileCopy]:
         copies.setdefault(path, _copy(path, data, included=path not in tops))
         return data
 
+    def names(folder: str) -> list[str]:
+        found = os.listdir(folder)
+        folders.append(folder)
+        return found
+
     for path in tops:
         try:
-            resolve([path], loader=take)
+            resolve([path], flavour=reader.flavour, version=reader.version, loader=take, lister=names)
         except (MycnfError, OSError):
             continue  # it is among the copies, without a text
-    return copies
+    return copies, folders
 
 
 def _copy(path: str, data: bytes | None, *, included: bool) -> FileCopy:

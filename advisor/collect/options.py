@@ -88,7 +88,7 @@ def _from_files(request: ConnectRequest) -> dict[str, tuple[str, str]]:
     groups = _groups(request)
     said: dict[str, tuple[str, str]] = {}
     for path in _files(request):
-        for placed in resolve([path], flavour="mysql").options:
+        for placed in resolve([path], on_host=True).options:
             if placed.line.group in groups and placed.line.name:
                 said[_name(placed.line.name)] = (placed.line.value or "", placed.path)
     for group, name, value in login_lines(request.login_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import posixpath
 from dataclasses import dataclass
 
@@ -35,7 +37,8 @@ class Files:
 
     `command_line` holds the server's own arguments with secrets taken out; `inferred` says that the list of files was
     concluded from the usual places, not told by the server's command line. `persisted` is the path of mysqld-auto.cnf
-    where there is one: its values come last, and the server tells them as PERSISTED.
+    where there is one: its values come last, and the server tells them as PERSISTED. `folders` are the directories of
+    `!includedir` lines that could be listed, empty ones too.
     """
 
     files: tuple[FileCopy, ...] = ()
@@ -43,6 +46,7 @@ class Files:
     group_suffix: str = ""
     inferred: bool = False
     persisted: str = ""
+    folders: tuple[str, ...] = ()
 
     @property
     def tops(self) -> tuple[str, ...]:
@@ -57,13 +61,12 @@ class Files:
         for copy in self.files:
             if copy.path == path and copy.text is not None:
                 return b"" if copy.mode & WORLD_WRITABLE else copy.text.encode("utf-8", "surrogateescape")
-        raise FileNotFoundError(path)
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
 
     def names(self, folder: str) -> list[str]:
-        """The names of this collection's files in a directory, for `!includedir`; FileNotFoundError where none is."""
+        """The names of this collection's files in a directory of an `!includedir`; FileNotFoundError for any other."""
         paths = [posixpath.normpath(copy.path) for copy in self.files]
         inside = posixpath.normpath(folder)
-        found = [posixpath.basename(path) for path in paths if posixpath.dirname(path) == inside]
-        if not found:
-            raise FileNotFoundError(folder)
-        return found
+        if inside not in map(posixpath.normpath, self.folders):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
+        return [posixpath.basename(path) for path in paths if posixpath.dirname(path) == inside]

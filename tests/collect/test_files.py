@@ -121,12 +121,17 @@ def test_a_collection_resolves_like_the_files(tmp_path: Path) -> None:
     (tmp_path / "conf.d").mkdir()
     write(tmp_path / "conf.d" / "b.cnf", "[mysqld]\nport=2\n")
     write(tmp_path / "conf.d" / "a.cnf", "[mysqld]\nport=1\n")
-    main = write(tmp_path / "etc.cnf", f"[mysqld]\n!includedir {tmp_path}/conf.d\nsocket=/s\n")
+    (tmp_path / "empty.d").mkdir()
+    includes = "".join(f"!includedir {tmp_path}/{folder}\n" for folder in ("conf.d", "empty.d/", "none.d"))
+    main = write(tmp_path / "etc.cnf", f"[mysqld]\n{includes}socket=/s\n")
     copied = read_files(7, [], str(tmp_path), process(tmp_path, "mysqld"))
     there = resolve([main])
     for path in (tmp_path / "conf.d").iterdir():
         path.unlink()
-    assert resolve(copied.tops, loader=copied.read, lister=copied.names).options == there.options
+    (tmp_path / "empty.d").rmdir()
+    here = resolve(copied.tops, loader=copied.read, lister=copied.names)
+    assert here.options == there.options
+    assert here.problems == there.problems
 
 
 def test_a_world_writable_file_counts_for_nothing() -> None:
