@@ -50,7 +50,11 @@ def skips(audited: Audited) -> Iterator[str]:
     for part in audited.facts.unavailable:
         reasons.setdefault(part.reason, []).append(part.part)
     if reasons:
-        yield "\n".join(wrap(clean(f"{why}: {', '.join(what)}"), "skipped  ") for why, what in reasons.items())
+        yield "\n".join(["not looked at", *(_skip(what, why) for why, what in reasons.items())])
+
+
+def _skip(what: list[str], why: str) -> str:
+    return wrap(clean(f"{', '.join(what)}: {why}"), "  ", "    ")
 
 
 def _block(f: Finding, colour: bool) -> str:
