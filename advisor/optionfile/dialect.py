@@ -9,24 +9,24 @@ class Dialect(NamedTuple):
     """How one server's reader takes lines.
 
     `whole_lines`: it reads a line of any length as one; else it goes on after 4094 bytes as on a new line.
-    `keeps_last_byte`: it reads an include path whole where the file ends behind it without a newline; else
-    it takes the path's last byte for that newline.
+    `lenient_includes`: it knows a comment behind an include path, and reads the path whole where the file
+    ends behind it; else the comment is part of the path, and the last byte is taken for the newline.
     """
 
     whole_lines: bool
-    keeps_last_byte: bool
+    lenient_includes: bool
 
 
 def dialect(flavour: str, version: tuple[int, ...] | None = None) -> Dialect:
     """The reader of a version, or of the flavour's newest.
 
-    Whole lines are in the source of 8.0.27 and not in 8.0.15; nobody was asked between, nor between 8.0.27
-    and 9.7.4 about the last byte.
+    Whole lines are in the source of 8.0.27 and not in 8.0.15; between 8.0.27 and 9.7.4 nobody was asked
+    about includes.
     """
     if flavour == "mariadb":
-        return Dialect(whole_lines=False, keeps_last_byte=False)
+        return Dialect(whole_lines=False, lenient_includes=False)
     whole_lines = version is None or version >= (8, 0, 27)
-    return Dialect(whole_lines, keeps_last_byte=version is None or version >= (9, 7))
+    return Dialect(whole_lines, lenient_includes=version is None or version >= (9, 7))
 
 
 NEWEST = dialect("mysql")

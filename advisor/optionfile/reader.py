@@ -42,9 +42,9 @@ def parse(data: bytes, path: str, dialect: Dialect = NEWEST) -> OptionFile:
             line = template.mark(line)
         if line.kind is Kind.GROUP:
             group = line.name
+        if line.kind in _INCLUDES:
+            line = _without_comment(line) if dialect.lenient_includes else _without_last_byte(line)
         lines.append(_shift(line, offset) if offset else line)
-    if lines and lines[-1].kind in _INCLUDES and not dialect.keeps_last_byte:
-        lines[-1] = _without_last_byte(lines[-1])
     return OptionFile(path, tuple(lines))
 
 
@@ -173,7 +173,7 @@ def _directive(body: str, start: int, text: str, number: int) -> Line:
         if word.startswith(keyword) and word[len(keyword) : len(keyword) + 1] in _SPACES:
             path = word[len(keyword) :].strip(SPACE)
             if not path:
-                return refused._replace(value=f"!{keyword} without a path: servers stop reading here.")
+                return _without_path(refused._replace(kind=kind))
             at = start + body.index(path, len(keyword) + 1) + 1
             end = at + len(path)
             return Line(kind, number, text, None, None, path, path, start + 1, end, at, end)
@@ -182,15 +182,34 @@ def _directive(body: str, start: int, text: str, number: int) -> Line:
 
 
 def _without_last_byte(line: Line) -> Line:
-    """The file's last line: what ends an include path is taken for the newline, whether it is one or not."""
+    """An include as most servers read it: the last byte counts as the newline, whether it is one or not."""
     path = line.raw or ""
     if not line.text.endswith(path):
         return line
-    cut = path.encode("utf-8", "surrogateescape")[:-1].rstrip(SPACE.encode("latin-1"))
+    cut = _trimmed(path.encode("utf-8", "surrogateescape")[:-1])
+    return line._replace(value=cut) if cut else _without_path(line)
+
+
+def _without_comment(line: Line) -> Line:
+    """An include as MySQL 9.7 reads it."""
+    path = line.raw or ""
+    start = comment_start(path)
+    if start == len(path):
+        return line
+    cut = _trimmed(path[:start].encode("utf-8", "surrogateescape"))
     if not cut:
-        why = f"!{line.kind} without a path: servers stop reading here."
-        return line._replace(kind=Kind.REJECTED, raw=None, value=why)
-    return line._replace(value=cut.decode("utf-8", "surrogateescape"))
+        return _without_path(line)
+    end = line.value_column + len(cut)
+    return line._replace(raw=cut, value=cut, end_column=end, value_end_column=end)
+
+
+def _trimmed(path: bytes) -> str:
+    return path.rstrip(SPACE.encode("latin-1")).decode("utf-8", "surrogateescape")
+
+
+def _without_path(line: Line) -> Line:
+    why = f"!{line.kind} without a path: servers stop reading here."
+    return line._replace(kind=Kind.REJECTED, raw=None, value=why)
 
 
 def _refused(body: str, start: int, text: str, number: int) -> Line:

@@ -98,6 +98,11 @@ class _Walk:
         if line.value != line.raw:
             message = f"without a newline behind it, servers before MySQL 9.7 read {written}; add a newline"
             tell(path, line.number, "cut-include", message)
+        if " #" in written:
+            message = (
+                "servers before MySQL 9.7 take the comment for part of the path; give it a line of its own"
+            )
+            tell(path, line.number, "comment-in-include", message)
         if is_relative(written):
             message = f"{written} is taken from where the server is started; write the whole path"
             tell(path, line.number, "relative-include", message)
