@@ -1,0 +1,101 @@
+"""The one function that sends keeps to the list, and lets go at once when it is told to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from advisor.collect.connect import Limits
+from advisor.collect.options import Account
+from advisor.collect.send import Lost, NotRead, open_session, send
+from advisor.collect.server import greet
+from advisor.collect.statements import DATA_SIZES, METRICS_MARIADB, METRICS_MYSQL, PLUGINS, STATUS, VARIABLES, Statement
+from advisor.collect.wire import NotListed
+
+if TYPE_CHECKING:
+    from conftest import Live
+    from servers_plugin import Start
+
+FOREIGN = Statement("foreign", "SHOW PROCESSLIST", "all", "it isn't on the list")
+DOCTORED = PLUGINS._replace(sql="DROP DATABASE mysql")
+
+
+@pytest.mark.servers("mysql-8.0")
+def test_what_is_not_listed_is_not_sent(live: Live) -> None:
+    """A statement from elsewhere, and a listed one with another text, stop before a byte is sent."""
+    session = open_session(live.account())
+    before = session.sent
+    for statement in (FOREIGN, DOCTORED):
+        with pytest.raises(NotListed):
+            send(session, statement)
+    assert session.sent == before
+    session.close()
+
+
+def test_what_a_server_lacks_is_a_reason(live: Live) -> None:
+    """A statement that only the other flavour knows gives a reason, and the session goes on."""
+    session = open_session(live.account())
+    with pytest.raises(NotRead, match="Unknown column"):
+        send(session, METRICS_MYSQL if live.is_mariadb else METRICS_MARIADB)
+    assert send(session, VARIABLES).rows
+    session.close()
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-10.11")
+def test_closing_twice_is_harmless(live: Live) -> None:
+    """A session may be closed again, and shut when it is closed."""
+    session = open_session(live.account())
+    session.close()
+    session.close()
+    session.shut()
+
+
+@pytest.mark.parametrize("name", ["mysql-8.0", "mariadb-10.11"])
+def test_another_thread_can_end_the_wait(name: str, start: Start) -> None:
+    """While a server hangs, another thread shuts the socket: the wait ends at once, long before the time limit."""
+    server = start(name)
+    session = open_session(Account("root", socket=server.socket), Limits(read=600))
+    os.kill(server.pid, signal.SIGSTOP)
+    threading.Timer(0.2, session.shut).start()
+    with pytest.raises(Lost, match="lost"):
+        send(session, STATUS)
+    with pytest.raises(Lost):
+        send(session, STATUS)
+    os.kill(server.pid, signal.SIGCONT)
+
+
+@pytest.mark.servers("mysql-5.7", "mariadb")  # later MySQL lets nobody lock its statistics table
+def test_the_server_itself_ends_what_takes_too_long(live: Live) -> None:
+    """A statement that waits for a lock is ended by the server's own limits, long before the client's."""
+    session = open_session(live.account(), Limits(read=600, statement=1))
+    greet(session, [])
+    holder = live.sandbox.connect()
+    with holder.cursor() as cursor:
+        cursor.execute("LOCK TABLES mysql.innodb_table_stats WRITE")
+        with pytest.raises(NotRead, match="no answer within 1 s"):
+            send(session, DATA_SIZES)
+        cursor.execute("UNLOCK TABLES")
+    holder.close()
+    assert session.timeouts == 0
+    assert send(session, DATA_SIZES).rows
+    session.close()
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7")
+def test_the_session_is_bounded_and_named(live: Live) -> None:
+    """The server holds our limits for the session, and knows it by the program's name."""
+    session = open_session(live.account())
+    greet(session, [])
+    own = f"(SELECT THREAD_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = {session.connection_id})"
+    bounds = "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.variables_by_thread WHERE THREAD_ID = "
+    names = "SELECT ATTR_NAME, ATTR_VALUE FROM performance_schema.session_connect_attrs WHERE PROCESSLIST_ID = "
+    held = dict(live.run(bounds + own))
+    attributes = dict(live.run(names + str(session.connection_id)))
+    session.close()
+    assert (held["max_execution_time"], held["lock_wait_timeout"], held["autocommit"]) == ("5000", "2", "ON")
+    assert held["transaction_read_only"] == "ON"
+    assert attributes["program_name"] == "mycnf"
