@@ -2,7 +2,8 @@
 
 usage: readme.py [--check]
 
-A block is a line `<!-- run: COMMAND -->` and the fenced block after it; COMMAND runs in the checkout, 80 columns wide.
+A block is a line `<!-- run: COMMAND -->` and the fenced block after it; COMMAND runs in the checkout, 80 columns wide,
+and may end in `| head -N`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def main() -> int:
 
 def _shown(command: str) -> str:
     """The prompt with the command, then what it prints, stderr first as a terminal would show it."""
-    words = shlex.split(command)
+    program, _, lines = command.partition(" | head -")
+    words = shlex.split(program)
     if words[0] != "mycnf":
         sys.exit(f"readme: only mycnf's own output is shown, not that of {words[0]}")
     ran = subprocess.run(
@@ -47,7 +49,8 @@ def _shown(command: str) -> str:
     )
     if ran.returncode not in (0, 1):
         sys.exit(f"readme: {command} ended with {ran.returncode}: {ran.stderr}")
-    return f"$ {command}\n{ran.stderr}{ran.stdout}"
+    printed = (ran.stderr + ran.stdout).splitlines(keepends=True)
+    return f"$ {command}\n" + "".join(printed[: int(lines) if lines else None])
 
 
 if __name__ == "__main__":
