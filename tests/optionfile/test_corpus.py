@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from advisor.optionfile import read, render, resolve
 from advisor.optionfile.lines import Kind
+from tests.optionfile.judges import PrintDefaults, Server, foreseen
 
 GROUPS = ("mysqld", "client", "server", "mariadb")
 
@@ -32,28 +33,22 @@ def test_every_file_comes_back(corpus: list[Path]) -> None:
     assert [path.name for path in corpus if render(read(str(path))) != path.read_bytes()] == []
 
 
-def test_my_print_defaults_agrees(
-    corpus: list[Path], print_defaults: Callable, foreseen: Callable, tmp_path: Path
-) -> None:
+def test_my_print_defaults_agrees(corpus: list[Path], print_defaults: PrintDefaults, tmp_path: Path) -> None:
     """my_print_defaults gets the same options out of every file, or refuses it where we say so."""
-    assert list(differences(corpus, print_defaults, foreseen, tmp_path / "f.cnf")) == []
+    assert list(differences(corpus, print_defaults, tmp_path / "f.cnf")) == []
 
 
-def differences(
-    corpus: list[Path], print_defaults: Callable, foreseen: Callable, scratch: Path
-) -> Iterator[str]:
+def differences(corpus: list[Path], print_defaults: PrintDefaults, scratch: Path) -> Iterator[str]:
     """The names of the files that my_print_defaults reads in another way."""
     for path in corpus:
         scratch.write_bytes(without_includes(path))
-        for group in GROUPS:
-            ours = foreseen(resolve([str(scratch)], flavour="mariadb"), (group,), "\n")
-            if ours != print_defaults(scratch, group).arguments:
-                yield f"{path.name} [{group}]"
+        if foreseen(resolve([str(scratch)], flavour="mariadb"), GROUPS) != print_defaults.arguments(
+            scratch, *GROUPS
+        ):
+            yield path.name
 
 
-def test_servers_agree(
-    corpus: list[Path], server: object, foreseen_by_server: Callable, tmp_path: Path
-) -> None:
+def test_servers_agree(corpus: list[Path], server: Server, tmp_path: Path) -> None:
     """Each real server starts with the same options of all files, included one after another."""
     folder = tmp_path / "d"
     folder.mkdir()
@@ -61,10 +56,8 @@ def test_servers_agree(
         (folder / path.name).write_bytes(without_includes(path))
     top = tmp_path / "f.cnf"
     top.write_text(f"!includedir {folder}\n")
-    flavour, version = server.target
-    resolved = resolve([str(top)], flavour=flavour, version=version)
-    assert len(resolved.options) > len(corpus)
-    assert foreseen_by_server(server, resolved) == server.asked(top).arguments
+    assert len(server.resolved(top).options) > len(corpus)
+    assert server.foreseen(top) == server.arguments(top)
 
 
 def test_nothing_is_taken_for_a_template(corpus: list[Path]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from advisor.optionfile import parse, resolve
 from advisor.optionfile.dialect import dialect
 from advisor.optionfile.lines import Kind, Line
+from tests.optionfile.judges import PrintDefaults, Server, foreseen
 
 CASES = {
     "plain": b"[mysqld]\nport=3306\n",
@@ -29,7 +29,8 @@ CASES = {
     "comment_behind": b"[mysqld]\na=1 # c\nb=1# c\nc#=1\ntmpdir=/a#b\nflag # c\nflag#c\n",
     "semicolon_in_value": b"[mysqld]\na=1 ; c\ninit_connect=SET x; SET y\nflag ; c\n",
     "hash_in_quotes": b"[mysqld]\na='x # y' # c\nb=\"x#y\"\nc='x\" # y'#c\n",
-    "hash_behind_escaped_quote": b"[mysqld]\na='x\\' # y' # c\nb='x\\\\' # c\nc=\\' # c' #c\nd='\\\\\\' # y' # c\n",
+    "hash_behind_escaped_quote": b"[mysqld]\na='x\\' # y' # c\nb='x\\\\' # c\nd='\\\\\\' # y' # c\n",
+    "hash_behind_escaped_quote_outside": b"[mysqld]\nc=\\' # c' #c\nd=1\n",
     "hash_behind_open_quote": b"[mysqld]\na='x # y\nb=it's # y\n",
     "quote_in_name": b"[mysqld]\na'b # c=1' # d\n",
     "crlf": b"[mysqld]\r\na=1\r\nflag\r\nb='x'\r\n\r\n# c\r\n",
@@ -67,17 +68,16 @@ GROUPS = ("mysqld", "server")
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_my_print_defaults_agrees(
-    name: str, print_defaults: Callable, foreseen: Callable, tmp_path: Path
-) -> None:
+def test_my_print_defaults_agrees(name: str, print_defaults: PrintDefaults, tmp_path: Path) -> None:
     """my_print_defaults gets the same options out of the file, or refuses it where we say so."""
     path = tmp_path / "f.cnf"
     path.write_bytes(CASES[name])
-    judged = print_defaults(path, *GROUPS)
-    assert foreseen(resolve([str(path)], flavour="mariadb"), GROUPS, "\n") == judged.arguments
+    assert foreseen(resolve([str(path)], flavour="mariadb"), GROUPS) == print_defaults.arguments(
+        path, *GROUPS
+    )
 
 
-def test_servers_agree(server: object, foreseen_by_server: Callable, tmp_path: Path) -> None:
+def test_servers_agree(server: Server, tmp_path: Path) -> None:
     """Each real server starts with the same options of all files, included one after another."""
     folder = tmp_path / "d"
     folder.mkdir()
@@ -85,31 +85,31 @@ def test_servers_agree(server: object, foreseen_by_server: Callable, tmp_path: P
         (folder / f"{at:02}.cnf").write_bytes(data)
     path = tmp_path / "f.cnf"
     path.write_text(f"[mysqld]\n!includedir {folder}\nlast=1\n")
-    flavour, version = server.target
-    resolved = resolve([str(path)], flavour=flavour, version=version)
-    assert foreseen_by_server(server, resolved) == server.asked(path).arguments
+    assert server.foreseen(path) == server.arguments(path)
 
 
 @pytest.mark.parametrize("name", ["group_unclosed", "outside_group", "include_nothing", "byte_order_mark"])
-def test_servers_refuse(name: str, server: object, foreseen_by_server: Callable, tmp_path: Path) -> None:
+def test_servers_refuse(name: str, server: Server, tmp_path: Path) -> None:
     """A line that we call rejected, or an option before any group, stops every real server."""
     path = tmp_path / "f.cnf"
     path.write_bytes(CASES[name])
-    assert foreseen_by_server(server, resolve([str(path)])) is None
-    assert server.asked(path).arguments is None
+    assert server.foreseen(path) is None
+    assert server.arguments(path) is None
 
 
-@pytest.mark.parametrize("length", [4080, 4089, 4090, 4091, 4092, 4093, 9000])
-@pytest.mark.parametrize("start", ["a=", "# ", "flag"])
-def test_long_lines(
-    length: int, start: str, server: object, foreseen_by_server: Callable, tmp_path: Path
-) -> None:
-    """A line longer than a reader's buffer is several lines to MariaDB and to old MySQL, and one to new MySQL."""
+def test_long_lines(server: Server, tmp_path: Path) -> None:
+    """A line longer than a reader's buffer is several to MariaDB and old MySQL, and one to new MySQL."""
+    folder = tmp_path / "d"
+    folder.mkdir()
+    for length in (4080, 4089, 4090, 4091, 4092, 4093, 9000):
+        for at, start in enumerate(("a=", "# ", "flag")):
+            (folder / f"{length}-{at}.cnf").write_text(f"[mysqld]\n{start}{'x' * length}\nb=2\n")
     path = tmp_path / "f.cnf"
-    path.write_text(f"[mysqld]\n{start}{'x' * length}\nb=2\n")
-    flavour, version = server.target
-    resolved = resolve([str(path)], flavour=flavour, version=version)
-    assert foreseen_by_server(server, resolved) == server.asked(path).arguments
+    path.write_text(f"!includedir {folder}\n")
+    said = server.arguments(path)
+    assert said is not None
+    assert said.count(b"--b=2") == 21
+    assert server.foreseen(path) == said
 
 
 def lines(data: bytes, **version: object) -> tuple[Line, ...]:
