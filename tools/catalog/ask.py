@@ -15,6 +15,8 @@ import os
 import re
 from collections.abc import Callable
 
+import builds
+import kinds
 import numbers_of as numbers
 from asking import HELP, UNASKED, VALIDATE, Server, ask, blamed, run
 from tables import Row, canonical, read, write
@@ -23,6 +25,7 @@ FOLDER = os.environ.get("MYCNF_SERVERS") or os.path.expanduser("~/.cache/mycnf/s
 GONE = re.compile(r"was removed|does nothing|is ignored|no longer|has no effect|obsolete", re.IGNORECASE)
 DEPRECATED = re.compile(r"deprecated", re.IGNORECASE)
 NUMBERS = ("int", "uint")
+GIVEN = ("log_error_verbosity", "log_warnings")  # on the command line of every question
 
 
 def servers(folder: str) -> list[Server]:
@@ -74,7 +77,6 @@ def probe(server: Server, names: list[str]) -> dict[str, Row]:
             row["min"], row["max"] = numbers.span(answers.printed, row["kind"] or "uint")
     find_blocks(server, rows)
     find_members(server, rows, asked)
-    find_bool_arguments(server, rows)
     return rows
 
 
@@ -137,7 +139,9 @@ def find_plugin_options(server: Server, base: dict[str, str]) -> list[Row]:
         if answer.status or not brought:
             continue
         arguments = {canonical(n): a for n, a in listed_options(loading)}
-        for name, row in probe(loading, brought).items():
+        rows = probe(loading, brought)
+        find_bool_arguments(loading, rows)
+        for name, row in rows.items():
             told = {"plugin": file.removesuffix(".so"), "default": answer.values[name]}
             found.append({"argument": arguments[name], **row, **told})
     return found
@@ -263,13 +267,38 @@ def main() -> None:
             ask_one(server)
 
 
+def told_rows(server: Server, names: list[str]) -> dict[str, Row]:
+    """Options that need no asking with values: MariaDB tells kind, range, block size and members of every variable."""
+    rows: dict[str, Row] = {}
+    for row in read("servers", server.name, "variable-metadata.tsv") if server.is_mariadb else ():
+        name, facts = canonical(row["variable_name"]), kinds.told(row) | builds.told_range(row)
+        if name in names and "kind" in facts:
+            rows[name] = {"option": name, "kind": str(facts["kind"])}
+            rows[name] |= {f: str(facts[f]) for f in ("min", "max", "block") if f in facts}
+            rows[name] |= {"values": "|".join(map(str, v)) for v in [facts.get("values")] if isinstance(v, list)}
+    return rows
+
+
+def keep_values(server: Server, base: dict[str, str]) -> None:
+    """Rewrite the values that the server prints with no option file, but those that name a folder of this question."""
+    rows = read("servers", server.name, "help-values.tsv")
+    for row in rows:
+        value = base.get(canonical(row["option"]), row["value"])
+        if not scratch(value) and "/" not in value and canonical(row["option"]) not in GIVEN:
+            row["value"] = value
+    write(rows, ["option", "value"], "servers", server.name, "help-values.tsv")
+
+
 def ask_one(server: Server) -> None:
     """Everything about one server."""
     listed = {canonical(r["option"]): r for r in read("servers", server.name, "options.tsv")}
     base = run(server, []).values
     assert base.keys() <= listed.keys() | base.keys(), server
+    keep_values(server, base)
     names = sorted(n for n in listed if n not in UNASKED)
-    rows = probe(server, names)
+    told = told_rows(server, names)
+    rows = told | probe(server, [n for n in names if n not in told])
+    find_bool_arguments(server, rows)
     print(f"{server.name}: {len(rows)} options asked", flush=True)
     host = find_host_dependent(server, base)
     effects = find_effects(server, rows, base)

@@ -20,7 +20,7 @@ UNASKED = frozenset(
     "core_file exit_info debug_exit_info skip_stack_trace stack_trace skip_new safe_mode memlock innodb ansi secure_file_priv "
     "keyring_migration_source keyring_migration_destination lc_messages silent_startup log_warnings init_rpl_role "
     "keyring_migration_from_component keyring_migration_to_component plugin_maturity disabled_storage_engines "
-    "default_storage_engine default_tmp_storage_engine log_error_services".split()
+    "open_files_limit default_storage_engine default_tmp_storage_engine log_error_services".split()
 )
 HELP = ("--verbose", "--help")
 VALIDATE = ("--validate-config", "--secure-file-priv=NULL")

@@ -78,8 +78,15 @@ def entry(option: str, record: Record, before: list[tuple[Version, Record]]) -> 
         written["marks"] = marks
     if by := told_by(record):
         written["by"] = by
-    was = [[history.dotted(v), plain(r)] for v, r in before if "host" not in marks or set(r) - {"default"}]
+    was = [[history.dotted(v), former(r, marks)] for v, r in before]
+    was = [[v, facts] for v, facts in was if facts]
     return written | ({"was": was} if was else {})
+
+
+def former(record: Record, marks: list[str]) -> dict[str, object]:
+    """What facts were before a change; here an unknown one is written too, for it stands in place of a later one."""
+    hidden = ("default", "running") if "host" in marks else ()
+    return {f: v.value for f, v in sorted(record.items()) if f not in hidden}
 
 
 def with_plugin(option: str, record: Record, flavour: str, series: str) -> Record:

@@ -143,7 +143,8 @@ def complete(records: list[Record]) -> Record:
 
 def differences(newer: Record, older: Record) -> Record:
     """What the older build was asked and the newer one says otherwise."""
-    return {
+    changed = {} if older.get("running") == newer.get("running") else {"running": older.get("running", Fact(None, "asked"))}
+    return changed | {
         field: older[field]
         for field in CHANGING
         if field in older and field in newer and newer[field].value != older[field].value

@@ -5,6 +5,7 @@ usage: take_in.py FOLDER      FOLDER has servers/, others/, declared/ and change
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -23,10 +24,11 @@ UPSTREAM = re.compile(r"(mysql|mariadb) (\d+\.\d+\.\d+)$")
 
 
 def rows_of(path: str) -> list[Row]:
-    """The rows of one table as it stands in FOLDER; rows torn by a line end inside a cell are left out."""
+    """The rows of one table as it stands in FOLDER; line ends inside a cell become blanks."""
     with open(path, encoding="utf-8", newline="") as f:
-        header, *rows = [line.split("\t") for line in f.read().split("\n") if line]
-    return [dict(zip(header, row, strict=True)) for row in rows if len(row) == len(header)]
+        header, *rows = csv.reader(f, delimiter="\t")
+    cells = [[" ".join(cell.split("\n")) if "\n" in cell else cell for cell in row] for row in rows]
+    return [dict(zip(header, row, strict=True)) for row in cells if len(row) == len(header)]
 
 
 def take_tables(folder: str) -> None:

@@ -1,0 +1,102 @@
+"""The catalog against the servers that it was asked from, asked again."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from advisor.catalog.load import Catalog, Option, load
+from advisor.catalog.targets import ASKED
+from probes.sandbox import Binary, Sandbox, ask_help, help_values
+
+LISTED = re.compile(r"^  (?:-\S, )?--([A-Za-z][\w-]*)(?=[ =\[]|$)", re.MULTILINE)
+UNPRINTED = "(No default value)"
+# Given on the command line of a throwaway server, so that it lives in its scratch folder.
+# Of these families; others crash a server at their ends, keep it busy for minutes, or are limited by the host.
+FAMILIES = ("innodb_", "aria_", "myisam_", "sort_", "join_", "read_", "binlog_", "max_binlog_", "net_", "optimizer_", "slave_",
+            "replica_", "sync_", "tmp_", "query_", "key_", "ft_", "lock_", "wait_")  # fmt: skip
+GIVEN = {"port", "skip_networking", "log_error_verbosity", "innodb_buffer_pool_size", "character_sets_dir", "lower_case_table_names"}
+
+
+def canonical(name: str) -> str:
+    """A printed name as the catalog spells it."""
+    return name.lower().replace("-", "_")
+
+
+def asked(binary: Binary) -> Catalog:
+    """The catalog of a server; skips by name where the server at hand is of another patch than the one that was asked."""
+    if binary.target not in ASKED:
+        pytest.skip(f"{binary.name} is {binary.target} here; the catalog was asked of another patch")
+    return load(binary.target)
+
+
+def options_of(catalog: Catalog) -> list[Option]:
+    """The options that the server has with no plugin loaded."""
+    options = [option for name in catalog.options if (option := catalog.get(name)) is not None]
+    return [o for o in options if o.plugin is None]
+
+
+def test_the_catalog_has_the_options_that_the_server_lists(binary: Binary) -> None:
+    """Every option of the server's help is known, and the catalog adds none but what the server takes without listing it."""
+    catalog = asked(binary)
+    head, _, _ = ask_help(binary).stdout.partition("\n-----")
+    listed = {canonical(name) for name in LISTED.findall(head)}
+    assert len(listed) > 400
+    assert listed - catalog.options.keys() == set()
+    extra = {o.name: o for o in options_of(catalog) if o.name not in listed}
+    assert {n for n, o in extra.items() if o.shown} == set()
+
+
+def test_every_default_is_what_the_server_prints(binary: Binary) -> None:
+    """With no option file the server prints the catalog's defaults, but for those that depend on the host."""
+    catalog = asked(binary)
+    printed = {canonical(n): v for n, v in help_values(ask_help(binary).stdout).items()}
+    known = {o.name: o.default for o in options_of(catalog) if o.default is not None}
+    assert len(known) > 350
+    assert {n: (v, printed.get(n)) for n, v in known.items() if printed.get(n) != v} == {}
+
+
+def notation(value: str) -> str:
+    """One spelling for the notations of help and SHOW."""
+    value = {"TRUE": "ON", "FALSE": "OFF", UNPRINTED: "", "NULL": ""}.get(value, value)
+    try:
+        return str(float(value))
+    except ValueError:
+        return value.rstrip("/").lower()
+
+
+def test_an_untouched_server_runs_with_what_the_catalog_says(any_server: Sandbox) -> None:
+    """SHOW GLOBAL VARIABLES of an untouched server gives `running`, or the default where there is none."""
+    catalog = asked(any_server.binary)
+    with any_server.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SHOW GLOBAL VARIABLES")
+        running = {str(name).lower(): str(value) for name, value in cursor.fetchall()}
+    differing = {}
+    for option in options_of(catalog):
+        said = option.running or option.default
+        if said is None or option.host or option.name in GIVEN or option.variable not in running:
+            continue
+        if notation(said) != notation(running[option.variable]):
+            differing[option.name] = (said, running[option.variable])
+    assert differing == {}
+
+
+@pytest.mark.parametrize("end", ["min", "max"])
+def test_the_ends_of_a_range_are_taken(binary: Binary, tmp_path: Path, end: str) -> None:
+    """The server takes the least and the greatest value of each number, rounded down to its block, and keeps it."""
+    catalog = asked(binary)
+    bounds = {}
+    for option in options_of(catalog):
+        bound = option.min if end == "min" else option.max
+        if option.kind in ("int", "uint") and bound is not None and option.name.startswith(FAMILIES) and end in option.asked:
+            bounds[option.name] = int(bound) - int(bound) % option.block if end == "max" else int(bound)
+    path = tmp_path / "my.cnf"
+    path.write_text("[mysqld]\n" + "".join(f"{n}={v}\n" for n, v in bounds.items()))
+    done = ask_help(binary, path)
+    assert done.returncode == 0, done.stderr
+    printed = {canonical(n): v for n, v in help_values(done.stdout).items()}
+    moved = {n: (v, printed[n]) for n, v in bounds.items() if printed[n] not in (str(v), str(v - (1 << 32)))}
+    assert moved == {}
+
