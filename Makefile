@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit servers bench fuzz mutate figures docs wheel zipapp try clean
+.PHONY: help demo test lint types unit coverage servers bench fuzz mutate figures docs wheel zipapp try clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  \1\t/' | expand -t 14
@@ -25,6 +25,9 @@ types: $(VENV)/.dev ## mypy --strict
 
 unit: $(VENV)/.dev ## pytest with coverage (ONLY=tests/rules narrows it)
 	$(PYTEST) -q --cov --cov-report=term:skip-covered $(ONLY)
+
+coverage: ## after `make unit`: every line and branch of the rules and the verdict must have been run
+	$(BIN)/coverage report --include='rules/*,advisor/verdict/*' --fail-under=100
 
 servers: $(VENV)/.dev ## fetch the real servers that tests start (cached outside the checkout)
 	@$(BIN)/python tests/servers/provision.py || echo "servers: tests against the missing ones will be skipped by name"
