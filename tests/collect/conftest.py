@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pymysql
@@ -14,7 +18,6 @@ from probes.sandbox import start as start_sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from servers_plugin import Binaries
 
@@ -28,6 +31,10 @@ class Live:
         self.name = name
         self.sandbox = sandbox
         self.is_mariadb = name.startswith("mariadb")
+
+    def freeze(self) -> None:
+        """Stop the server in its tracks until it is told to go on (SIGCONT)."""
+        freeze(self.sandbox.pid)
 
     def run(self, *statements: str) -> tuple[tuple[Any, ...], ...]:
         """Run statements as root and return the rows of the last."""
@@ -62,6 +69,14 @@ class Live:
         finally:
             with suppress(pymysql.err.MySQLError):
                 self.run("SET GLOBAL general_log = 0", "SET GLOBAL general_log_file = DEFAULT")
+
+
+def freeze(pid: int) -> None:
+    """Stop a process, and return when each of its threads has stopped: the signal alone comes some time later."""
+    os.kill(pid, signal.SIGSTOP)
+    tasks = Path(f"/proc/{pid}/task")
+    while any((task / "stat").read_text().rpartition(")")[2].split()[0] not in "Tt" for task in tasks.iterdir()):
+        time.sleep(0.001)
 
 
 @pytest.fixture(scope="session")

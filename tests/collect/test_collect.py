@@ -243,7 +243,7 @@ def test_a_silent_statement_is_followed_by_a_second_connection(
     """After a time-out a second connection kills the statement of the first, by its own id, and goes on from there."""
 
     def freeze(_seconds: float) -> None:
-        os.kill(live.sandbox.pid, signal.SIGSTOP)
+        live.freeze()
 
     def thaw_and_connect(account: Account, limits: Limits) -> Wire:
         os.kill(live.sandbox.pid, signal.SIGCONT)
@@ -272,7 +272,7 @@ def test_a_silent_statement_is_followed_by_a_second_connection(
 
 def test_a_hung_server_is_one_line(live: Live) -> None:
     """A server that takes connections and answers nothing ends in one line, and doesn't hang us."""
-    os.kill(live.sandbox.pid, signal.SIGSTOP)
+    live.freeze()
     try:
         with pytest.raises(ConnectError, match="gave no proper answer in time"):
             from_account(live.account(), Request(window=0, limits=Limits(connect=1, read=0.5)))
@@ -284,7 +284,7 @@ def test_a_server_that_hangs_on_the_way_keeps_what_was_read(live: Live) -> None:
     """A server stopped within the window is given up after the time-out, with all that it said before."""
 
     def freeze(_seconds: float) -> None:
-        os.kill(live.sandbox.pid, signal.SIGSTOP)
+        live.freeze()
 
     try:
         facts = from_account(live.account(), Request(window=0.01, limits=Limits(connect=1, read=0.5)), freeze)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.collect.connect import Limits
-from advisor.collect.options import Account
 from advisor.collect.send import Lost, NotRead, open_session, send
 from advisor.collect.server import greet
 from advisor.collect.statements import DATA_SIZES, METRICS_MARIADB, METRICS_MYSQL, PLUGINS, STATUS, VARIABLES, Statement
@@ -18,7 +17,6 @@ from advisor.collect.wire import NotListed
 
 if TYPE_CHECKING:
     from conftest import Live
-    from servers_plugin import Start
 
 FOREIGN = Statement("foreign", "SHOW PROCESSLIST", "all", "it isn't on the list")
 DOCTORED = PLUGINS._replace(sql="DROP DATABASE mysql")
@@ -54,18 +52,18 @@ def test_closing_twice_is_harmless(live: Live) -> None:
     session.shut()
 
 
-@pytest.mark.parametrize("name", ["mysql-8.0", "mariadb-10.11"])
-def test_another_thread_can_end_the_wait(name: str, start: Start) -> None:
+@pytest.mark.servers("mysql-8.0", "mariadb-10.11")
+def test_another_thread_can_end_the_wait(live: Live) -> None:
     """While a server hangs, another thread shuts the socket: the wait ends at once, long before the time limit."""
-    server = start(name)
-    session = open_session(Account("root", socket=server.socket), Limits(read=600))
-    os.kill(server.pid, signal.SIGSTOP)
-    threading.Timer(0.2, session.shut).start()
-    with pytest.raises(Lost, match="lost"):
-        send(session, STATUS)
-    with pytest.raises(Lost):
-        send(session, STATUS)
-    os.kill(server.pid, signal.SIGCONT)
+    session = open_session(live.account(), Limits(read=600))
+    live.freeze()
+    try:
+        threading.Timer(0.2, session.shut).start()
+        for _ in range(2):
+            with pytest.raises(Lost, match="lost"):
+                send(session, STATUS)
+    finally:
+        os.kill(live.sandbox.pid, signal.SIGCONT)
 
 
 @pytest.mark.servers("mysql-5.7", "mariadb")  # later MySQL lets nobody lock its statistics table
@@ -90,7 +88,7 @@ def test_the_session_is_bounded_and_named(live: Live) -> None:
     """The server holds our limits for the session, and knows it by the program's name."""
     session = open_session(live.account())
     greet(session, [])
-    own = f"(SELECT THREAD_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = {session.connection_id})"
+    own = f"(SELECT THREAD_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = {session.connection_id})"  # noqa: S608
     bounds = "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.variables_by_thread WHERE THREAD_ID = "
     names = "SELECT ATTR_NAME, ATTR_VALUE FROM performance_schema.session_connect_attrs WHERE PROCESSLIST_ID = "
     held = dict(live.run(bounds + own))
