@@ -32,7 +32,8 @@ def settle(given: Values, catalog: Catalog) -> Settled:
     _ssl(settled)
     if target.is_mariadb:
         _query_cache(settled)
-        _thread_cache(settled)
+        _thread_cache(settled, catalog)
+        _relay_log_size(settled, catalog)
     elif not target.since("mysql", 8):
         _log_warnings(settled)
     return settled
@@ -110,11 +111,23 @@ def _query_cache(settled: Settled) -> None:
         _move(settled, "query_cache_type", "ON", "a query_cache_size other than 0 switches the query cache on")
 
 
-def _thread_cache(settled: Settled) -> None:
+def _thread_cache(settled: Settled, catalog: Catalog) -> None:
     """MariaDB caches no more threads than it has connections."""
-    threads, connections = settled.values.get("thread_cache_size"), settled.values.get("max_connections")
+    threads, connections = settled.values.get("thread_cache_size"), _value("max_connections", settled, catalog)
     if threads and connections and int(threads) > int(connections):
         _move(settled, "thread_cache_size", connections, "it caches no more threads than max_connections")
+
+
+def _relay_log_size(settled: Settled, catalog: Catalog) -> None:
+    """0 stands for the size of the binary log, and MariaDB puts it there at once."""
+    size = _value("max_binlog_size", settled, catalog)
+    if settled.values.get("max_relay_log_size") == "0" and size:
+        _move(settled, "max_relay_log_size", size, "0 stands for max_binlog_size")
+
+
+def _value(name: str, settled: Settled, catalog: Catalog) -> str | None:
+    option = catalog.get(name)
+    return settled.values.get(name) or (option.default if option else None)
 
 
 def _log_warnings(settled: Settled) -> None:

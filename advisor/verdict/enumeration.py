@@ -86,4 +86,4 @@ def _words(text: str, *, equals_ends: bool) -> list[str]:
 
 def _set_by_number(text: str, count: int) -> int | None:
     number, rest = leading_digits(text)
-    return None if rest or not text or number < 0 or number >> 1 >= 1 << (count - 1) else number
+    return None if rest or not text or not 0 <= number < 1 << count else number

@@ -61,21 +61,35 @@ def take(option_name: str, value: str | None, catalog: Catalog) -> LineVerdict:
 def _judge_lines(placed: Iterable[Placed], catalog: Catalog) -> list[LineVerdict]:
     placed = list(placed)
     loaded = loaded_by(placed)
+    short = _takes_beginnings(placed, catalog)
     values: dict[str, str] = {}
     lines = []
     for at in placed:
-        verdict = _judge(at, catalog, values, loaded)
+        verdict = _judge(at, catalog, values, loaded, short=short)
         lines.append(verdict)
         if verdict.canonical and verdict.value is not None:
             values[verdict.canonical] = verdict.value
     return lines
 
 
-def _judge(placed: Placed, catalog: Catalog, values: dict[str, str], loaded: frozenset[str]) -> LineVerdict:
+def _takes_beginnings(placed: list[Placed], catalog: Catalog) -> bool:
+    """Whether MariaDB takes a beginning for the whole name; an option that it reads before all others decides."""
+    option = catalog.get("getopt_prefix_matching")
+    on = option is not None
+    for at in placed:
+        if option is not None and (at.line.name or "").replace("-", "_").endswith(option.name):
+            found, taken = take_option(at.line.name or "", at.line.value, catalog, {})
+            on = taken.value != "FALSE" if found.canonical == option.name and taken.value else on
+    return on
+
+
+def _judge(
+    placed: Placed, catalog: Catalog, values: dict[str, str], loaded: frozenset[str], *, short: bool
+) -> LineVerdict:
     line = placed.line
     if line.templated:
         return _templated(placed, catalog)
-    found, taken = take_option(line.name or "", line.value, catalog, values, loaded)
+    found, taken = take_option(line.name or "", line.value, catalog, values, loaded, short=short)
     option = catalog.get(found.canonical) if found.canonical else None
     if option is not None and taken.outcome not in REFUSED:
         taken = _kept(taken, option, values)

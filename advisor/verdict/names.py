@@ -20,6 +20,15 @@ CAPITALS = {
     "wsrep_slave_fk_checks": "wsrep_slave_FK_checks",
     "wsrep_slave_uk_checks": "wsrep_slave_UK_checks",
 }
+# Read before all others, so that a beginning that suits one of them is taken at once.
+EARLY = ("performance_schema", "max_connections", "getopt_prefix_matching")
+# Plugins whose name begins another option that is read earlier.
+SHADOWED = {
+    "innodb_cmp": "innodb_cmp_per_index_enabled",
+    "innodb_cmp_per_index": "innodb_cmp_per_index_enabled",
+    "innodb_buffer_page": "innodb_buffer_page_lru",
+    "innodb_sys_tables": "innodb_sys_tablestats",
+}
 BY_CAPITALS = {spelt: name for name, spelt in CAPITALS.items()}
 
 
@@ -37,13 +46,16 @@ class Found(NamedTuple):
     candidates: tuple[str, ...] = ()
 
 
-def find(written: str, catalog: Catalog, *, has_value: bool) -> Found:
-    """The option that a name as written leads to; `has_value` says whether a value follows it."""
+def find(written: str, catalog: Catalog, *, has_value: bool, short: bool = True) -> Found:
+    """The option that a name as written leads to.
+
+    `has_value` says whether a value follows it, `short` whether MariaDB may take a beginning for the whole name.
+    """
     name = written.replace("-", "_")
     if reads_any_case(catalog.target):
         name = name.lower()
     cache, name = _key_cache(name, catalog.target, has_value=has_value)
-    return _find(name, catalog)._replace(cache=cache)
+    return _find(name, catalog, short=short)._replace(cache=cache)
 
 
 def reads_any_case(target: Target) -> bool:
@@ -62,9 +74,9 @@ def _key_cache(name: str, target: Target, *, has_value: bool) -> tuple[str, str]
     return ("", name) if target.since("mysql", 8) else ("", after)
 
 
-def _find(name: str, catalog: Catalog) -> Found:
+def _find(name: str, catalog: Catalog, *, short: bool) -> Found:
     """The servers' own search: a prefix is stripped only where the name as it stands is unknown."""
-    found = _look_up(name, catalog)
+    found = _look_up(name, catalog, short=short)
     loose = False
     while not found:
         prefix = _prefix(name, catalog.target)
@@ -72,7 +84,7 @@ def _find(name: str, catalog: Catalog) -> Found:
             return Found(None, loose=loose)
         name = name[len(prefix) + 1 :]
         loose = loose or prefix == "loose"
-        found = _look_up(name, catalog)
+        found = _look_up(name, catalog, short=short)
         if len(found) == 1:
             return Found(found[0], "" if prefix == "loose" else prefix, loose)
     if len(found) > 1:
@@ -87,15 +99,25 @@ def _prefix(name: str, target: Target) -> str:
     return "autoset" if target.is_mariadb and name.startswith("autoset_") else ""
 
 
-def _look_up(name: str, catalog: Catalog) -> tuple[str, ...]:
+def _look_up(name: str, catalog: Catalog, *, short: bool) -> tuple[str, ...]:
     """The option of that name, or on MariaDB all options that begin with it."""
     strict = not reads_any_case(catalog.target)
     if strict and name in BY_CAPITALS:
         name = BY_CAPITALS[name]
     elif strict and name in CAPITALS:
         return ()
+    if not catalog.target.is_mariadb:
+        return (name,) if name in catalog.options else ()
+    return _look_up_mariadb(name, catalog, short=short)
+
+
+def _look_up_mariadb(name: str, catalog: Catalog, *, short: bool) -> tuple[str, ...]:
+    """MariaDB reads a file in three passes, each with options of its own, and a beginning is enough in each."""
+    if short and SHADOWED.get(name) in catalog.options:
+        return (SHADOWED[name],)
     if name in catalog.options:
         return (name,)
-    if not catalog.target.is_mariadb or not name:
-        return ()
-    return tuple([option for option in catalog.options if option.startswith(name)])
+    begun = [option for option in catalog.options if option.startswith(name)] if short and name else []
+    early = [option for option in begun if option.startswith(EARLY)]
+    engine = [option for option in begun if option.startswith("innodb")]
+    return tuple(early or engine or begun)

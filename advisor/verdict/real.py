@@ -17,15 +17,16 @@ def take_real(text: str, option: Option, target: Target) -> Taken:
     """A number with a fraction for an option of kind double; no suffix is known here."""
     if not text and target.is_mysql:
         return Taken(Outcome.INVALID, None, "A number is needed, and the value is empty.")
-    number = _parse(text)
+    number = _parse(text.lstrip(" "))
     if number is None:
         return Taken(Outcome.INVALID, None, f"{text} is no decimal number to the server, which knows no suffixes here.")
     value = min(number, float(option.max)) if option.max else number
     value = value if option.min is None else max(value, float(option.min))
+    printed = f"{value:.10g}" if target.since("mariadb", 11, 8) else f"{value:g}"
     if value == number:
-        return Taken(Outcome.ACCEPTED, f"{value:g}")
+        return Taken(Outcome.ACCEPTED, printed)
     side = "above the maximum" if number > value else "below the minimum"
-    return Taken(Outcome.ADJUSTED, f"{value:g}", f"The server takes {value:g}: {number:g} is {side}.")
+    return Taken(Outcome.ADJUSTED, printed, f"The server takes {printed}: {number:g} is {side}.")
 
 
 def _parse(text: str) -> float | None:

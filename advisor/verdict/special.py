@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from advisor.verdict import charsets
+from advisor.verdict import charsets, replication
 from advisor.verdict.boolean import take_boolean
-from advisor.verdict.enumeration import take_enum
-from advisor.verdict.number import take_number
+from advisor.verdict.enumeration import take_enum, take_set
+from advisor.verdict.locales import take_locale
+from advisor.verdict.number import leading_digits, take_number
 from advisor.verdict.outcome import Argument, Outcome, Taken
-from advisor.verdict.skiperrors import take_skip_errors
 from advisor.verdict.sqlmode import take_sql_mode
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
 HOST_BINLOG = "(host name)-bin"
 NOTHING = "(No default value)"
 PORT = "3306"
+FT_SYNTAX = '+ -><()~*:""&|'
 
 
 def _skip_name_resolve(case: Case) -> Taken | None:
@@ -72,7 +73,17 @@ def _instrument(case: Case) -> Taken | None:
 
 
 def _log_warnings(case: Case) -> Taken | None:
-    return Taken(Outcome.ACCEPTED, "2") if case.text is None else None
+    """Read as a number, then by its digits alone: no suffix counts. On MariaDB no value is one more than 1."""
+    if case.text is None:
+        return Taken(Outcome.ACCEPTED, "2") if case.target.is_mariadb else None
+    taken = take_number(case.text, case.option, case.target)
+    if taken.outcome is Outcome.INVALID:
+        return taken
+    number = leading_digits(case.text)[0] & 0xFFFFFFFF
+    value = str(number - (1 << 32) if number >> 31 else number)
+    if value == taken.value or case.text in (value, "0"):
+        return Taken(Outcome.ACCEPTED, value)
+    return Taken(Outcome.ADJUSTED, value, f"The server takes {value}: it reads the digits alone.")
 
 
 def _lower_case(case: Case) -> Taken | None:
@@ -82,6 +93,34 @@ def _lower_case(case: Case) -> Taken | None:
         return taken
     why = "The server takes 0 where the file system tells upper from lower case, as on Linux: 2 is for the others."
     return Taken(Outcome.ADJUSTED, "0", why)
+
+
+def _alter_algorithm(case: Case) -> Taken | None:
+    if not case.target.since("mariadb", 11, 8):
+        return None
+    return Taken(Outcome.IGNORED, "DEFAULT", f"The server accepts {case.option.name} and does nothing with it.")
+
+
+def _recover_options(case: Case) -> Taken | None:
+    """No option at all is printed as OFF."""
+    taken = take_set("0" if case.text is None else case.text, case.option, case.target)
+    return taken._replace(value="OFF") if taken.value == "" else None
+
+
+def _tracked(case: Case) -> Taken | None:
+    """Names of variables; which ones a server knows is not looked up for those that it needs no option for."""
+    names = [name.strip(" ") for name in (case.text or "").split(",")]
+    bad = [name for name in names if name and name != "*" and not name.replace("_", "").isalnum()]
+    return Taken(Outcome.INVALID, case.text, f"{bad[0]!r} is no system variable.") if bad else None
+
+
+def _boolean_syntax(case: Case) -> Taken | None:
+    """Fourteen characters, none twice but the quotes, no letters or digits, a space first or second."""
+    text = case.text or ""
+    shaped = len(text) == len(FT_SYNTAX) and " " in text[:2] and text.isascii()
+    if shaped and not any(c.isalnum() for c in text) and len({*text[:10], *text[11:]}) == len(FT_SYNTAX) - 1:
+        return None
+    return Taken(Outcome.INVALID, text, f"{text!r} is no list of operators such as {FT_SYNTAX!r}.")
 
 
 def _innodb(case: Case) -> Taken | None:
@@ -129,6 +168,17 @@ EVERYWHERE: dict[str, Handler] = {
     "character_set_server": charsets.take_charset,
     "character_set_filesystem": charsets.take_charset,
     "collation_server": charsets.take_collation,
+    "lc_messages": take_locale,
+    "lc_time_names": take_locale,
+    "log_warnings": _log_warnings,
+    "myisam_recover_options": _recover_options,
+    "session_track_system_variables": _tracked,
+    "ft_boolean_syntax": _boolean_syntax,
+    "replicate_do_table": replication.take_table_rule,
+    "replicate_ignore_table": replication.take_table_rule,
+    "replicate_wild_do_table": replication.take_table_rule,
+    "replicate_wild_ignore_table": replication.take_table_rule,
+    "replicate_rewrite_db": replication.take_rewrite,
 }
 MYSQL: dict[str, Handler] = {
     "skip_name_resolve": _skip_name_resolve,
@@ -140,8 +190,9 @@ MYSQL: dict[str, Handler] = {
 }
 MYSQL_9: dict[str, Handler] = {"tls_version": _tls_version, "admin_tls_version": _tls_version}
 MARIADB: dict[str, Handler] = {
-    "log_warnings": _log_warnings,
-    "slave_skip_errors": take_skip_errors,
+    "alter_algorithm": _alter_algorithm,
+    "slave_skip_errors": replication.take_skip_errors,
+    "slave_transaction_retry_errors": replication.take_retry_errors,
 }
 
 

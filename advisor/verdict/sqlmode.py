@@ -36,8 +36,10 @@ BRINGS = {
 
 def take_sql_mode(case: Case) -> Taken | None:
     """The modes with all that they bring; MySQL's ANSI brings ONLY_FULL_GROUP_BY too, MariaDB's does not."""
+    if not case.option.values:
+        return None
     bits = set_bits(case.text or "", case.option.values, equals_ends=case.target.is_mysql)
-    if bits is None or not case.option.values:
+    if bits is None:
         return None
     given = members(bits, case.option.values)
     names = set(given).union(*(BRINGS.get(mode, ()) for mode in given))

@@ -29,13 +29,20 @@ LISTED = (take_enum, take_set)
 
 
 def take_option(
-    written: str, value: str | None, catalog: Catalog, before: Mapping[str, str], loaded: frozenset[str] = frozenset()
+    written: str,
+    value: str | None,
+    catalog: Catalog,
+    before: Mapping[str, str],
+    loaded: frozenset[str] = frozenset(),
+    *,
+    short: bool = True,
 ) -> tuple[Found, Taken]:
     """Where the name leads and how the value is taken.
 
-    `before` holds what options had before this line, in help notation; `loaded` the plugins that the file loads.
+    `before` holds what options had before this line, in help notation; `loaded` the plugins that the file loads;
+    `short` says whether MariaDB may take a beginning for the whole name.
     """
-    found = find(written, catalog, has_value=value is not None)
+    found = find(written, catalog, has_value=value is not None, short=short)
     option = None if found.canonical is None else catalog.get(found.canonical)
     if option is None or (option.plugin and option.plugin not in loaded):
         return missing(written, found, catalog, loaded)
@@ -53,13 +60,15 @@ def _take(option: Option, found: Found, value: str | None, target: Target, befor
     if found.prefix == "autoset":
         return _autoset(option, value)
     argument = _argument(found.prefix, value)
-    if option.arg == "none" and option.kind != "bool" and argument.text is not None:
-        return Taken(Outcome.UNEXPECTED_ARGUMENT, None, f"{option.name} takes no value.")
     if option.arg == "required" and argument.text is None:
         return Taken(Outcome.MISSING_ARGUMENT, None, f"{option.name} needs a value.")
     handler = special.handler(option, target)
     taken = handler(Case(argument, option, target)) if handler else None
-    return taken or _by_kind(argument, option, target, before)
+    if taken is not None:
+        return taken
+    if option.arg == "none" and option.kind != "bool" and argument.text is not None:
+        return Taken(Outcome.UNEXPECTED_ARGUMENT, None, f"{option.name} takes no value.")
+    return _by_kind(argument, option, target, before)
 
 
 def _argument(prefix: str, value: str | None) -> Argument:

@@ -1,0 +1,74 @@
+"""Rules of replication filters, and lists of error numbers that a replica treats apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.verdict.number import leading_digits
+from advisor.verdict.outcome import Outcome, Taken
+
+if TYPE_CHECKING:
+    from advisor.verdict.outcome import Case
+
+# The highest number that each release takes; 10.6 was not asked.
+LAST: dict[tuple[int, ...], int] = {(10, 11): 4192, (11, 4): 4205}
+NEWEST_LAST = 4208
+# The server stops to print when fewer than ten characters of its 2048 are left.
+ROOM = 2038
+# 11.4.5 prints ALL; 10.11.19 and 11.8.9 print the numbers, as far as their buffer reaches.
+IN_NUMBERS: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11, 8): (11, 8, 9)}
+
+
+def take_table_rule(case: Case) -> Taken | None:
+    """A filter names a table together with its database."""
+    text = case.text or ""
+    if "." in text:
+        return None
+    return Taken(Outcome.INVALID, None, f"{text!r} is no table of a database: write database.table.")
+
+
+def take_rewrite(case: Case) -> Taken | None:
+    """A rule that renames one database to another."""
+    text = case.text or ""
+    old, arrow, new = text.partition("->")
+    if arrow and old.strip() and new.strip():
+        return None
+    return Taken(Outcome.INVALID, None, f"{text!r} renames no database: write from->to.")
+
+
+def take_skip_errors(case: Case) -> Taken:
+    """The error numbers that a MariaDB replica passes over, in order; reading stops at the first that is none."""
+    text = (case.text or "").lstrip(" ")
+    if case.argument.implied:
+        return Taken(Outcome.ACCEPTED, case.text)
+    if text.lower() == "all":
+        since = IN_NUMBERS.get(case.target.version[:2])
+        return Taken(Outcome.ACCEPTED, _print(range(ROOM)) if since and case.target.version >= since else "ALL")
+    last = LAST.get(case.target.version[:2], NEWEST_LAST)
+    return Taken(Outcome.ACCEPTED, _print(sorted({n for n in _numbers(text) if n <= last})) or "OFF")
+
+
+def take_retry_errors(case: Case) -> Taken:
+    """Error numbers that a MariaDB replica tries again at, beside those it always does."""
+    always = (case.option.default or "").split(",")
+    more = [str(n) for n in _numbers((case.text or "").lstrip(" "))]
+    return Taken(Outcome.ACCEPTED, ",".join([*always, *[n for n in more if n not in always]]))
+
+
+def _numbers(text: str) -> list[int]:
+    found: list[int] = []
+    while text and text[0] in "0123456789":
+        number, text = leading_digits(text)
+        found.append(number)
+        while text and text[0] not in "0123456789":
+            text = text[1:]
+    return found
+
+
+def _print(numbers: list[int] | range) -> str:
+    line = ""
+    for number in numbers:
+        if len(line) >= ROOM:
+            return line[:-1] + "..."
+        line += f"{number},"
+    return line[:-1]
