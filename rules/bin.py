@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
 from advisor.sizes import lasted
+from advisor.verdict import REFUSED
 from rules.advice import advise, these, words
 from rules.registry import Docs, Span, rule
 from rules.subject import of_variable, of_verdict, written
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.model import Action, Finding
+    from advisor.verdict import LineVerdict
     from rules.known import Known
 
 MONTH = 2592000  # seconds: what MySQL 8.0 and later keep by default (BLOG-03)
 SHORT = 86400
+SWITCHES = frozenset({"log_bin", "skip_log_bin", "disable_log_bin"})
 SWITCHED_OFF = ("skip_", "disable_")
 MEANT_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
 
@@ -26,10 +29,18 @@ def writes_binary_log(known: Known) -> bool:
     """Whether a binary log is written: the server says so, the file asks for it, or it is the version's default."""
     if known.has("server"):
         return known.settings.on("log_bin") is True
-    line = known.file_verdict.effective.get("log_bin")
-    if line is None:
-        return known.target.since("mysql", 8, 0)
-    return not written(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF)
+    line = log_bin_line(known)
+    return known.target.since("mysql", 8, 0) if line is None else not _switches_off(line)
+
+
+def log_bin_line(known: Known) -> LineVerdict | None:
+    """The last line that switches the binary log on or off; some versions know skip_log_bin as an option of its own."""
+    lines = reversed(known.file_verdict.lines)
+    return next((line for line in lines if line.canonical in SWITCHES and line.outcome not in REFUSED), None)
+
+
+def _switches_off(line: LineVerdict) -> bool:
+    return written(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF)
 
 
 @rule(
@@ -215,13 +226,13 @@ def skipped_replication_errors(known: Known) -> Iterator[Finding]:
 )
 def binary_log_named_off(known: Known) -> Iterator[Finding]:
     """A binary log whose file is called OFF or 0."""
-    line = known.file_verdict.effective.get("log_bin")
-    if line is None or written(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF):
+    line = log_bin_line(known)
+    if line is None or _switches_off(line):
         return
-    value = (line.placed.line.value or "").upper()
-    if value in MEANT_OFF:
+    name = line.placed.line.value or ""
+    if name.upper() in MEANT_OFF:
         yield binary_log_named_off.finding(
-            f"log_bin takes a file name, so the server writes a binary log into {line.placed.line.value}.000001.",
+            f"log_bin takes a file name, so the server writes a binary log into {name}.000001.",
             of_verdict(line),
             help="write skip_log_bin to switch the binary log off",
         )

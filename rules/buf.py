@@ -376,10 +376,7 @@ def rearmed_query_cache(known: Known) -> Iterator[Finding]:
 def _rearmed(known: Known) -> bool:
     """Whether MariaDB switches the cache on because of its size alone."""
     size, kind = (known.file_verdict.effective.get(f"query_cache_{end}") for end in ("size", "type"))
-    if (
-        not known.target.is_mariadb
-        or size is None
-        or size.value in (None, "0", str(default_of(known, "query_cache_size")))
-    ):
+    unset = {None, "0", str(default_of(known, "query_cache_size"))}
+    if not known.target.is_mariadb or size is None or size.value in unset:
         return False
-    return kind is None or (kind.value or "").upper() in {"OFF", "0"}
+    return kind is None or (kind.placed.line.value or "").upper() in {"OFF", "0"}

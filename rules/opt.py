@@ -14,7 +14,7 @@ from rules.subject import of_verdict, written
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.model import Finding, Target
     from advisor.verdict import LineVerdict
     from rules.known import Known
 
@@ -292,14 +292,19 @@ def _instead(line: LineVerdict) -> str:
 def deprecated_option(known: Known) -> Iterator[Finding]:
     """Lines with an option or a spelling that the target calls deprecated."""
     for line in known.file_verdict.lines:
-        if line.deprecated and line.outcome in (Outcome.ACCEPTED, Outcome.ADJUSTED):
-            since = line.option.deprecated if line.option is not None and line.option.deprecated else None
+        since = line.option.deprecated if line.option is not None else None
+        if line.deprecated and line.outcome in (Outcome.ACCEPTED, Outcome.ADJUSTED) and _reached(since, known.target):
             yield deprecated_option.finding(
                 f"{written(line.placed.line)} is deprecated" + (f" since {since}." if since else "."),
                 of_verdict(line),
                 confidence=_sureness(line),
                 help=f"use {line.replaced_by} instead" if line.replaced_by else "plan to remove the line",
             )
+
+
+def _reached(since: str | None, target: Target) -> bool:
+    """Whether the target is as new as the version that deprecated the option; a version that isn't known counts as reached."""
+    return since is None or tuple(int(n) for n in since.split(".") if n.isdigit()) <= target.version
 
 
 @rule(

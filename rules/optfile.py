@@ -48,6 +48,7 @@ DRIFT = {
     Origin.FILE: (Severity.NOTE, "it changed the value, or the file was edited after the start."),
 }
 WORLD_WRITABLE = "world-writable"
+WRITTEN_BY_OTHERS = 0o002
 CUT_SHORT = "cut-short"
 # Beginnings of the names of problems that only say that something isn't on this machine.
 ELSEWHERE = ("missing-", "unreadable-", "relative-")
@@ -177,7 +178,7 @@ def _contradicts(line: LineVerdict, winner: LineVerdict) -> bool:
 
 
 def _again(line: LineVerdict, winner: LineVerdict) -> str:
-    where = f"line {winner.placed.line.number}"
+    where = f"Line {winner.placed.line.number}"
     if winner.placed.path != line.placed.path:
         where = f"{winner.placed.path}:{winner.placed.line.number}"
     if line.value == winner.value:
@@ -231,12 +232,15 @@ def server_option_in_client_group(known: Known) -> Iterator[Finding]:
     ),
 )
 def ignored_option_file(known: Known) -> Iterator[Finding]:
-    """Files that are writable for everybody."""
-    for problem in known.file_verdict.resolved.problems:
-        if problem.name == WORLD_WRITABLE:
-            yield ignored_option_file.finding(
-                f"{problem.message}.", _at(problem), help=f"chmod 644 {problem.path}, after a look at what it says"
-            )
+    """Files that are writable for everybody, as lint finds them and as a running server's host has them."""
+    told = {p.path for p in known.file_verdict.resolved.problems if p.name == WORLD_WRITABLE}
+    found = {copy.path for copy in known.files.files if copy.mode & WRITTEN_BY_OTHERS} if known.has("files") else set()
+    for path in sorted(told | found):
+        yield ignored_option_file.finding(
+            f"{path} is writable for everybody, so the server ignores it.",
+            _file(Location(path, 1)),
+            help=f"chmod 644 {path}, after a look at what it says",
+        )
 
 
 @rule(
@@ -262,7 +266,7 @@ def include_problem(known: Known) -> Iterator[Finding]:
             continue
         absent = problem.name.startswith(ELSEWHERE)
         yield include_problem.finding(
-            f"{problem.message}.",
+            f"{problem.message[:1].upper()}{problem.message[1:]}.",
             _at(problem),
             severity=Severity.ERROR if problem.fatal else Severity.NOTE if absent else Severity.WARNING,
             help="correct the path, or map it with --root DIR where the server is another machine" if absent else "",

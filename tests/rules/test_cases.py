@@ -1,0 +1,42 @@
+"""Each rule speaks where its table says so, with the severity it says, and is silent elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from making import Case, all_cases, known_of
+
+from rules import all_rules, find
+
+CASES = all_cases()
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_rule_finds_what_its_case_says(case: Case, tmp_path: Path) -> None:
+    """The rule yields findings of the severity that the case names, about the option that it names, or none."""
+    rule = find(case.rule)
+    assert rule is not None, f"no rule is called {case.rule}"
+    known = known_of(case, tmp_path)
+    found = list(rule.check(known)) if rule.concerns(known.target) else []
+    assert [f.severity.value for f in found][:1] == ([case.finds] if case.finds else []), found
+    if case.about:
+        assert found[0].option == case.about
+    for f in found:
+        assert f.message.endswith("."), f.message
+
+
+def test_every_rule_has_its_cases() -> None:
+    """Each rule has at least two firing and two silent cases."""
+    firing = Counter(c.rule for c in CASES if c.finds)
+    silent = Counter(c.rule for c in CASES if not c.finds)
+    missing = {
+        r.name: (firing[r.name], silent[r.name]) for r in all_rules() if firing[r.name] < 2 or silent[r.name] < 2
+    }
+    assert not missing
