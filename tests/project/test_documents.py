@@ -33,7 +33,7 @@ def test_exit_codes(page: str, checkout: Path) -> None:
 
 def test_commands_in_pages_exist(checkout: Path) -> None:
     """Each `mycnf COMMAND --option` that a page names is one that the parser takes."""
-    subcommands: dict[str, argparse.ArgumentParser] = build_parser()._subparsers._group_actions[0].choices  # type: ignore[union-attr,assignment]
+    subcommands: dict[str, argparse.ArgumentParser] = build_parser()._subparsers._group_actions[0].choices  # type: ignore[assignment]
     for page in (checkout / "README.md", checkout / "CONTRIBUTING.md", *checkout.glob("docs/adr/*.md")):
         for words in re.findall(r"\bmycnf ([a-z]+(?: [^\n`#]*)?)", _code(page.read_text())):
             command, *rest = words.split()

@@ -30,7 +30,7 @@ def main() -> None:
         _install(args.wheel or _newest_wheel(), site, dependencies=not args.no_deps)
         _write_starter(folder, site)
         zipapp.create_archive(folder, args.out, interpreter="/usr/bin/env python3", compressed=True)
-    os.chmod(args.out, 0o755)  # zipapp lets its owner alone run it
+    os.chmod(args.out, 0o755)  # noqa: S103 - zipapp lets its owner alone run it, and it is for everybody
     print(f"{args.out} ({os.path.getsize(args.out) >> 10} K)")
 
 
