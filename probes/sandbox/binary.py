@@ -12,13 +12,26 @@ from advisor.model import Target
 from probes.sandbox.errors import SandboxError, explain
 
 USUAL_FOLDERS = (
-    "/usr/sbin", "/usr/libexec", "/usr/bin", "/usr/local/sbin", "/usr/local/bin", "/usr/local/mysql/bin",
-    "/usr/local/mariadb/bin", "/opt/mysql/bin", "/opt/mysql/server/bin",
+    "/usr/sbin",
+    "/usr/libexec",
+    "/usr/bin",
+    "/usr/local/sbin",
+    "/usr/local/bin",
+    "/usr/local/mysql/bin",
+    "/usr/local/mariadb/bin",
+    "/opt/mysql/bin",
+    "/opt/mysql/server/bin",
 )
 PROGRAMS = ("mysqld", "mariadbd")
 # What would let the developer's own surroundings reach into a throwaway server.
 FOREIGN_VARIABLES = (
-    "MYSQL_HOME", "MYSQL_UNIX_PORT", "MYSQL_TCP_PORT", "MYSQL_PWD", "UMASK", "UMASK_DIR", "NOTIFY_SOCKET",
+    "MYSQL_HOME",
+    "MYSQL_UNIX_PORT",
+    "MYSQL_TCP_PORT",
+    "MYSQL_PWD",
+    "UMASK",
+    "UMASK_DIR",
+    "NOTIFY_SOCKET",
 )
 
 
@@ -74,16 +87,19 @@ def host_binaries() -> list[Binary]:
     return list(found.values())
 
 
-def run_briefly(
-    command: list[str], *, timeout: float = 60, cwd: str | None = None
-) -> subprocess.CompletedProcess[str]:
+def run_briefly(command: list[str], *, timeout: float = 60, cwd: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run a server for an answer, in the C locale and free of the caller's MySQL variables.
 
     Bytes that are not UTF-8 come through as surrogates. Raises SandboxError when it can't be run or hangs.
     """
     try:
         done = subprocess.run(
-            command, cwd=cwd, env=environment(), timeout=timeout, check=False, capture_output=True,
+            command,
+            cwd=cwd,
+            env=environment(),
+            timeout=timeout,
+            check=False,
+            capture_output=True,
             stdin=subprocess.DEVNULL,
         )
     except subprocess.TimeoutExpired:

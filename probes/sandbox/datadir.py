@@ -124,8 +124,11 @@ def _bootstrap(share: str) -> bytes:
 
 
 def _script(share: str, name: str) -> bytes:
-    candidates = [f"{share}/{name}"] if name.endswith(".sql") else [f"{share}/{flavour}_{name}.sql"
-                                                                     for flavour in ("mariadb", "mysql")]
+    candidates = (
+        [f"{share}/{name}"]
+        if name.endswith(".sql")
+        else [f"{share}/{flavour}_{name}.sql" for flavour in ("mariadb", "mysql")]
+    )
     for path in candidates:
         with contextlib.suppress(FileNotFoundError), open(path, "rb") as script:
             return script.read()

@@ -14,8 +14,9 @@ LIBRARIES = {
     "libncurses.so.5": "apt-get install libncurses5 (RHEL: dnf install ncurses-compat-libs)",
     "libtinfo.so.5": "apt-get install libtinfo5 (RHEL: dnf install ncurses-compat-libs)",
 }
-ERROR_LINE = re.compile(r"\[ERROR\]|\bERROR\b|^.*?: unknown |fatal|abort|error while loading", re.IGNORECASE)
-SHOWN_LINES = 40  # MySQL 5.7 shuts down in order after it refused an option, and says some twenty lines about that
+ERROR_LINE = re.compile(r"\[ERROR\]|^\S+: unknown |^\S+: .*error|fatal error", re.IGNORECASE)
+LAST_LINES = 10
+LAST_ERRORS = 5
 APPARMOR = "/sys/module/apparmor/parameters/enabled"
 
 
@@ -40,7 +41,9 @@ class Cause(NamedTuple):
 
 CAUSES = (
     Cause(
-        re.compile(r"No space left on device|Errcode: 28|OS errno 28|OS error code 28|error number 28|Disk quota"),
+        re.compile(
+            r"No space left on device|Errcode: 28|OS errno 28|OS error code 28|error (?:number )?28\b|Disk quota"
+        ),
         "the file system of the scratch directory is full",
         "free some space there, or name a directory on another file system",
     ),
@@ -70,28 +73,31 @@ def explain(what: str, log: str) -> SandboxError:
         remedy = LIBRARIES.get(library[1], f"install the package that ships {library[1]}")
         return SandboxError(f"{what}: the library {library[1]} is missing: {remedy}", shown)
     for cause in CAUSES:
-        if cause.pattern.search(log):
+        if cause.pattern.search(shown):
             return SandboxError(f"{what}: {cause.meaning}: {cause.remedy}", shown)
-    if re.search(r"Permission denied|Errcode: 13\b|OS errno 13\b", log) and _apparmor():
+    if re.search(r"Permission denied|Errcode: 13\b|OS errno 13\b", shown) and _apparmor():
         return SandboxError(
             f"{what}: it may not use the scratch directory, and AppArmor is on: name a directory that the server's "
             "profile in /etc/apparmor.d allows, or put that profile into complain mode (aa-complain)",
             shown,
         )
-    return SandboxError(f"{what}: {_said(log)}", shown)
+    return SandboxError(f"{what}: {own_words(log)}", shown)
 
 
-def tail(log: str, lines: int = SHOWN_LINES) -> str:
-    """The last lines of a log that hold anything."""
-    return "\n".join([line for line in log.splitlines() if line.strip()][-lines:])
+def tail(log: str) -> str:
+    """The last lines of a log, and before them its last errors, which MySQL 5.7 buries under an orderly shutdown."""
+    kept = [line.rstrip() for line in log.splitlines() if line.strip()]
+    errors = [number for number, line in enumerate(kept) if ERROR_LINE.search(line)][-LAST_ERRORS:]
+    shown = sorted({*errors, *range(max(0, len(kept) - LAST_LINES), len(kept))})
+    return "\n".join(kept[number] for number in shown)
 
 
-def _said(log: str) -> str:
+def own_words(log: str) -> str:
+    """The first errors of a log, of which the others follow, else its last lines; all on one line."""
     kept = [line.strip() for line in log.splitlines() if line.strip()]
-    if not kept:
-        return "it left no message"
     errors = [line for line in kept if ERROR_LINE.search(line) and not line.endswith("Aborting")]
-    return "its log ends with: " + " / ".join(line[:300] for line in (errors or kept)[-3:])
+    said = errors[:3] or kept[-3:]
+    return "its log says: " + " / ".join(line[:300] for line in said) if said else "it left no message"
 
 
 def _apparmor() -> bool:

@@ -84,6 +84,11 @@ def _popen(job: Job) -> subprocess.Popen[bytes]:
     become = [sys.executable, "-I", "-S", "-c", BECOME_THE_SERVER, str(os.getpid()), *job.command]
     with open(job.log, "ab", buffering=0) as log, open(job.feed, "rb") as feed:
         return subprocess.Popen(
-            become, stdin=feed, stdout=log, stderr=log, start_new_session=True,
-            env=environment(job.temporary), cwd=job.temporary,
+            become,
+            stdin=feed,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            env=environment(job.temporary),
+            cwd=job.temporary,
         )

@@ -7,11 +7,7 @@ import fcntl
 import json
 import os
 import shutil
-import signal
-import stat
 import tempfile
-import time
-from typing import Any
 
 from probes import PRODUCT
 from probes.sandbox.errors import SandboxError
@@ -20,6 +16,7 @@ PREFIX = "mycnf-sandbox-"
 PRIVATE = 0o700
 MARKER = ".mycnf-sandbox.json"
 SOCKET_ROOM = 107 - 1 - len("mysqlx.sock.lock")  # sun_path holds 107 bytes, and the servers put a lock file beside it
+SHORT = "/tmp"  # noqa: S108  where sockets go when a scratch directory's path has no room for one
 DEATH_TAKES = 10.0  # seconds in which a killed server gives its memory back, at most
 SPACE_NEEDED = 400 << 20  # a fresh data directory takes 110 to 190 MiB, and it must be able to start
 
@@ -47,7 +44,7 @@ class Scratch:
             for folder in ("data", "tmp"):
                 os.mkdir(self.file(folder), PRIVATE)
             if len(os.fsencode(self.path)) + 1 > SOCKET_ROOM:
-                self.runtime = tempfile.mkdtemp(prefix=PREFIX, dir=default_base())
+                self.runtime = tempfile.mkdtemp(prefix=PREFIX, dir=SHORT)
                 self._runtime_marker = _locked_marker(self.runtime)
         except BaseException:
             self.remove()
@@ -65,7 +62,7 @@ class Scratch:
 
     def note(self, server_pid: int | None = None) -> None:
         """Write down who owns the directory and which process serves from it."""
-        facts = {"product": PRODUCT, "owner": _identity(self.owner), "server": server_pid and _identity(server_pid)}
+        facts = {"product": PRODUCT, "owner": identity(self.owner), "server": server_pid and identity(server_pid)}
         os.pwrite(self._marker, json.dumps(facts).encode().ljust(512), 0)
 
     def remove(self) -> None:
@@ -73,7 +70,7 @@ class Scratch:
         if os.getpid() != self.owner:
             return  # a forked child must not take its parent's server away
         for path in {self.path, self.runtime}:
-            _remove(path)
+            remove(path)
         for marker in ("_marker", "_runtime_marker"):
             if marker in self.__dict__:
                 os.close(self.__dict__.pop(marker))
@@ -84,62 +81,8 @@ def default_base() -> str:
     return tempfile.gettempdir()
 
 
-def sweep(base: str | os.PathLike[str] | None = None) -> list[str]:
-    """Remove what dead owners left in `base`: their servers, then their directories; returns those paths.
-
-    Only real directories of this user with our own marker in them are touched, and none whose owner lives.
-    """
-    parent = os.path.abspath(os.fspath(base)) if base is not None else default_base()
-    try:
-        ours = [entry.path for entry in os.scandir(parent)
-                if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False)]
-    except OSError:
-        return []  # there is nothing to sweep; whoever needs the directory will be told
-    return [path for path in ours if _sweep_one(path)]
-
-
-def _sweep_one(path: str) -> bool:
-    marker = _abandoned_marker(path)
-    if marker is None:
-        return False
-    try:
-        facts = _facts(marker)
-        if facts is None:
-            return False
-        _end(facts.get("server"))
-        return _remove(path)
-    finally:
-        os.close(marker)
-
-
-def _abandoned_marker(path: str) -> int | None:
-    """The locked marker of a directory without a living owner, None for every other directory."""
-    try:
-        directory = os.lstat(path)
-        if directory.st_uid != os.geteuid() or stat.S_IMODE(directory.st_mode) != PRIVATE:
-            return None
-        marker = os.open(os.path.join(path, MARKER), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        if os.fstat(marker).st_uid == os.geteuid() and stat.S_ISREG(os.fstat(marker).st_mode):
-            fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return marker
-    except OSError:
-        pass
-    os.close(marker)
-    return None
-
-
-def _facts(marker: int) -> dict[str, Any] | None:
-    try:
-        facts = json.loads(os.pread(marker, 4096, 0))
-    except ValueError:
-        return None
-    return facts if isinstance(facts, dict) and facts.get("product") == PRODUCT else None
-
-
-def _remove(path: str) -> bool:
+def remove(path: str) -> bool:
+    """Remove a scratch directory; returns whether it is gone."""
     # The marker goes last: what a broken removal leaves behind, the next sweep still knows as ours.
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(path)):
@@ -152,18 +95,7 @@ def _remove(path: str) -> bool:
     return not os.path.exists(path)
 
 
-def _end(server: object) -> None:
-    # The number alone could be another process by now; the time of its start can't be the same.
-    if not isinstance(server, dict) or not isinstance(server.get("pid"), int):
-        return
-    deadline = time.monotonic() + DEATH_TAKES
-    while server == _identity(server["pid"]) and time.monotonic() < deadline:
-        with contextlib.suppress(OSError):
-            os.kill(server["pid"], signal.SIGKILL)
-        time.sleep(0.05)
-
-
-def _identity(pid: int) -> dict[str, object] | None:
+def identity(pid: int) -> dict[str, object] | None:
     """A process beyond doubt: number, start in clock ticks since boot, boot; None when it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as text:

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from probes.sandbox import farewell
 from probes.sandbox.ask import as_user
-from probes.sandbox.datadir import copy_template, initialise
-from probes.sandbox.errors import SandboxError, explain, tail
+from probes.sandbox.errors import SandboxError, explain, own_words, tail
 from probes.sandbox.leash import spawn
 from probes.sandbox.placement import placement
-from probes.sandbox.scratch import DEATH_TAKES, Scratch, default_base, sweep
+from probes.sandbox.scratch import DEATH_TAKES, Scratch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,13 +30,6 @@ STOP_TIMEOUT = 60.0
 POLL = 0.02
 CLIENT_ERRORS = range(2000, 3000)  # no answer from the server; every other number is an answer, if a refusal
 LOG_SHOWN = 1 << 20  # bytes of an error log that are looked at, from its end
-SMALL = (
-    "--innodb-buffer-pool-size=32M",
-    "--max-connections=40",
-    "--table-open-cache=200",
-    "--table-definition-cache=400",
-    "--skip-log-bin",
-)
 
 
 class Sandbox:
@@ -130,8 +122,15 @@ class Sandbox:
         """The whole command line; what comes later outranks what comes earlier, and the file."""
         first = f"--defaults-file={self.option_file}" if self.option_file else "--no-defaults"
         return [
-            self.binary.program, first, *placement(self.binary), *as_user(),
-            f"--datadir={self.datadir}", f"--socket={self.socket}", *self._network(), *self._shelter(), *self.arguments,
+            self.binary.program,
+            first,
+            *placement(self.binary),
+            *as_user(),
+            f"--datadir={self.datadir}",
+            f"--socket={self.socket}",
+            *self._network(),
+            *self._shelter(),
+            *self.arguments,
         ]
 
     def _network(self) -> list[str]:
@@ -163,16 +162,24 @@ class Sandbox:
         while not self._answers():
             code = self._process.poll() if self._process else 0
             if code is not None:
-                how = f"exit code {code}" if code >= 0 else f"signal {-code}"
-                raise explain(f"{self.binary.name} died at its start ({how})", self.log())
+                raise self._died(code)
             if time.monotonic() > deadline:
                 self._kill()
                 raise SandboxError(
-                    f"{self.binary.name} did not get ready in time: is the host overloaded? "
-                    f"Its log ends with: {tail(self.log(), 1)}",
+                    f"{self.binary.name} did not get ready in time: is the host overloaded? {own_words(self.log())}",
                     tail(self.log()),
                 )
             time.sleep(POLL)
+
+    def _died(self, code: int) -> SandboxError:
+        if code == -signal.SIGKILL:
+            return SandboxError(
+                f"{self.binary.name} was killed at its start, most likely by the kernel for want of memory: "
+                "stop something else, or start it with smaller buffers",
+                tail(self.log()),
+            )
+        how = f"exit code {code}" if code >= 0 else f"signal {-code}"
+        return explain(f"{self.binary.name} died at its start ({how})", self.log())
 
     def _answers(self) -> bool:
         # A whole login and farewell, for a socket opened and closed would stand in the counters as an aborted one.
@@ -192,42 +199,6 @@ class Sandbox:
             # Bounded: called from a signal's handler, it may have interrupted the very wait that it repeats.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(DEATH_TAKES)
-
-
-def start(
-    binary: Binary,
-    *,
-    base: str | os.PathLike[str] | None = None,
-    option_file: str | os.PathLike[str] | None = None,
-    arguments: Iterable[str] = (),
-    tcp: bool = False,
-    small: bool = False,
-    templates: str | os.PathLike[str] | None = None,
-    timeout: float = READY_TIMEOUT,
-) -> Sandbox:
-    """Start a server on a scratch directory in `base` and return it when it takes connections.
-
-    Without further words it is an untouched default server that listens on its socket alone. `arguments` come last
-    on its command line. Without an option file MySQL passes over its persisted options too (`SET PERSIST`); an empty
-    file makes it read them. `tcp` opens a free port of 127.0.0.1. `small` bounds its memory. `templates` is a directory in
-    which an initialised data directory is kept and copied from, which is faster than initialising anew.
-    Raises SandboxError, and then nothing is left behind.
-    """
-    for place in {default_base(), os.fspath(base) if base is not None else default_base()}:
-        sweep(place)
-    file = None if option_file is None else os.path.abspath(os.fspath(option_file))
-    scratch = Scratch(base)
-    sandbox = Sandbox(binary, scratch, free_port() if tcp else None, file, (*(SMALL if small else ()), *arguments))
-    try:
-        if templates is None:
-            initialise(binary, sandbox.datadir, scratch.file("tmp"))
-        else:
-            copy_template(binary, os.fspath(templates), sandbox.datadir)
-        sandbox.restart(timeout=timeout)
-    except BaseException:
-        sandbox.close()
-        raise
-    return sandbox
 
 
 def free_port() -> int:

@@ -9,21 +9,21 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
 import pytest
+from skip_list import pytest_terminal_summary  # noqa: F401  pytest finds its hooks here
 
 from probes.sandbox import Binary, Sandbox, describe
 from probes.sandbox import start as start_sandbox
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "servers"))
 
-from provisioning.build import check  # noqa: E402
-from provisioning.recipes import RECIPES  # noqa: E402
-from provisioning.shelf import ProvisionError, shelf  # noqa: E402
+from provisioning.build import check
+from provisioning.recipes import RECIPES
+from provisioning.shelf import ProvisionError, shelf
 
 AT_ONCE = 3  # default servers that are kept running; each takes up to half a gigabyte
 PARAMETRISED = "server_name"
@@ -82,8 +82,12 @@ def provisioned(name: str) -> Binary:
         return None if path is None else str(folder / path)
 
     return describe(
-        str(folder / manifest.server), name, basedir=at(manifest.basedir), share=at(manifest.share),
-        plugins=at(manifest.plugins), print_defaults=at(manifest.print_defaults),
+        str(folder / manifest.server),
+        name,
+        basedir=at(manifest.basedir),
+        share=at(manifest.share),
+        plugins=at(manifest.plugins),
+        print_defaults=at(manifest.print_defaults),
     )
 
 
@@ -125,7 +129,8 @@ def binary(server_name: str, binaries: Binaries) -> Binary:
 class Pool:
     """Default servers, started at their first use and kept running while there is room."""
 
-    def __init__(self) -> None:
+    def __init__(self, templates: Path) -> None:
+        self.templates = templates
         self.running: dict[str, Sandbox] = {}
 
     def get(self, binary: Binary, in_use: set[str]) -> Sandbox:
@@ -137,7 +142,7 @@ class Pool:
             idle = [name for name in self.running if name not in in_use]
             for name in idle[: max(0, len(self.running) - AT_ONCE + 1)]:
                 self.running.pop(name).close()
-            found = start_sandbox(binary, templates=shelf() / ".templates")
+            found = start_sandbox(binary, templates=self.templates)
         self.running[binary.name] = found
         return found
 
@@ -149,9 +154,15 @@ class Pool:
 
 
 @pytest.fixture(scope="session")
-def server_pool() -> Iterator[Pool]:
+def templates() -> Path:
+    """The folder of initialised data directories from which servers start quickly."""
+    return shelf() / ".templates"
+
+
+@pytest.fixture(scope="session")
+def server_pool(templates: Path) -> Iterator[Pool]:
     """The running default servers of this session."""
-    pool = Pool()
+    pool = Pool(templates)
     yield pool
     pool.close()
 
@@ -175,7 +186,7 @@ def any_server(server_name: str, server: Server) -> Sandbox:
 
 
 @pytest.fixture
-def start(binaries: Binaries) -> Iterator[Start]:
+def start(binaries: Binaries, templates: Path) -> Iterator[Start]:
     """Servers of the test's own, by name, with an option file or arguments; all end with the test."""
     started: list[Sandbox] = []
 
@@ -189,8 +200,13 @@ def start(binaries: Binaries) -> Iterator[Start]:
         base: str | os.PathLike[str] | None = None,
     ) -> Sandbox:
         sandbox = start_sandbox(
-            binaries(name), option_file=option_file, arguments=arguments, tcp=tcp, small=small, base=base,
-            templates=shelf() / ".templates",
+            binaries(name),
+            option_file=option_file,
+            arguments=arguments,
+            tcp=tcp,
+            small=small,
+            base=base,
+            templates=templates,
         )
         started.append(sandbox)
         return sandbox
@@ -198,18 +214,3 @@ def start(binaries: Binaries) -> Iterator[Start]:
     yield by_name
     for sandbox in started:
         sandbox.close()
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """End the run with what was not tried here, and why, grouped by reason."""
-    tests: dict[str, list[str]] = defaultdict(list)
-    for report in terminalreporter.getreports("skipped"):
-        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-        tests[reason.removeprefix("Skipped: ")].append(report.nodeid.partition("::")[0])
-    if not tests:
-        terminalreporter.write_line("Nothing was skipped.")
-        return
-    terminalreporter.section("skipped, and why")
-    for reason, files in sorted(tests.items(), key=lambda item: (-len(item[1]), item[0])):
-        terminalreporter.write_line(f"{len(files):4} x {reason}  [{', '.join(sorted(set(files)))}]")

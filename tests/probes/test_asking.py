@@ -8,7 +8,14 @@ import pytest
 from servers_plugin import Binaries
 
 from probes.sandbox import (
-    Binary, SandboxError, ask_help, help_values, host_binaries, print_defaults, server_defaults, validate_config,
+    Binary,
+    SandboxError,
+    ask_help,
+    help_values,
+    host_binaries,
+    print_defaults,
+    server_defaults,
+    validate_config,
 )
 
 

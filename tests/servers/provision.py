@@ -3,7 +3,7 @@
     python tests/servers/provision.py [NAME…] [--check] [--require NAME,NAME…]
 
 One line a server: the version found and where, or why it can't be had. They stand in
-`~/.cache/mycnf/servers`, or where `MYCNF_SERVERS` says. Exit code 1 when a required one is missing.
+`~/.cache/mycnf/servers`, or where `MYCNF_SERVERS` says. Exit code 1 when one that was named or required is missing.
 """
 
 from __future__ import annotations
@@ -53,7 +53,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(RECIPES)}; all by default")
     parser.add_argument("--check", action="store_true", help="unpack nothing, only say what is there")
     parser.add_argument(
-        "--require", action="append", default=[], metavar="NAME,…", help="exit with 1 unless these are there",
+        "--require",
+        action="append",
+        default=[],
+        metavar="NAME,…",
+        help="exit with 1 unless these are there",
     )
     return parser
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from asking import CHECKOUT
 
-TESTS = '''
+TESTS = """
 import pytest
 
 @pytest.mark.servers("mysql-5.7", "mariadb-11.4")
@@ -26,7 +26,7 @@ def test_by_name(start):
 
 def test_of_another_kind():
     pytest.skip("needs root")
-'''
+"""
 
 
 def run(folder: Path, tests: str) -> str:
@@ -36,10 +36,27 @@ def run(folder: Path, tests: str) -> str:
     shelf.mkdir()
     paths = [CHECKOUT, CHECKOUT / "tests" / "plugins"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "servers_plugin", "-p", "no:cacheprovider", "-c", os.devnull,
-         "--rootdir", str(folder), str(folder / "test_it.py")],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "servers_plugin",
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            os.devnull,
+            "--rootdir",
+            str(folder),
+            str(folder / "test_it.py"),
+        ],
         env={**os.environ, "MYCNF_SERVERS": str(shelf), "PYTHONPATH": os.pathsep.join(map(str, paths))},
-        cwd=folder, capture_output=True, text=True, timeout=120, check=False,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     return done.stdout
 

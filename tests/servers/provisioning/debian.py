@@ -39,11 +39,18 @@ class Suite:
     def options(self) -> list[str]:
         """The options that keep apt away from the system's state; proxies and keys stay the system's."""
         return [
-            f"-oDir::Etc::sourcelist={self.room}/sources.list", "-oDir::Etc::sourceparts=-",
-            "-oDir::Etc::preferences=/dev/null", "-oDir::Etc::preferencesparts=-",
-            f"-oDir::State::Lists={self.room}/lists", f"-oDir::State::status={self.room}/status",
-            f"-oDir::Cache={self.room}/cache", "-oAPT::Sandbox::User=", "-oAcquire::Languages=none",
-            "-oAcquire::IndexTargets::deb::DEP-11::DefaultEnabled=false", "-oAcquire::Retries=3", "-q",
+            f"-oDir::Etc::sourcelist={self.room}/sources.list",
+            "-oDir::Etc::sourceparts=-",
+            "-oDir::Etc::preferences=/dev/null",
+            "-oDir::Etc::preferencesparts=-",
+            f"-oDir::State::Lists={self.room}/lists",
+            f"-oDir::State::status={self.room}/status",
+            f"-oDir::Cache={self.room}/cache",
+            "-oAPT::Sandbox::User=",
+            "-oAcquire::Languages=none",
+            "-oAcquire::IndexTargets::deb::DEP-11::DefaultEnabled=false",
+            "-oAcquire::Retries=3",
+            "-q",
         ]
 
     def update(self, *, force: bool = False) -> None:
@@ -63,8 +70,9 @@ class Suite:
     def libraries(self, package: str) -> list[str]:
         """The library packages that `package` depends on, at any depth."""
         weak = ["recommends", "suggests", "conflicts", "breaks", "replaces", "enhances"]
-        listing = run([self.apt_cache, *self.options(), "depends", "--recurse",
-                       *(f"--no-{kind}" for kind in weak), package])
+        listing = run(
+            [self.apt_cache, *self.options(), "depends", "--recurse", *(f"--no-{kind}" for kind in weak), package]
+        )
         names = {line.split(":")[0] for line in listing.splitlines() if line and not line[0].isspace()}
         return sorted(name for name in names if WANTED.match(name) and not UNWANTED.match(name))
 
@@ -121,6 +129,10 @@ def loader(root: Path) -> Path | None:
 
 def library_folders(root: Path) -> list[Path]:
     """The folders of a root that hold shared libraries, plugins left out."""
-    folders = {file.parent for pattern in ("lib/*-linux-*", "usr/lib/*-linux-*")
-               for folder in root.glob(pattern) for file in folder.glob("*.so*")}
+    folders = {
+        file.parent
+        for pattern in ("lib/*-linux-*", "usr/lib/*-linux-*")
+        for folder in root.glob(pattern)
+        for file in folder.glob("*.so*")
+    }
     return sorted(folders)

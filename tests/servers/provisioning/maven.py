@@ -36,8 +36,18 @@ def unpack(recipe: MavenTree, root: Path, workroom: Path) -> None:
 def _jar(artifact: str, workroom: Path) -> Path:
     # dependency:copy finds the file wherever this machine's settings keep the local repository.
     mvn = tool("mvn", "maven")
-    run([mvn, "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={workroom}",
-         "-Dmdep.overWriteReleases=true"], cwd=workroom)
+    run(
+        [
+            mvn,
+            "-q",
+            "-B",
+            "dependency:copy",
+            f"-Dartifact={artifact}",
+            f"-DoutputDirectory={workroom}",
+            "-Dmdep.overWriteReleases=true",
+        ],
+        cwd=workroom,
+    )
     _, name, version = artifact.split(":")
     return workroom / f"{name}-{version}.jar"
 

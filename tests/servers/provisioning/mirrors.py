@@ -10,8 +10,17 @@ from provisioning.shelf import ProvisionError
 
 APT = Path("/etc/apt")
 SUITES = {
-    "oldoldstable", "oldstable", "stable", "testing", "unstable", "sid",
-    "bullseye", "bookworm", "trixie", "forky", "duke",
+    "oldoldstable",
+    "oldstable",
+    "stable",
+    "testing",
+    "unstable",
+    "sid",
+    "bullseye",
+    "bookworm",
+    "trixie",
+    "forky",
+    "duke",
 }
 
 

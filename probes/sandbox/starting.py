@@ -1,0 +1,60 @@
+"""Start a throwaway server."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from probes.sandbox.datadir import copy_template, initialise
+from probes.sandbox.scratch import SHORT, Scratch, default_base
+from probes.sandbox.server import READY_TIMEOUT, Sandbox, free_port
+from probes.sandbox.sweeping import sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from probes.sandbox.binary import Binary
+
+SMALL = (
+    "--innodb-buffer-pool-size=32M",
+    "--max-connections=40",
+    "--table-open-cache=200",
+    "--table-definition-cache=400",
+    "--skip-log-bin",
+)
+
+
+def start(
+    binary: Binary,
+    *,
+    base: str | os.PathLike[str] | None = None,
+    option_file: str | os.PathLike[str] | None = None,
+    arguments: Iterable[str] = (),
+    tcp: bool = False,
+    small: bool = False,
+    templates: str | os.PathLike[str] | None = None,
+    timeout: float = READY_TIMEOUT,
+) -> Sandbox:
+    """Start a server on a scratch directory in `base` and return it when it takes connections.
+
+    Without further words it is an untouched default server that listens on its socket alone. `arguments` come last
+    on its command line. Without an option file MySQL passes over its persisted options too (`SET PERSIST`); an empty
+    file makes it read them. `tcp` opens a free port of 127.0.0.1. `small` bounds its memory. `templates` is a
+    directory in which an initialised data directory is kept and copied from, which is faster than initialising anew.
+    Raises SandboxError, and then nothing is left behind.
+    """
+    for place in {SHORT, default_base(), os.fspath(base or default_base())}:
+        sweep(place)
+    file = None if option_file is None else os.path.abspath(os.fspath(option_file))
+    scratch = Scratch(base)
+    sandbox = Sandbox(binary, scratch, free_port() if tcp else None, file, (*(SMALL if small else ()), *arguments))
+    try:
+        if templates is None:
+            initialise(binary, sandbox.datadir, scratch.file("tmp"))
+        else:
+            copy_template(binary, os.fspath(templates), sandbox.datadir)
+        sandbox.restart(timeout=timeout)
+    except BaseException:
+        sandbox.close()
+        raise
+    return sandbox

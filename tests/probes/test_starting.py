@@ -1,0 +1,137 @@
+"""The one starter of throwaway servers: real ones, as untouched or as bad as they were asked for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pymysql
+import pytest
+from running import alive, first_row
+from servers_plugin import Server, Start
+
+from probes.sandbox import Sandbox
+
+
+@pytest.mark.servers("all")
+def test_each_server_starts_untouched_and_answers(any_server: Sandbox, server_name: str) -> None:
+    """Every provisioned server runs as a default server and says the version that its name promises."""
+    (version,) = first_row(any_server, "SELECT VERSION()")
+    assert str(version).startswith(server_name.partition("-")[2] + ".")
+    assert any_server.binary.target.number == str(version).partition("-")[0]
+
+
+@pytest.mark.servers("all")
+def test_nothing_but_its_place_is_set(any_server: Sandbox) -> None:
+    """A default server is given where its parts and its data stand, and no option of any other kind."""
+    places = {
+        "--no-defaults",
+        "--user",
+        "--basedir",
+        "--lc-messages-dir",
+        "--character-sets-dir",
+        "--plugin-dir",
+        "--secure-file-priv",
+        "--datadir",
+        "--socket",
+        "--skip-networking",
+        "--loose-mysqlx-socket",
+    }
+    assert {argument.partition("=")[0] for argument in any_server.command()[1:]} <= places
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8")
+def test_readiness_leaves_no_trace_in_the_counters(start: Start, server_name: str) -> None:
+    """Waiting for a server is not visible afterwards as connections that were aborted."""
+    _, aborted = first_row(start(server_name), "SHOW GLOBAL STATUS LIKE 'Aborted_connects'")
+    assert aborted == "0"
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-10.11")
+def test_options_and_files_reach_the_server(start: Start, server_name: str, tmp_path: Path) -> None:
+    """The option file is read, arguments outrank it, and what it says of places stays inside the directory."""
+    file = tmp_path / "my.cnf"
+    file.write_text("[mysqld]\nmax_connections=77\nwait_timeout=777\npid_file=/nowhere/x.pid\nport=3306\n")
+    sandbox = start(server_name, option_file=file, arguments=["--wait-timeout=888"])
+    assert first_row(sandbox, "SELECT @@max_connections, @@global.wait_timeout") == (77, 888)
+    assert first_row(sandbox, "SELECT @@pid_file") == (f"{sandbox.directory}/pid",)
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7", "mariadb-10.11")
+def test_tcp_listens_on_this_host_alone(start: Start, server_name: str) -> None:
+    """With TCP the server takes connections on 127.0.0.1 at the port that it was given, and on no other address."""
+    sandbox = start(server_name, tcp=True, small=True)
+    with pytest.raises(pymysql.err.OperationalError) as refused:
+        pymysql.connect(host="127.0.0.1", port=sandbox.port or 0, user="nobody")
+    assert refused.value.args[0] == 1045  # the server's own answer
+    assert listening(sandbox.pid) <= {"0100007F"}
+
+
+def listening(pid: int) -> set[str]:
+    """The local addresses, as the kernel writes them, on which a process listens for TCP."""
+    links = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
+    rows = [
+        line.split()
+        for table in ("tcp", "tcp6")
+        for line in Path(f"/proc/{pid}/net/{table}").read_text(encoding="ascii").splitlines()[1:]
+    ]
+    return {row[1].partition(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in links}
+
+
+@pytest.mark.servers("mysql", "mariadb-10.11", "mariadb-11.8")
+def test_small_runs_everywhere(start: Start, server_name: str) -> None:
+    """The bounded variant starts on every series and has the small buffer pool."""
+    (size,) = first_row(start(server_name, small=True), "SELECT @@innodb_buffer_pool_size")
+    assert size == 32 << 20
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-11.8")
+def test_two_at_once_are_apart(start: Start, server_name: str) -> None:
+    """Two servers of one program run side by side, each with a directory, a socket and an identity of its own."""
+    one, two = start(server_name, small=True), start(server_name, small=True)
+    with one.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE DATABASE only_in_one")
+    assert first_row(one, "SHOW DATABASES LIKE 'only_in_one'") == ("only_in_one",)
+    with two.connect() as connection, connection.cursor() as cursor:
+        assert cursor.execute("SHOW DATABASES LIKE 'only_in_one'") == 0
+    if one.binary.target.is_mysql:
+        assert first_row(one, "SELECT @@server_uuid") != first_row(two, "SELECT @@server_uuid")
+
+
+def test_data_outlives_a_restart(start: Start, tmp_path: Path) -> None:
+    """A restart keeps the data and takes new arguments; persisted options are read again beside an option file."""
+    (tmp_path / "empty.cnf").touch()
+    sandbox = start("mysql-8.0", option_file=tmp_path / "empty.cnf")
+    before = sandbox.pid
+    with sandbox.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE DATABASE kept")
+        cursor.execute("SET PERSIST max_connections = 55")
+    sandbox.restart(["--wait-timeout=99"])
+    assert first_row(sandbox, "SHOW DATABASES LIKE 'kept'") == ("kept",)
+    assert first_row(sandbox, "SELECT @@global.wait_timeout, @@max_connections") == (99, 55)
+    assert not alive(before)
+
+
+def test_a_long_path_gets_a_short_socket(start: Start, tmp_path: Path) -> None:
+    """A scratch directory too deep for a socket's path still gets a server, and both directories go."""
+    deep = tmp_path / ("d" * 60) / ("e" * 60)
+    deep.mkdir(parents=True)
+    sandbox = start("mysql-8.0", base=deep, small=True)
+    short = Path(sandbox.socket).parent
+    assert len(sandbox.socket) < 107
+    assert short != Path(sandbox.directory)
+    assert first_row(sandbox, "SELECT 1") == (1,)
+    sandbox.close()
+    assert not short.exists()
+    assert list(deep.iterdir()) == []
+
+
+def test_default_servers_are_shared(server: Server) -> None:
+    """Asking twice for a default server gives the same running one."""
+    assert server("mariadb-10.11") is server("mariadb-10.11")
+
+
+def test_the_kernel_takes_it_first(server: Server) -> None:
+    """Short of memory, the kernel is to take a throwaway server before anything else of this user's."""
+    score = Path(f"/proc/{server('mariadb-10.11').pid}/oom_score_adj").read_text(encoding="ascii")
+    assert int(score) > int(Path("/proc/self/oom_score_adj").read_text(encoding="ascii"))
