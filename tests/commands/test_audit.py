@@ -1,0 +1,166 @@
+"""`mycnf audit` and `collect` as their user runs them, against real servers."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from asking import CHECKOUT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asking import Ended, Mycnf
+    from servers_plugin import Start
+
+    from probes.sandbox import Sandbox
+
+BAD = """[mysqld]
+read_buffer_size = 8M
+innodb_flush_log_at_trx_commit = 2
+max_connections = 1000
+loose_wsrep_sst_auth = root:{canary}
+init_connect = "SET @a = 'x'"
+[client]
+password = {canary}
+"""
+CANARY = "kanarienvogel-7391"
+
+
+def audit(mycnf: Mycnf, sandbox: Sandbox, *more: str) -> Ended:
+    """An audit of a sandbox as root, without a window."""
+    return mycnf("audit", "--socket", sandbox.socket, "--user", "root", "--window", "0", *more)
+
+
+def findings(ended: Ended) -> list[dict[str, Any]]:
+    """The findings of an audit printed as JSON."""
+    found: list[dict[str, Any]] = json.loads(ended.out)["findings"]
+    return found
+
+
+def test_default_server_is_quiet(mycnf: Mycnf, any_server: Sandbox) -> None:
+    """An untouched default server of every version gets no error and no warning."""
+    ended = audit(mycnf, any_server, "--format", "json", "--fail-on", "warning")
+    assert [f for f in findings(ended) if f["severity"] != "note"] == []
+    assert ended.code == 0
+
+
+@pytest.fixture
+def bad_server(server_name: str, start: Start, tmp_path: Path) -> Sandbox:
+    """A server that runs with a deliberately bad option file, secrets planted in it."""
+    file = tmp_path / "bad.cnf"
+    file.write_text(BAD.format(canary=CANARY))
+    file.chmod(0o644)
+    return start(server_name, option_file=file, small=True)
+
+
+def test_snapshot_gives_the_same_findings(mycnf: Mycnf, bad_server: Sandbox, tmp_path: Path) -> None:
+    """Live and from a snapshot the findings are the same, and no planted secret is in any output."""
+    live = audit(mycnf, bad_server, "--format", "json")
+    snap = tmp_path / "db.snap"
+    saved = mycnf("collect", "--socket", bad_server.socket, "--user", "root", "--window", "0", "-o", snap)
+    assert saved.code == 0
+    again = mycnf("audit", "--snapshot", snap, "--format", "json")
+    text = mycnf("audit", "--snapshot", snap)
+    assert findings(live) == findings(again)
+    assert live.code == again.code
+    assert {"BUF001", "BUF002"} & {f["code"] for f in findings(live)}
+    assert snap.stat().st_mode & 0o777 == 0o600
+    for output in (live.out, live.err, saved.out, saved.err, again.out, text.out, text.err, snap.read_text()):
+        assert CANARY not in output
+
+
+def test_every_action_is_accepted_by_the_server(mycnf: Mycnf, bad_server: Sandbox) -> None:
+    """Each statement that a finding prints, and its undo, runs on the server that it is printed for."""
+    import pymysql
+
+    statements = [
+        s
+        for f in findings(audit(mycnf, bad_server, "--format", "json"))
+        for a in f["actions"]
+        for s in (a["statement"], a["undo"])
+        if s
+    ]
+    assert statements
+    with pymysql.connect(unix_socket=bad_server.socket, user="root").cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+
+
+@pytest.mark.servers("mysql-8.0")
+def test_wrong_password(mycnf: Mycnf, any_server: Sandbox) -> None:
+    """A refused account is one line and exit code 3."""
+    ended = mycnf("audit", "--socket", any_server.socket, "--user", "nobody-of-that-name", "--window", "0")
+    assert ended.code == 3
+    assert len(ended.err.splitlines()) == 1
+    assert "nobody-of-that-name" in ended.err
+
+
+def test_no_server(mycnf: Mycnf, tmp_path: Path) -> None:
+    """No server behind a socket or port is one line and exit code 3."""
+    for where in (("--socket", str(tmp_path / "none.sock")), ("--host", "127.0.0.1", "--port", "1")):
+        ended = mycnf("audit", *where, "--user", "root")
+        assert ended.code == 3
+        assert len(ended.err.splitlines()) == 1
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-10.11")
+def test_tcp_is_not_taken_for_this_host(mycnf: Mycnf, server_name: str, start: Start) -> None:
+    """Through TCP nothing of this machine is taken for the server's, and the report says why."""
+    sandbox = start(server_name, tcp=True, small=True)
+    words = ("--host", "127.0.0.1", "--port", str(sandbox.port), "--user", "root", "--window", "0")
+    report = json.loads(mycnf("audit", *words, "--format", "json").out)
+    assert report["host"] is None
+    assert any(s["code"] == "host" for s in report["skipped"])
+    described = json.loads(mycnf("audit", *words, "--ram", "64G", "--cpus", "8", "--format", "json").out)
+    assert described["host"]["memory"]["total"] == 64 << 30
+
+
+@pytest.mark.servers("mysql-5.7", "mariadb-10.11")
+def test_server_that_dies_on_the_way(server_name: str, start: Start, tmp_path: Path) -> None:
+    """Of a server that dies within the window, what was read is reported; one line says so, exit code 3."""
+    sandbox = start(server_name, small=True)
+    command = [sys.executable, "-m", "advisor", "audit", "--socket", sandbox.socket, "--user", "root"]
+    running = subprocess.Popen(
+        [*command, "--window", "6", "--format", "json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=CHECKOUT
+    )
+    threading.Timer(3, os.kill, (sandbox.pid, signal.SIGKILL)).start()
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 3
+    assert json.loads(out)["server"]["version"]
+    assert len(err.decode().splitlines()) == 1
+
+
+def test_something_else_behind_the_port(mycnf: Mycnf) -> None:
+    """A port where something else speaks is one line and exit code 3."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def speak() -> None:
+            peer, _ = listener.accept()
+            with peer:
+                peer.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+
+        threading.Thread(target=speak, daemon=True).start()
+        ended = mycnf("audit", "--host", "127.0.0.1", "--port", str(listener.getsockname()[1]), "--user", "root")
+    assert ended.code == 3
+    assert len(ended.err.splitlines()) == 1
+
+
+def test_broken_snapshots(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A snapshot cut in half, of a newer version, or none at all is one line and exit code 2."""
+    whole = (CHECKOUT / "tests" / "snapshots" / "schema-1.0.json").read_text()
+    newer = json.loads(whole)
+    newer["schema"] = "2.0"
+    for text in (whole[: len(whole) // 2], json.dumps(newer), "", "[mysqld]\nport=3306\n"):
+        file = tmp_path / "broken.snap"
+        file.write_text(text)
+        ended = mycnf("audit", "--snapshot", file)
+        assert (ended.code, ended.out) == (2, "")
+        assert len(ended.err.splitlines()) == 1
