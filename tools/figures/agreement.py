@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from figure import Figure
 
 ROW = re.compile(r"^(?P<server>\S+)\s+(?P<kind>[a-z]+)\s+\d+/\d+\s+(?P<share>[\d.]+) %")
+TOTAL = re.compile(r"^agreement (?P<share>[\d.]+) % of", re.MULTILINE)
 
 
 def figures(top: str) -> Iterator[Figure]:
@@ -28,3 +29,5 @@ def figures(top: str) -> Iterator[Figure]:
         yield Figure("agreement with real servers", None, why_not=(ran.stderr or ran.stdout).strip()[-200:])
     for row in rows:
         yield Figure(f"agreement with {row['server']}: {row['kind']}", float(row["share"]), "%")
+    if total := TOTAL.search(ran.stdout):
+        yield Figure("agreement with all of them", float(total["share"]), "%")
