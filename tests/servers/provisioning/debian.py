@@ -12,8 +12,8 @@ from provisioning.mirrors import sources_for
 from provisioning.shelf import ProvisionError, lock, workroom
 
 STALE_AFTER = 24 * 3600
-# Left out of a server's libraries: what only its Perl scripts need.
-UNWANTED = re.compile(r"libperl|libgdbm|libc-|libtirpc-common|libsasl2-modules")
+# Left out of a server's libraries: what only its Perl scripts need, and the stand-in for systemd's own library.
+UNWANTED = re.compile(r"libelogind|libperl|libgdbm|libc-|libtirpc-common|libsasl2-modules")
 WANTED = re.compile(r"lib|zlib1g")
 # What a system of the same suite has anyway, and what must come from one hand with its loader.
 THE_SYSTEMS_OWN = {"libc6", "libgcc-s1", "libstdc++6"}
