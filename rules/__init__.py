@@ -8,22 +8,33 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rules.registry import Rule
 
-# Another distribution installs a package of this name: advisor.cli compares this before it trusts the import.
+# Another distribution installs a package of this name: advisor.belonging compares this before it trusts the import.
 PRODUCT = "mycnf-advisor"
 
-FAMILIES = ("opt", "optfile", "buf", "mem", "inn", "innlay", "log", "dur", "bin", "sys", "sec", "ver")
+# Families with rules that files alone can answer, and modules of rules that all need a host or a running server.
+FAMILIES = ("opt", "optfile", "buf", "inn", "log", "dur", "bin", "sec")
+ON_HOSTS = ("mem", "innlay", "sys", "ver")
 
 
 def all_rules() -> list[Rule]:
     """Every rule, by code."""
-    for family in FAMILIES:
-        import_module(f"rules.{family}")
-    from rules.registry import RULES
+    return _registered(FAMILIES + ON_HOSTS)
 
-    return sorted(RULES)
+
+def file_rules() -> list[Rule]:
+    """The rules that need nothing but option files, by code; those that need more are not even imported."""
+    return [rule for rule in _registered(FAMILIES) if not rule.needs]
 
 
 def find(word: str) -> Rule | None:
     """The rule of that code or name, in either case; None where there is none."""
     wanted = word.strip().lower().replace("_", "-")
     return next((r for r in all_rules() if wanted in (r.code.lower(), r.name)), None)
+
+
+def _registered(modules: tuple[str, ...]) -> list[Rule]:
+    for module in modules:
+        import_module(f"rules.{module}")
+    from rules.registry import RULES
+
+    return sorted(RULES)

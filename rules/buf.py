@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
 from advisor.sizes import about, exact
-from rules import edits
 from rules.advice import advise, default_of, these, words
 from rules.registry import Docs, Span, rule
-from rules.subject import line_of, of_variable
+from rules.subject import UNSAFE, line_of, of_variable, revalue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,11 +48,9 @@ def _above(known: Known, name: str, limit: int) -> int | None:
 def _too_large(speaker: Rule, known: Known, name: str, message: str, severity: Severity) -> Finding:
     """A finding that sends a buffer back to its default."""
     default = default_of(known, name)
-    action: Action | None = None
-    if default is not None:
-        action = advise(known, name, default, size=True, risk=NEW_SESSIONS)
     line = line_of(known, name)
-    fix = edits.revalue(line, exact(default), edits.UNSAFE) if line and default is not None else None
+    action = None if default is None else advise(known, name, default, size=True, risk=NEW_SESSIONS)
+    fix = None if line is None or default is None else revalue(line, exact(default), UNSAFE)
     return speaker.finding(
         message,
         of_variable(known, name),
@@ -72,7 +69,7 @@ def _too_large(speaker: Rule, known: Known, name: str, message: str, severity: S
     targets=(OLDER_MYSQL, MARIADB),
     options=("read_buffer_size",),
     evidence=("RBS-01", "RBS-02", "RBS-05", "RBS-08", "ASK-04", "MALLOC-01"),
-    fix=edits.UNSAFE,
+    fix=UNSAFE,
     docs=Docs(
         why="On these versions a scan of a MyISAM or Aria table reads the data file in pieces of exactly "
         "read_buffer_size. In the published sweep 128K was fastest; 2M took 52 percent longer from disk and "
@@ -109,7 +106,7 @@ def oversized_read_buffer(known: Known) -> Iterator[Finding]:
     targets=(MYSQL_8,),
     options=("read_buffer_size",),
     evidence=("RBS-06", "RBS-08", "ASK-04"),
-    fix=edits.UNSAFE,
+    fix=UNSAFE,
     docs=Docs(
         why="Since MySQL 8.0 nothing reads the session's read_buffer_size: scans of MyISAM tables were seen "
         "to read rows of the table's own length whatever it says. The value at start-up still sets the "
@@ -143,7 +140,7 @@ def pointless_read_buffer(known: Known) -> Iterator[Finding]:
     summary="The sort buffer of every session is large, which most sorts pay for and few use.",
     options=("sort_buffer_size",),
     evidence=("SORT-01", "SORT-02", "SORT-03", "SORT-04", "SORT-07", "MALLOC-01"),
-    fix=edits.UNSAFE,
+    fix=UNSAFE,
     docs=Docs(
         why="The buffer counts for each sort of each session. MySQL's manual says that raising it for all "
         "slows most sorting queries, and a published measurement got slower with large buffers although "
@@ -181,7 +178,7 @@ def oversized_sort_buffer(known: Known) -> Iterator[Finding]:
     summary="The join buffer of every session is large, though an index is what such joins lack.",
     options=("join_buffer_size",),
     evidence=("JOIN-01", "SORT-04"),
-    fix=edits.UNSAFE,
+    fix=UNSAFE,
     docs=Docs(
         why="One buffer is taken for each join without a usable index, so a statement may take several. It "
         "grows no faster when every matching row fits. MySQL's hash join since 8.0.18 spills to disk where "
@@ -217,7 +214,7 @@ def oversized_join_buffer(known: Known) -> Iterator[Finding]:
     summary="The buffer for reading rows in sorted order is large for every session.",
     options=("read_rnd_buffer_size",),
     evidence=("RND-01", "RND-02"),
-    fix=edits.UNSAFE,
+    fix=UNSAFE,
     docs=Docs(
         why="It holds row pointers after a sort that doesn't carry its rows, which is rare, and on MySQL "
         "the ranges of multi-range reads. MariaDB has mrr_buffer_size for those. Each use takes the whole "

@@ -52,10 +52,9 @@ def load(identity: str) -> Evidence | None:
 def everything() -> dict[str, Evidence]:
     """The whole store by id, in the order of its files."""
     if not _STORE:
-        for name in sorted(os.listdir(FOLDER)):
-            if name.endswith(".toml"):
-                with open(os.path.join(FOLDER, name), "rb") as file:
-                    _STORE.update({key: _evidence(key, entry) for key, entry in tomllib.load(file).items()})
+        for name in sorted(n for n in os.listdir(FOLDER) if n.endswith(".toml")):
+            with open(os.path.join(FOLDER, name), "rb") as file:
+                _STORE.update({key: _evidence(key, entry) for key, entry in tomllib.load(file).items()})
     return _STORE
 
 

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 from advisor.model import Confidence, Severity
 from advisor.sizes import about
 from rules.advice import advise, these, words
-from rules.memory import GIB, usable
-from rules.rates import over, steady
 from rules.registry import Docs, Span, rule
-from rules.storage import is_solid, is_spinning, names
 from rules.subject import of_variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.model import Finding, Target
     from rules.known import Known
 
+GIB = 1 << 30
+READ_ONLY_LEVEL = 4  # from here on MySQL keeps InnoDB read-only
 POOL = "innodb_buffer_pool_size"
 INSTANCES = "innodb_buffer_pool_instances"
 MYSQL = (Span("mysql"),)
@@ -26,8 +25,6 @@ MYSQL = (Span("mysql"),)
 LEAST_INSTANCE = GIB
 FEW_POOL = 8 * GIB
 FEW = 8  # BPI-01: stalls with 1 to 4, acceptable from 8
-EVICTED_PERCENT = 20
-READ_AHEAD_EVENTS = 1000  # pages in the window before their fate says something
 HIGH_CAPACITY = 20000  # IOC-02: not above without need
 SPINNING_CAPACITY = 400  # IOC-03: 100 to 200 for one disk; a small array does twice that
 CACHED_TWICE = 4 * GIB
@@ -137,77 +134,6 @@ def random_read_ahead(known: Known) -> Iterator[Finding]:
 
 
 @rule(
-    "INN004",
-    "wasted-read-ahead",
-    severity=Severity.NOTE,
-    confidence=Confidence.MEASURED,
-    summary="Many pages that were read ahead are thrown out again before anybody asked for them.",
-    needs=("server", "workload"),
-    options=("innodb_read_ahead_threshold",),
-    evidence=("IO-01", "RA-01", "ASK-07"),
-    docs=Docs(
-        why="A page that is read ahead and evicted unread cost a read and pushed out another page. A higher "
-        "innodb_read_ahead_threshold reads ahead less often; 0 was seen to read ahead not at all.",
-        fix="Set innodb_read_ahead_threshold to 64, the highest, and look at the counters again; 0 switches it off.",
-        risk="Scans of cold tables read page by page.",
-        exceptions="A single large scan in the window.",
-        mind="The share of evicted pages over a busy day.",
-        disagree="MySQLTuner lowers the threshold in this case, which reads ahead more often.",
-    ),
-)
-def wasted_read_ahead(known: Known) -> Iterator[Finding]:
-    """A large share of pages read ahead for nothing."""
-    window = steady(known)
-    ahead = window.delta("innodb_buffer_pool_read_ahead")
-    evicted = window.delta("innodb_buffer_pool_read_ahead_evicted")
-    if ahead is None or evicted is None or ahead < READ_AHEAD_EVENTS or evicted * 100 < ahead * EVICTED_PERCENT:
-        return
-    action = advise(
-        known, "innodb_read_ahead_threshold", 64, risk="scans of cold tables read page by page",
-        watch="Innodb_buffer_pool_read_ahead_evicted",
-    )  # fmt: skip
-    yield wasted_read_ahead.finding(
-        f"{evicted * 100 // ahead} % of {ahead:,} pages read ahead were thrown out unread {over(window)}.",
-        of_variable(known, "innodb_read_ahead_threshold"),
-        help=words(action),
-        actions=these(action),
-    )
-
-
-@rule(
-    "INN005",
-    "flush-neighbors-on-ssd",
-    severity=Severity.NOTE,
-    confidence=Confidence.LIKELY,
-    summary="Neighbouring pages are flushed together, which saves seeks that solid-state disks don't have.",
-    needs=("host",),
-    targets=MYSQL,
-    options=("innodb_flush_neighbors",),
-    evidence=("NB-01",),
-    docs=Docs(
-        why="Writing the dirty pages beside a page saves a spinning disk seeks. Without seeks it is writing "
-        "that could have waited, and a page that changes again is written twice. MariaDB leaves it out by "
-        "itself on disks that it knows to be solid-state.",
-        fix="Set innodb_flush_neighbors to 0.",
-        risk="None known on solid-state disks.",
-        exceptions="Spinning disks, and volumes whose kind can't be told.",
-        mind="A write-heavy run on this host that is faster with it.",
-    ),
-)
-def flush_neighbors_on_ssd(known: Known) -> Iterator[Finding]:
-    """Neighbour flushing set on solid-state disks."""
-    value = known.number("innodb_flush_neighbors")
-    if value and known.chosen("innodb_flush_neighbors") and is_solid(known.host):
-        action = advise(known, "innodb_flush_neighbors", 0, watch="Innodb_data_writes")
-        yield flush_neighbors_on_ssd.finding(
-            f"The data lies on solid-state disks ({names(known.host)}), which have no seeks to save.",
-            of_variable(known, "innodb_flush_neighbors"),
-            help=words(action),
-            actions=these(action),
-        )
-
-
-@rule(
     "INN006",
     "oversized-io-capacity",
     severity=Severity.NOTE,
@@ -232,12 +158,13 @@ def oversized_io_capacity(known: Known) -> Iterator[Finding]:
     value = known.number("innodb_io_capacity")
     if value is None or not known.chosen("innodb_io_capacity"):
         return
-    if known.has("host") and is_spinning(known.host) and value > SPINNING_CAPACITY:
-        message = (
-            f"{value:,} page writes a second are asked of spinning disks ({names(known.host)}), which do a few hundred."
-        )
+    spinning = _spinning_disks(known)
+    if spinning and value > SPINNING_CAPACITY:
         yield oversized_io_capacity.finding(
-            message, of_variable(known, "innodb_io_capacity"), severity=Severity.WARNING, help="try 200"
+            f"{value:,} page writes a second are asked of spinning disks ({spinning}), which do a few hundred.",
+            of_variable(known, "innodb_io_capacity"),
+            severity=Severity.WARNING,
+            help="try 200",
         )
     elif value > HIGH_CAPACITY:
         yield oversized_io_capacity.finding(
@@ -246,6 +173,15 @@ def oversized_io_capacity(known: Known) -> Iterator[Finding]:
             of_variable(known, "innodb_io_capacity"),
             help="lower it as far as the checkpoint age allows",
         )
+
+
+def _spinning_disks(known: Known) -> str:
+    """The spinning disks under the data, empty where it lies on others or nothing is known."""
+    if not known.has("host"):
+        return ""
+    from rules.storage import is_spinning, names
+
+    return names(known.host) if is_spinning(known.host) else ""
 
 
 @rule(
@@ -357,5 +293,45 @@ def _twice(known: Known, name: str, value: str, pool: int) -> Finding:
 
 
 def _is_large(known: Known, pool: int) -> bool:
-    room = usable(known) if known.has("host") else None
+    if not known.has("host"):
+        return pool >= CACHED_TWICE
+    from rules.memory import usable
+
+    room = usable(known)
     return pool * 100 >= room[0] * CACHED_TWICE_PERCENT if room else pool >= CACHED_TWICE
+
+
+@rule(
+    "INN014",
+    "forced-recovery",
+    severity=Severity.ERROR,
+    summary="innodb_force_recovery is on, which is for rescuing data and not for running.",
+    options=("innodb_force_recovery",),
+    evidence=("ASK-10",),
+    docs=Docs(
+        why="Values from 1 on skip parts of recovery and of checking; from 4 on they can destroy data, and "
+        "InnoDB doesn't allow writes. It is meant for dumping tables of a damaged server.",
+        fix="Take the line out when the data is rescued.",
+        risk="A server that is still damaged may not start without it.",
+        restart=True,
+        exceptions="While data is being rescued.",
+        mind="Nothing.",
+    ),
+)
+def forced_recovery(known: Known) -> Iterator[Finding]:
+    """Recovery that is forced."""
+    value = known.number("innodb_force_recovery")
+    if value and known.chosen("innodb_force_recovery"):
+        yield forced_recovery.finding(
+            f"Recovery is forced at level {value}: {_forced(known.target, value)}",
+            of_variable(known, "innodb_force_recovery"),
+            help="remove the line when the data is rescued",
+        )
+
+
+def _forced(target: Target, level: int) -> str:
+    if target.is_mariadb:
+        return "checks are skipped, and rows are written all the same, so damage can spread."
+    return (
+        "InnoDB is read-only." if level >= READ_ONLY_LEVEL else "checks are skipped, and changes of rows are refused."
+    )

@@ -1,4 +1,4 @@
-"""INN: how InnoDB's data is laid out on storage, and modes it should not run in."""
+"""INN: how InnoDB reads from and writes to the storage under a running server, and how its data is laid out there."""
 
 from __future__ import annotations
 
@@ -6,25 +6,100 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
 from advisor.sizes import about
+from rules.advice import advise, these, words
 from rules.rates import over, steady
 from rules.registry import Docs, Span, rule
+from rules.storage import is_solid, names
 from rules.subject import of_variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts import Workload
-    from advisor.model import Finding, Target
+    from advisor.model import Finding
     from rules.known import Known
 
 PAGE = "innodb_page_size"
+MYSQL = (Span("mysql"),)
 LARGE_PAGE = 16384
+EVICTED_PERCENT = 20
+READ_AHEAD_EVENTS = 1000  # pages in the window before their fate says something
 DISK_READS = 100  # pages a second: below, storage isn't what limits
 ROWS = 1000  # rows in the window before pages a row say something
-READ_ONLY_LEVEL = 4
 PAGES_A_ROW = 2  # a row found through an index costs two pages or more; a scan costs a small part of one
 # What statements ask of the storage engine, each mostly for one row.
 ROW_READS = ("handler_read_key", "handler_read_next", "handler_read_prev", "handler_read_rnd", "handler_read_rnd_next")
+
+
+@rule(
+    "INN004",
+    "wasted-read-ahead",
+    severity=Severity.NOTE,
+    confidence=Confidence.MEASURED,
+    summary="Many pages that were read ahead are thrown out again before anybody asked for them.",
+    needs=("server", "workload"),
+    options=("innodb_read_ahead_threshold",),
+    evidence=("IO-01", "RA-01", "ASK-07"),
+    docs=Docs(
+        why="A page that is read ahead and evicted unread cost a read and pushed out another page. A higher "
+        "innodb_read_ahead_threshold reads ahead less often; 0 was seen to read ahead not at all.",
+        fix="Set innodb_read_ahead_threshold to 64, the highest, and look at the counters again; 0 switches it off.",
+        risk="Scans of cold tables read page by page.",
+        exceptions="A single large scan in the window.",
+        mind="The share of evicted pages over a busy day.",
+        disagree="MySQLTuner lowers the threshold in this case, which reads ahead more often.",
+    ),
+)
+def wasted_read_ahead(known: Known) -> Iterator[Finding]:
+    """A large share of pages read ahead for nothing."""
+    window = steady(known)
+    ahead = window.delta("innodb_buffer_pool_read_ahead")
+    evicted = window.delta("innodb_buffer_pool_read_ahead_evicted")
+    if ahead is None or evicted is None or ahead < READ_AHEAD_EVENTS or evicted * 100 < ahead * EVICTED_PERCENT:
+        return
+    action = advise(
+        known, "innodb_read_ahead_threshold", 64, risk="scans of cold tables read page by page",
+        watch="Innodb_buffer_pool_read_ahead_evicted",
+    )  # fmt: skip
+    yield wasted_read_ahead.finding(
+        f"{evicted * 100 // ahead} % of {ahead:,} pages read ahead were thrown out unread {over(window)}.",
+        of_variable(known, "innodb_read_ahead_threshold"),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "INN005",
+    "flush-neighbors-on-ssd",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Neighbouring pages are flushed together, which saves seeks that solid-state disks don't have.",
+    needs=("host",),
+    targets=MYSQL,
+    options=("innodb_flush_neighbors",),
+    evidence=("NB-01",),
+    docs=Docs(
+        why="Writing the dirty pages beside a page saves a spinning disk seeks. Without seeks it is writing "
+        "that could have waited, and a page that changes again is written twice. MariaDB leaves it out by "
+        "itself on disks that it knows to be solid-state.",
+        fix="Set innodb_flush_neighbors to 0.",
+        risk="None known on solid-state disks.",
+        exceptions="Spinning disks, and volumes whose kind can't be told.",
+        mind="A write-heavy run on this host that is faster with it.",
+    ),
+)
+def flush_neighbors_on_ssd(known: Known) -> Iterator[Finding]:
+    """Neighbour flushing set on solid-state disks."""
+    value = known.number("innodb_flush_neighbors")
+    if value and known.chosen("innodb_flush_neighbors") and is_solid(known.host):
+        action = advise(known, "innodb_flush_neighbors", 0, watch="Innodb_data_writes")
+        yield flush_neighbors_on_ssd.finding(
+            f"The data lies on solid-state disks ({names(known.host)}), which have no seeks to save.",
+            of_variable(known, "innodb_flush_neighbors"),
+            help=words(action),
+            actions=these(action),
+        )
 
 
 @rule(
@@ -166,39 +241,3 @@ def dedicated_server_in_container(known: Known) -> Iterator[Finding]:
             of_variable(known, "innodb_dedicated_server"),
             help="remove the line and set innodb_buffer_pool_size for the limit",
         )
-
-
-@rule(
-    "INN014",
-    "forced-recovery",
-    severity=Severity.ERROR,
-    summary="innodb_force_recovery is on, which is for rescuing data and not for running.",
-    options=("innodb_force_recovery",),
-    evidence=("ASK-10",),
-    docs=Docs(
-        why="Values from 1 on skip parts of recovery and of checking; from 4 on they can destroy data, and "
-        "InnoDB doesn't allow writes. It is meant for dumping tables of a damaged server.",
-        fix="Take the line out when the data is rescued.",
-        risk="A server that is still damaged may not start without it.",
-        restart=True,
-        exceptions="While data is being rescued.",
-        mind="Nothing.",
-    ),
-)
-def forced_recovery(known: Known) -> Iterator[Finding]:
-    """Recovery that is forced."""
-    value = known.number("innodb_force_recovery")
-    if value and known.chosen("innodb_force_recovery"):
-        yield forced_recovery.finding(
-            f"Recovery is forced at level {value}: {_forced(known.target, value)}",
-            of_variable(known, "innodb_force_recovery"),
-            help="remove the line when the data is rescued",
-        )
-
-
-def _forced(target: Target, level: int) -> str:
-    if target.is_mariadb:
-        return "checks are skipped, and rows are written all the same, so damage can spread."
-    return (
-        "InnoDB is read-only." if level >= READ_ONLY_LEVEL else "checks are skipped, and changes of rows are refused."
-    )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from advisor.model import Confidence, Severity
 from advisor.sizes import about, lasted
 from rules.advice import advise, these, words
-from rules.memory import GIB, MIB
 from rules.rates import over, steady
 from rules.registry import Docs, Span, rule
 from rules.subject import of_variable
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from advisor.model import Action, Finding
     from rules.known import Known
 
+MIB = 1 << 20
+GIB = 1 << 30
 HOUR = 3600
 SHORT = 600  # seconds in which a redo log that is full all over is far too small
 STEP = 64 * MIB

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from advisor.catalog.elsewhere import known_elsewhere
 from advisor.model import Confidence, Severity
 from advisor.verdict import Outcome
-from rules import edits
 from rules.registry import Docs, rule
-from rules.subject import of_verdict, written
+from rules.subject import SAFE, UNSAFE, of_verdict, remove, rename, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +46,7 @@ def _meant(line: LineVerdict) -> str | None:
     severity=Severity.ERROR,
     summary="The server knows no option of this name and will not start.",
     evidence=ASKED,
-    fix=edits.UNSAFE,
+    fix=UNSAFE,
     docs=Docs(
         why="A server stops at the first option that it doesn't know, before it opens a table. An option of "
         "a plugin counts as unknown until the file loads that plugin.",
@@ -72,7 +71,7 @@ def unknown_option(known: Known) -> Iterator[Finding]:
             severity=severity,
             confidence=_sureness(line),
             help=f"did you mean {meant}?" if meant else "remove the line, or write loose_ before a plugin's option",
-            fix=edits.rename(line.placed.line, meant, edits.UNSAFE) if meant else None,
+            fix=rename(line.placed.line, meant, UNSAFE) if meant else None,
         )
 
 
@@ -243,7 +242,7 @@ def _is_rounding(line: LineVerdict) -> bool:
     severity=Severity.ERROR,
     summary="The target has no longer this option and will not start.",
     evidence=(*ASKED, "REM-84"),
-    fix=edits.UNSAFE,
+    fix=UNSAFE,
     docs=Docs(
         why="Options go away between series, and a line that was right for years stops the server after an upgrade.",
         fix="Replace it by its successor where there is one, else take it out. In a file that several "
@@ -303,7 +302,7 @@ def deprecated_option(known: Known) -> Iterator[Finding]:
 
 
 def _reached(since: str | None, target: Target) -> bool:
-    """Whether the target is as new as the version that deprecated the option; a version that isn't known counts as reached."""
+    """Whether the target is as new as the version that deprecated the option, where that is known."""
     return since is None or tuple(int(n) for n in since.split(".") if n.isdigit()) <= target.version
 
 
@@ -312,7 +311,7 @@ def _reached(since: str | None, target: Target) -> bool:
     "ignored-option",
     summary="The server accepts the line and does nothing with it.",
     evidence=ASKED,
-    fix=edits.SAFE,
+    fix=SAFE,
     docs=Docs(
         why="Servers keep some removed options as stubs, so that old files still start them. Who reads the "
         "file believes in a setting that does nothing.",
@@ -330,5 +329,5 @@ def ignored_option(known: Known) -> Iterator[Finding]:
             of_verdict(line),
             confidence=_sureness(line),
             help="remove the line",
-            fix=edits.remove(line.placed.line, edits.SAFE),
+            fix=remove(line.placed.line, SAFE),
         )

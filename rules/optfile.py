@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from advisor.model import Confidence, Location, Origin, Severity
 from advisor.optionfile.lines import Kind
 from advisor.redact import redact_value
-from rules import edits
 from rules.registry import Docs, rule
-from rules.subject import Subject, of_line, of_verdict, written
+from rules.subject import SAFE, Subject, of_line, of_verdict, remove, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,7 +134,7 @@ def option_outside_group(known: Known) -> Iterator[Finding]:
     severity=Severity.NOTE,
     summary="A later line sets the same option again, so this one has no effect.",
     evidence=ASKED,
-    fix=edits.SAFE,
+    fix=SAFE,
     docs=Docs(
         why="The last value that the server reads wins, over all files and groups that it reads. A line "
         "that is overridden misleads who edits it. Dashes, underscores and abbreviations are the same "
@@ -151,9 +150,7 @@ def duplicate_option(known: Known) -> Iterator[Finding]:
     """Lines that a later line overrides."""
     verdict = known.file_verdict
     for canonical, overridden in verdict.overridden.items():
-        winner = verdict.effective.get(canonical)
-        if winner is None:
-            continue
+        winner = verdict.effective[canonical]
         for line in overridden:
             if not _on_purpose(line, winner):
                 yield duplicate_option.finding(
@@ -161,7 +158,7 @@ def duplicate_option(known: Known) -> Iterator[Finding]:
                     of_verdict(line),
                     severity=Severity.WARNING if _contradicts(line, winner) else None,
                     help="keep one of the two lines",
-                    fix=edits.remove(line.placed.line, edits.SAFE),
+                    fix=remove(line.placed.line, SAFE),
                 )
 
 

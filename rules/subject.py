@@ -1,16 +1,19 @@
-"""What a finding is about: an option line of a file, or a variable of a running server with the line that set it."""
+"""What a finding is about, an option line or a variable with the line that set it, and the edits that mend it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Location, Origin
+from advisor.model import Edit, Fix, Location, Origin
 from advisor.redact import redact_value
 
 if TYPE_CHECKING:
     from advisor.optionfile.lines import Line
     from advisor.verdict import LineVerdict
     from rules.known import Known
+
+SAFE = "safe"
+UNSAFE = "unsafe"
 
 
 class Subject(NamedTuple):
@@ -80,3 +83,21 @@ def place(path: str, line: Line) -> Location:
 
 def _same_place(location: Location, line: LineVerdict) -> bool:
     return (location.path, location.line) == (line.placed.path, line.placed.line.number)
+
+
+def rename(line: Line, name: str, applicability: str) -> Fix:
+    """Write another name for the option; its value stays."""
+    return Fix(applicability, (Edit(line.number, line.column, line.number, line.end_column, name),))
+
+
+def revalue(line: Line, value: str, applicability: str) -> Fix | None:
+    """Write another value; None where the line has no value to replace."""
+    if line.raw is None:
+        return None
+    edit = Edit(line.number, line.value_column, line.number, line.value_end_column, value)
+    return Fix(applicability, (edit,))
+
+
+def remove(line: Line, applicability: str) -> Fix:
+    """Take the whole line out."""
+    return Fix(applicability, (Edit(line.number, 1, line.number + 1, 1, ""),))

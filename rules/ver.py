@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rules.known import Known
 
 SOON = 183  # days of notice
+YEARS_FROM = 24  # months
 MONTHS = 30.44  # days in a mean month
 
 
@@ -46,7 +47,7 @@ def end_of_life(known: Known) -> Iterator[Finding]:
     left = _day(end) - now / 86400
     when = "-".join(f"{part:02}" for part in end if part)
     if left < SOON:
-        state = f"ended {_months(-left)} ago" if left < 0 else f"ends in {_months(left)}"
+        state = f"ended {_span(-left)} ago" if left < 0 else f"ends in {_span(left)}"
         yield end_of_life.finding(
             f"The vendor's support of {known.target.label.rpartition('.')[0]} {state} ({when}).",
             help="plan the move to a supported series",
@@ -59,8 +60,11 @@ def _day(date: tuple[int, int, int]) -> float:
     return (year - 1970) * 365.2425 + (month - 1) * MONTHS + (day or 30)
 
 
-def _months(days: float) -> str:
+def _span(days: float) -> str:
+    """A stretch of time in months, or in years from two years on."""
     months = round(days / MONTHS)
+    if months >= YEARS_FROM:
+        return f"{months // 12} years"
     return f"{months} month{'s' if months != 1 else ''}" if months else "less than a month"
 
 

@@ -61,7 +61,7 @@ def _option(written: str, target: Target | None, form: str) -> str:
         return dumps({"version": 1, "option": _fields(canonical, everywhere, here, target, speaking)})
     from advisor.report.optiontext import page
 
-    return page(canonical, everywhere, here, target, speaking, width=_width())
+    return page(canonical, everywhere, here, target, speaking, known_elsewhere(name), width=_width())
 
 
 def _targets() -> list[Target]:
@@ -85,10 +85,11 @@ def _fields(
 
 
 def _unknown(written: str, name: str, target: Target | None) -> str:
-    dashed = name.replace("_", "-")
-    rules = [r for r in all_rules() if dashed in r.name or r.name in dashed or r.code.lower().startswith(name[:3])]
+    from difflib import get_close_matches
+
+    rules = [n for r in all_rules() for n in (r.code.lower(), r.name)]
     option = nearest(name, load(target or newest("mysql"))) or nearest(name, load(newest("mariadb")))
-    meant = option or next((r.name for r in rules), None)
+    meant = option or next(iter(get_close_matches(name.replace("_", "-"), rules, 1)), None)
     hint = f"did you mean {meant}?" if meant else "`mycnf rules` lists the rules"
     return f"{written!r} is neither a rule nor an option that any supported series knows; {hint}"
 

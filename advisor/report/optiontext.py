@@ -9,6 +9,7 @@ from advisor.report.words import wrap
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from advisor.catalog.elsewhere import Presence
     from advisor.catalog.load import Option
     from advisor.model import Target
     from rules.registry import Rule
@@ -33,10 +34,14 @@ def page(
     here: Option | None,
     target: Target | None,
     rules: Sequence[Rule],
+    presence: Presence | None = None,
     *,
     width: int = 80,
 ) -> str:
-    """The page; `here` is the option of the target that was asked about, None where it has none or none was named."""
+    """The page; `here` is the option of the target that was asked about, None where it has none or none was named.
+
+    `presence` tells which versions knew an option that no supported series knows.
+    """
     shown = here or next((o for o in reversed(list(everywhere.values())) if o is not None), None)
     blocks = [
         name,
@@ -54,6 +59,14 @@ def _asked_about(here: Option | None, target: Target | None) -> str:
     if target is None:
         return ""
     return f"As {target.label} knows it" if here else f"{target.label} has no such option."
+
+
+def _before(presence: Presence | None) -> str:
+    names = {"mysql": "MySQL", "mariadb": "MariaDB"}
+    spans = presence.spans if presence else ()
+    lines = [f"  known to {names[s.flavour]} {s.first} to {s.last}" for s in spans]
+    lines += [f"  replaced by {presence.replaced_by}"] if presence and presence.replaced_by else []
+    return "\n".join(lines)
 
 
 def _details(option: Option, width: int) -> str:

@@ -1,0 +1,141 @@
+"""What the rules advise: accepted by the server as written, without contradiction, and never less durable."""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from making import Case, all_cases, known_of
+
+from advisor.model import Action, Finding
+from advisor.verdict import Outcome, take
+from rules import all_rules
+from rules.advice import advise, default_of, words
+from rules.known import Known, Missing
+from rules.subject import SAFE, UNSAFE, remove, revalue
+
+CASES = all_cases()
+DURABLE = {
+    "innodb_flush_log_at_trx_commit": {"1"},
+    "sync_binlog": {"1"},
+    "innodb_doublewrite": {"ON"},
+    "innodb_flush_method": {"O_DIRECT"},
+}
+
+
+def run(known: Known) -> list[Finding]:
+    """All findings of all rules, passing over the rules that lack something."""
+    found: list[Finding] = []
+    for rule in all_rules():
+        if rule.concerns(known.target):
+            try:
+                found.extend(rule.check(known))
+            except Missing:
+                continue
+    return found
+
+
+def actions(findings: list[Finding]) -> list[Action]:
+    """The actions of all findings."""
+    return [action for finding in findings for action in finding.actions]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_advice_of_a_run(case: Case, tmp_path: Path) -> None:
+    """Each advised line is taken as written by its target, no two advise different values, and none is less durable."""
+    known = known_of(case, tmp_path)
+    advised: dict[str, set[str]] = defaultdict(set)
+    for action in actions(run(known)):
+        name, value = (action.option_line or "").split(" = ")
+        assert take(name, value, known.catalog).outcome is Outcome.ACCEPTED, action
+        advised[name].add(value)
+        assert value in DURABLE.get(name, {value})
+        assert bool(action.statement) == bool(action.undo)
+        for statement in filter(None, (action.statement, action.undo)):
+            assert re.fullmatch(r"SET GLOBAL \w+ = ('([^']|'')*'|[\w.]+);", statement), statement
+        assert action.restart or action.statement or not known.has("server") or known.server.managed
+    assert {name: values for name, values in advised.items() if len(values) > 1} == {}
+
+
+def test_counters_to_watch_exist(shared: Path, tmp_path: Path) -> None:
+    """Every counter that an action says to watch is one that a server of its version has."""
+    missing = []
+    for case in CASES:
+        folder = shared / "catalog" / "servers" / case.target
+        status = folder / "global-status.tsv"
+        if not status.is_file():
+            continue
+        with status.open(encoding="utf-8") as file:
+            names = {row[0] for row in csv.reader(file, delimiter="\t") if row}
+        missing += [
+            (case.target, a.watch) for a in actions(run(known_of(case, tmp_path))) if a.watch and a.watch not in names
+        ]
+    assert missing == []
+
+
+def known(target: str, tmp_path: Path, file: str = "", server: dict[str, object] | None = None) -> Known:
+    """What may be known of a small case."""
+    return known_of(Case("", "", target, file, server=server), tmp_path)
+
+
+def test_no_advice_for_an_option_that_the_target_lacks(tmp_path: Path) -> None:
+    """Nothing is advised that the target doesn't know, or would change."""
+    assert advise(known("mysql-9.7.4", tmp_path), "query_cache_size", 0) is None
+    assert advise(known("mysql-9.7.4", tmp_path), "innodb_flush_log_at_trx_commit", 7) is None
+    assert words(None) == ""
+    assert default_of(known("mysql-9.7.4", tmp_path), "query_cache_size") is None
+
+
+def test_offline_there_is_no_statement(tmp_path: Path) -> None:
+    """Of a file alone the advice is a line; of a running server it is a statement with its undo too."""
+    line = advise(known("mysql-9.7.4", tmp_path), "sort_buffer_size", 262144, size=True)
+    assert line == Action("sort_buffer_size = 256K")
+    both = advise(known("mysql-9.7.4", tmp_path, "sort_buffer_size = 1M", {}), "sort_buffer_size", 262144, size=True)
+    assert both is not None
+    assert both.statement == "SET GLOBAL sort_buffer_size = 262144;"
+    assert both.undo == "SET GLOBAL sort_buffer_size = 1048576;"
+
+
+def test_what_needs_a_restart_says_so(tmp_path: Path) -> None:
+    """A variable that can't be set while the server runs has no statement."""
+    for action in (
+        advise(known("mysql-9.7.4", tmp_path, server={}), "innodb_buffer_pool_instances", 8),
+        advise(known("mysql-9.7.4", tmp_path, server={}), "innodb_doublewrite", "ON", live=False),
+    ):
+        assert action is not None
+        assert action.restart
+        assert action.statement is None
+
+
+def test_on_a_managed_platform_it_is_a_parameter_group(tmp_path: Path) -> None:
+    """Where SET GLOBAL is not allowed, the advice is a line for the parameter group."""
+    action = advise(known("mysql-8.0.43", tmp_path, server={"managed": "rds"}), "sort_buffer_size", 262144)
+    assert action is not None
+    assert action.statement is None
+    assert "parameter group of rds" in action.risk
+
+
+def test_words_are_quoted(tmp_path: Path) -> None:
+    """A value that is a word goes into the statement in quotes."""
+    action = advise(known("mariadb-10.11", tmp_path, server={}), "binlog_format", "ROW")
+    assert action is not None
+    assert action.statement == "SET GLOBAL binlog_format = 'ROW';"
+
+
+def test_edits(tmp_path: Path) -> None:
+    """A value is replaced where it stands, a line is removed whole, and a line without a value has none to replace."""
+    with_value, without = (
+        v.placed.line for v in known("mysql-9.7.4", tmp_path, "port = 1\nread_only").file_verdict.lines
+    )
+    fix = revalue(with_value, "2", UNSAFE)
+    assert fix is not None
+    assert [(e.line, e.column, e.end_column, e.text) for e in fix.edits] == [(2, 8, 9, "2")]
+    assert revalue(without, "2", SAFE) is None
+    assert [(e.line, e.end_line, e.text) for e in remove(without, SAFE).edits] == [(3, 4, "")]

@@ -1,0 +1,84 @@
+"""The evidence store: whole, well-formed, and with the numbers as they were published."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rules.evidence_store import Evidence, everything, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STRENGTHS = {"measured", "server", "source-code", "vendor-doc", "expert-opinion"}
+# The five articles that the project began with, and what they measured.
+FOUNDING = ("RBS-01", "RBS-02", "IO-01", "FS-01", "BPI-01", "SCAN-01", "PGSZ-01", "PGSZ-02")
+
+
+@pytest.mark.parametrize("entry", everything().values(), ids=lambda e: e.id)
+def test_an_entry_is_whole(entry: Evidence) -> None:
+    """Each entry says who found out what, how sure that is and on which versions, in whole sentences."""
+    assert entry.strength in STRENGTHS
+    assert entry.conclusion.endswith(".")
+    assert not entry.caveats or entry.caveats.endswith(".")
+    assert entry.title
+    assert entry.author
+    assert entry.versions
+
+
+@pytest.mark.parametrize("entry", [e for e in everything().values() if e.table], ids=lambda e: e.id)
+def test_a_table_fits_its_points(entry: Evidence) -> None:
+    """Every series of a table has one number for each point, and points that are numbers ascend."""
+    table = entry.table
+    assert table is not None
+    assert table.unit
+    assert len(table.values) in (0, len(table.labels))
+    assert list(table.values) == sorted(table.values)
+    assert all(len(ys) == len(table.labels) for ys in table.series.values())
+
+
+def test_the_founding_articles_are_there() -> None:
+    """The five articles that the project began with stand in the store."""
+    assert [identity for identity in FOUNDING if load(identity) is None] == []
+
+
+def test_ids_are_found_in_any_case() -> None:
+    """An id is found however it is written, and one that isn't there is None."""
+    found = load("rbs-01")
+    assert found is not None
+    assert found.id == "RBS-01"
+    assert load("XXX-99") is None
+
+
+@pytest.fixture(scope="session")
+def published(shared: Path) -> dict[str, dict[str, Any]]:
+    """The evidence as it was gathered, by id."""
+    path = shared / "evidence" / "evidence.json"
+    if not path.is_file():
+        pytest.skip(f"the gathered evidence is not at hand ({path})")
+    return {e["id"]: e for e in json.loads(path.read_text("utf-8"))}
+
+
+@pytest.mark.parametrize(
+    "identity", ["RBS-01", "RBS-02", "RBS-11", "PGSZ-01", "PGSZ-02", "SCHED-01", "DUR-01", "IOC-01"]
+)
+def test_numbers_are_as_published(identity: str, published: dict[str, dict[str, Any]]) -> None:
+    """The numbers of a table are those of the source, in its order."""
+    entry = load(identity)
+    assert entry is not None
+    assert entry.table is not None
+    assert [list(ys) for ys in entry.table.series.values()] == [published[identity]["numbers"]["y"]]
+
+
+def test_what_was_gathered_is_quoted_with_its_source(published: dict[str, dict[str, Any]]) -> None:
+    """Source, author, strength and page of each entry are those that were gathered."""
+    for entry in everything().values():
+        if entry.id in published:
+            source = published[entry.id]
+            assert (entry.strength, entry.title, entry.url) == (
+                source["strength"],
+                source["source_title"],
+                source["source_url"],
+            )

@@ -1,0 +1,136 @@
+"""What rules may read: parts that are absent say why, counters are believed late, and memory has three numbers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from making import Case, known_of
+
+from rules import find
+from rules.known import Known, Missing
+from rules.memory import budget, pool_that_fits
+from rules.rates import over, steady
+from rules.subject import of_variable
+
+MIB = 1 << 20
+
+
+def known(target: str, tmp_path: Path, **words: object) -> Known:
+    """What may be known of a small case."""
+    return known_of(Case("", "", target, **words), tmp_path)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("part", ["server", "workload", "host", "files"])
+def test_an_absent_part_says_why(part: str, tmp_path: Path) -> None:
+    """Reading a part that is absent raises Missing with the reason, for the engine to tell."""
+    empty = known("mysql-9.7.4", tmp_path)
+    assert not empty.has(part)
+    with pytest.raises(Missing, match=r"server|host"):
+        getattr(empty, part)
+
+
+def test_a_rule_that_lacks_something_says_so_at_once(tmp_path: Path) -> None:
+    """A rule that needs a running server raises Missing before it looks at anything."""
+    rule = find("small-redo-log")
+    assert rule is not None
+    with pytest.raises(Missing):
+        next(rule.check(known("mysql-9.7.4", tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("workload", "lacks"),
+    [({"uptime": 60.0}, "up for 10 min"), ({"seconds": 1.0}, "window of 5 s")],
+    ids=["just started", "short window"],
+)
+def test_counters_are_believed_late(workload: dict[str, float], lacks: str, tmp_path: Path) -> None:
+    """A server that started just now, or a window of a second, tells no rates."""
+    with pytest.raises(Missing, match=lacks):
+        steady(known("mysql-9.7.4", tmp_path, server={}, workload=workload))
+
+
+def test_a_window_in_words(tmp_path: Path) -> None:
+    """Messages over counters tell the window and the uptime."""
+    window = steady(known("mysql-9.7.4", tmp_path, server={}, workload={}))
+    assert over(window) == "in a window of 10 s, server up 1 d"
+
+
+def test_end_of_life_needs_the_hosts_clock(tmp_path: Path) -> None:
+    """Without the host's clock the rule is skipped with the reason."""
+    rule = find("end-of-life")
+    assert rule is not None
+    with pytest.raises(Missing, match="clock"):
+        list(rule.check(known("mysql-5.7.22", tmp_path, server={}, host={})))
+
+
+def test_a_template_is_unknown(tmp_path: Path) -> None:
+    """A value that a template fills in is neither number nor text, and nobody's choice."""
+    half = known("mysql-9.7.4", tmp_path, file="innodb_buffer_pool_size = {{ pool }}")
+    assert half.number("innodb_buffer_pool_size") is None
+    assert half.text("innodb_buffer_pool_size") is None
+
+
+def test_the_line_of_a_variable_that_was_set_at_run_time(tmp_path: Path) -> None:
+    """A running value that comes from elsewhere is not blamed on the file's line."""
+    running = known(
+        "mysql-9.7.4",
+        tmp_path,
+        file="sort_buffer_size = 1M",
+        server={"variables": {"sort_buffer_size": "9"}, "origins": {"sort_buffer_size": "DYNAMIC"}},
+    )
+    assert of_variable(running, "sort_buffer_size") == ("sort_buffer_size", "sort_buffer_size", "9", None, None)
+    assert of_variable(running, "no_such_variable").value is None
+
+
+def test_secrets_are_masked_in_subjects(tmp_path: Path) -> None:
+    """The value of a secret option is never in a finding."""
+    rule = find("plaintext-secret")
+    assert rule is not None
+    secret = known("mariadb-10.11", tmp_path, file="[client]\npassword = hunter2\n[mysqld]\nwsrep_sst_auth = a:hunter2")
+    found = list(rule.check(secret))
+    assert len(found) == 2
+    assert "hunter2" not in repr(found)
+
+
+def test_three_numbers_of_memory(tmp_path: Path) -> None:
+    """Measured is the process, likely follows the peak of connections, the ceiling all that are allowed."""
+    running = known(
+        "mariadb-10.11",
+        tmp_path,
+        file="innodb_buffer_pool_size = 1G\nquery_cache_type = ON\nquery_cache_size = 64M",
+        server={"variables": {"max_connections": "100"}, "status": {"max_used_connections": 10, "threads_running": 2}},
+        host={"memory": {"total": 8 << 30}, "process": {"resident": 1200 * MIB}},
+    )
+    estimate = budget(running)
+    assert estimate is not None
+    assert estimate.measured == 1200 * MIB
+    assert estimate.likely is not None
+    assert (1024 + 64) * MIB < estimate.likely < estimate.ceiling
+    assert estimate.ceiling > 100 * estimate.per_session
+    assert estimate.sentence.startswith("1.2G measured, ")
+    assert "100 connections" in estimate.sentence
+
+
+def test_memory_that_the_server_accounts_for_itself(tmp_path: Path) -> None:
+    """Without a process to look at, nothing is measured where the server doesn't account for its memory."""
+    running = known("mysql-9.7.4", tmp_path, server={"variables": {"max_connections": "10"}}, host={})
+    estimate = budget(running)
+    assert estimate is not None
+    assert estimate.measured is None
+
+
+@pytest.mark.parametrize(
+    ("file", "usable", "fits"),
+    [
+        ("", 16 << 30, 11392 * MIB),
+        ("innodb_buffer_pool_size = 9G\ninnodb_buffer_pool_instances = 8", 16 << 30, 11264 * MIB),
+        ("", 100 * MIB, 70 * MIB),
+    ],
+)
+def test_a_pool_that_fits(file: str, usable: int, fits: int, tmp_path: Path) -> None:
+    """The pool is seven tenths of the memory in whole steps, and whole megabytes where a step is too much."""
+    assert pool_that_fits(known("mysql-8.0.15", tmp_path, file=file), usable) == fits

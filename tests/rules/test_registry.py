@@ -1,0 +1,131 @@
+"""What a rule is: its codes, its targets, its words and what it needs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from advisor.catalog.load import load
+from advisor.catalog.targets import SERIES, parse_target
+from advisor.model import Confidence, Target
+from rules import all_rules, file_rules, find
+from rules.evidence_store import load as evidence
+from rules.registry import EVERY, RULES, Docs, Span, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.known import Known
+    from rules.registry import Rule
+
+PARTS = {"server", "workload", "host", "files"}
+DOCS = Docs("why", "fix", "risk", "exceptions", "mind")
+
+
+@pytest.mark.parametrize(
+    ("span", "target", "holds"),
+    [
+        (Span("mysql"), "mysql-5.7", True),
+        (Span("mysql"), "mariadb-10.11", False),
+        (Span("mysql", since=(8, 0)), "mysql-5.7", False),
+        (Span("mysql", since=(8, 0)), "mysql-8.0.15", True),
+        (Span("mysql", since=(8, 0, 30)), "mysql-8.0.15", False),
+        (Span("mysql", before=(8, 0)), "mysql-8.0.15", False),
+        (Span("mysql", before=(8, 0)), "mysql-5.7.22", True),
+        (Span("mariadb", since=(10, 6), before=(11, 0)), "mariadb-10.11", True),
+        (Span("mariadb", since=(10, 6), before=(11, 0)), "mariadb-11.4", False),
+    ],
+)
+def test_span(span: Span, target: str, holds: bool) -> None:
+    """A span holds the versions of its flavour from its first up to but without its end."""
+    assert span.holds(parse_target(target)) is holds
+
+
+def test_span_in_words() -> None:
+    """A span reads as people write versions."""
+    assert str(Span("mysql")) == "mysql"
+    assert str(Span("mysql", (8, 0, 30), (9, 0))) == "mysql >= 8.0.30 < 9.0"
+
+
+def test_codes_and_names_are_unique_and_well_formed() -> None:
+    """Codes are three letters and three digits, names are kebab-case, and neither occurs twice."""
+    rules = all_rules()
+    assert len(rules) >= 34
+    assert all(re.fullmatch(r"[A-Z]{3}\d{3}", r.code) for r in rules)
+    assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", r.name) for r in rules)
+    assert len({r.code for r in rules}) == len({r.name for r in rules}) == len(rules)
+    assert [r.code for r in rules] == sorted(r.code for r in rules)
+
+
+@pytest.mark.parametrize("name", ["BUF001", "buf001", "oversized-read-buffer", "OVERSIZED_READ_BUFFER"])
+def test_find(name: str) -> None:
+    """Code and name are both accepted, in any case."""
+    found = find(name)
+    assert found is not None
+    assert found.code == "BUF001"
+
+
+def test_find_nothing() -> None:
+    """A word that names no rule finds none."""
+    assert find("no-such-rule") is None
+
+
+@pytest.mark.parametrize(("code", "name"), [("BUF001", "another-name"), ("ZZZ001", "oversized-read-buffer")])
+def test_a_code_or_name_is_taken_once(code: str, name: str) -> None:
+    """A second rule of the same code or name is refused, and the list stays as it was."""
+    all_rules()
+    before = list(RULES)
+
+    def nothing(known: Known) -> Iterator[Finding]:
+        yield from ()
+
+    with pytest.raises(ValueError, match="on the list already"):
+        rule(code, name, summary="", docs=DOCS)(nothing)
+    assert before == RULES
+
+
+@pytest.mark.parametrize("r", all_rules(), ids=lambda r: r.code)
+def test_words(r: Rule) -> None:
+    """Each rule says in whole sentences what it is about, why, what to do, and what would change its mind."""
+    texts = {"summary": r.summary, **{k: v for k, v in r.docs._asdict().items() if isinstance(v, str)}}
+    for name, text in texts.items():
+        assert text or name == "disagree", name
+        assert not text or text.endswith("."), (name, text)
+        assert "  " not in text
+        assert "issue" not in text.lower()
+
+
+@pytest.mark.parametrize("r", all_rules(), ids=lambda r: r.code)
+def test_evidence_is_in_the_store_or_it_is_an_opinion(r: Rule) -> None:
+    """Each rule cites evidence that the store holds, or says that it is an opinion."""
+    assert r.evidence or r.confidence is Confidence.OPINION
+    assert [e for e in r.evidence if evidence(e) is None] == []
+
+
+@pytest.mark.parametrize("r", all_rules(), ids=lambda r: r.code)
+def test_needs_and_options_exist(r: Rule) -> None:
+    """What a rule needs is a part of what may be known, and some supported series knows each option that it names."""
+    assert set(r.needs) <= PARTS
+    catalogs = [load(Target(flavour, patch)) for flavour, series in SERIES.items() for patch in series.values()]
+    assert [o for o in r.options if not any(c.get(o) or c.find_variable(o) for c in catalogs)] == []
+
+
+def test_file_rules_are_those_that_need_nothing_else() -> None:
+    """What lint asks without a host is exactly the rules that need nothing but files."""
+    assert [r.code for r in file_rules()] == [r.code for r in all_rules() if not r.needs]
+
+
+def test_a_rule_for_every_flavour() -> None:
+    """A rule without targets of its own concerns both flavours."""
+    assert [span.flavour for span in EVERY] == ["mysql", "mariadb"]
+
+
+def test_some_rule_concerns_each_supported_version() -> None:
+    """Every supported version has rules of every family but SYS's and MEM's needs aside."""
+    families = {r.family for r in all_rules()}
+    for flavour, series in SERIES.items():
+        for patch in series.values():
+            assert {r.family for r in all_rules() if r.concerns(Target(flavour, patch))} == families
