@@ -132,8 +132,10 @@ def _value(name: str, settled: Settled, catalog: Catalog) -> str | None:
 
 def _log_warnings(settled: Settled) -> None:
     """On MySQL 5.7 log_warnings and log_error_verbosity are one setting; of the two the later line counts."""
-    for name in [n for n in settled.values if n in ("log_warnings", "log_error_verbosity")]:
-        number = int(settled.values[name])
+    given = [
+        (name, int(settled.values[name])) for name in settled.values if name in ("log_warnings", "log_error_verbosity")
+    ]
+    for name, number in given[-1:]:
         level = min(number, 2) if name == "log_warnings" else number - 1
         _move(settled, "log_warnings", str(level), "it counts to 2, and log_error_verbosity is the same setting")
         _move(settled, "log_error_verbosity", str(level + 1), "log_warnings is the same setting")

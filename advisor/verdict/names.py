@@ -22,6 +22,8 @@ CAPITALS = {
 }
 # Read before all others, so that a beginning that suits one of them is taken at once.
 EARLY = ("performance_schema", "max_connections", "getopt_prefix_matching")
+# Options of their own that say no to another.
+NEGATIONS = {"skip_log_bin": "log_bin", "disable_log_bin": "log_bin"}
 # Plugins whose name begins another option that is read earlier.
 SHADOWED = {
     "innodb_cmp": "innodb_cmp_per_index_enabled",
@@ -77,7 +79,7 @@ def _key_cache(name: str, target: Target, *, has_value: bool) -> tuple[str, str]
 def _find(name: str, catalog: Catalog, *, short: bool) -> Found:
     """The servers' own search: a prefix is stripped only where the name as it stands is unknown."""
     found = _look_up(name, catalog, short=short)
-    loose = False
+    prefix, loose = "", False
     while not found:
         prefix = _prefix(name, catalog.target)
         if not prefix:
@@ -85,11 +87,12 @@ def _find(name: str, catalog: Catalog, *, short: bool) -> Found:
         name = name[len(prefix) + 1 :]
         loose = loose or prefix == "loose"
         found = _look_up(name, catalog, short=short)
-        if len(found) == 1:
-            return Found(found[0], "" if prefix == "loose" else prefix, loose)
     if len(found) > 1:
         return Found(None, loose=loose, candidates=found)
-    return Found(found[0])
+    meant = NEGATIONS.get(found[0])
+    if meant in catalog.options:
+        return Found(meant, "skip", loose)
+    return Found(found[0], "" if prefix == "loose" else prefix, loose)
 
 
 def _prefix(name: str, target: Target) -> str:

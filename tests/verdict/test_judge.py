@@ -1,0 +1,201 @@
+"""Verdicts on names, whole files and what options do to each other, from the catalog alone."""
+
+from __future__ import annotations
+
+import pytest
+from asking_servers import judge_lines
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.catalog.load import load
+from advisor.catalog.targets import SERIES, parse_target
+from advisor.model import Origin
+from advisor.optionfile import resolve
+from advisor.verdict import Outcome, judge_file, take
+from advisor.verdict.settings import Settings
+
+TARGETS = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]
+
+
+def judged(target: str, lines: str):  # noqa: ANN201 - FileVerdict
+    """The verdict on lines of a [mysqld] group."""
+    return judge_lines(lines, load(parse_target(target)))
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "value", "outcome", "words"),
+    [
+        ("mysql-9.7", "innodb_log_file_size", "1G", Outcome.REMOVED, "was removed"),
+        ("mysql-8.0", "innodb_bufer_pool_size", "1G", Outcome.UNKNOWN, "innodb_buffer_pool_size is near"),
+        ("mysql-8.0", "nonsense_of_the_first_water", None, Outcome.UNKNOWN, "No option of this name exists."),
+        ("mysql-8.0", "aria_pagecache_buffer_size", "1G", Outcome.UNKNOWN, "Only MariaDB knows"),
+        ("mysql-5.7", "innodb_redo_log_capacity", "1G", Outcome.UNKNOWN, "later than this target"),
+        ("mysql-8.0", "validate_password_length", "1", Outcome.UNKNOWN, "plugin validate_password"),
+        ("mariadb-10.11", "log", "x", Outcome.AMBIGUOUS, "is short for several options"),
+        ("mysql-8.0", "read_buffer_size", None, Outcome.MISSING_ARGUMENT, "needs a value"),
+        ("mariadb-10.11", "maximum-basedir", "1", Outcome.INVALID, "no maximum"),
+        ("mysql-8.0", "maximum-sort_buffer_size", "1", Outcome.ACCEPTED, ""),
+        ("mysql-8.0", "maximum-sort_buffer_size", None, Outcome.MISSING_ARGUMENT, "needs a value"),
+        ("mariadb-10.11", "autoset-back_log", None, Outcome.ACCEPTED, ""),
+        ("mariadb-10.11", "autoset-back_log", "5", Outcome.UNEXPECTED_ARGUMENT, "takes no value"),
+        ("mysql-8.0", "ansi", "1", Outcome.UNEXPECTED_ARGUMENT, "takes no value"),
+        ("mysql-8.0", "hot.key_buffer_size", "1M", Outcome.ACCEPTED, ""),
+        ("mysql-8.0", "skip-name-resolve", "0", Outcome.ADJUSTED, "switched on by being there"),
+        ("mysql-5.7", "innodb", "OFF", Outcome.IGNORED, "always on"),
+        ("mariadb-10.11", "loose-read_buffer_size", "1.5G", Outcome.ADJUSTED, "Behind loose-"),
+        ("mariadb-10.11", "loose-binlog_format", "x", Outcome.ADJUSTED, "Behind loose-"),
+    ],
+)
+def test_take(target: str, name: str, value: str | None, outcome: Outcome, words: str) -> None:
+    """One option by itself is taken as a file's line would be, and the reason is in plain words."""
+    line = take(name, value, load(parse_target(target)))
+    assert line.outcome is outcome
+    assert words in line.reason
+
+
+def test_loose_saves_an_unknown_option_and_nothing_else_on_mysql() -> None:
+    """The loose prefix helps against names that nobody knows; MySQL still stops at a value that it can't read."""
+    catalog = load(parse_target("mysql-8.0"))
+    assert take("loose-nonsense", "1", catalog).loose
+    assert not take("loose-read_buffer_size", "1.5G", catalog).loose
+
+
+def test_certain_only_where_that_very_version_was_asked() -> None:
+    """8.0.15 was asked, 8.4 was not."""
+    assert take("read_buffer_size", "1M", load(parse_target("mysql-8.0.15"))).certain
+    assert not take("read_buffer_size", "1M", load(parse_target("mysql-8.4"))).certain
+
+
+def test_later_lines_win_and_lists_add_up() -> None:
+    """The last line of an option counts, the earlier are overridden; options that make a list override nothing."""
+    verdict = judged("mysql-8.0", "sort_buffer_size=1M\nsort-buffer-size=2M\nbinlog_do_db=a\nbinlog_do_db=b")
+    assert verdict.effective["sort_buffer_size"].value == "2097152"
+    assert [line.value for line in verdict.overridden["sort_buffer_size"]] == ["1048576"]
+    assert "binlog_do_db" not in verdict.overridden
+
+
+def test_a_refused_line_does_not_count() -> None:
+    """The line before a refused one keeps counting."""
+    verdict = judged("mysql-8.0", "sort_buffer_size=1M\nsort_buffer_size=nonsense")
+    assert verdict.effective["sort_buffer_size"].value == "1048576"
+
+
+def test_other_groups_are_not_judged() -> None:
+    """Groups that this server does not read have no verdict."""
+    text = b"[client]\nnonsense=1\n[mysqld-8.0]\nport=1\n[mysqld-5.7]\nport=2\n"
+    resolved = resolve(["x"], flavour="mysql", loader=lambda _: text)
+    verdict = judge_file(resolved, load(parse_target("mysql-8.0")))
+    assert [line.placed.line.group for line in verdict.lines] == ["mysqld-8.0"]
+
+
+def test_templated_values_are_unknown_and_never_refused() -> None:
+    """A value that is made later is not judged."""
+    verdict = judged("mysql-8.0", "sort_buffer_size={{ size }}\nnonsense={{ x }}")
+    assert {line.outcome for line in verdict.lines} == {Outcome.ACCEPTED}
+    assert [line.value for line in verdict.lines] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("target", "lines", "name", "value"),
+    [
+        ("mariadb-10.11", "query_cache_type=0\nquery_cache_size=1M", "query_cache_type", "ON"),
+        ("mariadb-10.11", "max_connections=50\nthread_cache_size=128", "thread_cache_size", "50"),
+        ("mariadb-10.11", "max_relay_log_size=0\nmax_binlog_size=8192", "max_relay_log_size", "8192"),
+        ("mysql-5.7", "log_warnings=5", "log_warnings", "2"),
+        ("mysql-5.7", "log_error_verbosity=2\nlog_warnings=0", "log_error_verbosity", "1"),
+        ("mysql-5.7", "log_bin=a.b\nserver_id=1", "log_bin", "a"),
+        ("mysql-5.7", "log_bin=a.b", "log_bin", "a.b"),
+        ("mysql-8.0", "log_bin=x\nskip-log-bin", "log_bin", "(No default value)"),
+        ("mysql-8.0", "log_bin", "log_bin", "(host name)-bin"),
+        ("mariadb-10.11", "log_bin\npid_file=/run/a.pid", "log_bin", "a-bin"),
+        ("mariadb-10.11", "log_bin\nlog_basename=q", "log_bin", "q-bin"),
+        ("mysql-8.0", "skip-networking\nport=5", "port", "0"),
+        ("mysql-8.0", "ssl=0\nssl_ca=/x", "ssl", "TRUE"),
+        ("mariadb-11.8", "alter_algorithm=COPY", "alter_algorithm", "DEFAULT"),
+        ("mariadb-11.4", "slave_skip_errors=all", "slave_skip_errors", "ALL"),
+        ("mysql-8.0", "lc_messages=xx", "lc_messages", "en_US"),
+        ("mysql-8.0", "sql_mode=ANSI_QUOTES", "sql_mode", "ANSI_QUOTES"),
+    ],
+)
+def test_options_act_on_each_other(target: str, lines: str, name: str, value: str) -> None:
+    """Once all lines are read, an option's value may be another than its own line made it."""
+    assert judged(target, lines).effective[name].value == value
+
+
+@pytest.mark.parametrize(
+    ("target", "lines", "name"),
+    [
+        ("mysql-5.7", "log_bin=x", "log_bin"),
+        ("mysql-8.0", "character_set_server=latin1\ncollation_server=utf8mb4_bin", "collation_server"),
+        ("mysql-5.7", "secure_auth=0", "secure_auth"),
+        ("mysql-9.7", "tls_version=TLSv1", "tls_version"),
+        ("mysql-9.7", "character_set_server=utf8", "character_set_server"),
+    ],
+)
+def test_refusals_of_later_checks_keep_their_value(target: str, lines: str, name: str) -> None:
+    """What the reader takes and a later check refuses is refused, and still shown."""
+    line = judged(target, lines).effective[name]
+    assert line.outcome is Outcome.INVALID
+    assert line.value
+
+
+@pytest.mark.parametrize(
+    ("lines", "name", "running"),
+    [
+        ("innodb_buffer_pool_size=512M\ninnodb_buffer_pool_instances=8", "innodb_buffer_pool_instances", "1"),
+        ("innodb_buffer_pool_size=1100M\ninnodb_buffer_pool_instances=8", "innodb_buffer_pool_size", "2147483648"),
+        ("innodb_buffer_pool_size=512M", "innodb_buffer_pool_size", None),
+    ],
+)
+def test_running_values(lines: str, name: str, running: str | None) -> None:
+    """What runs differs from what help prints where the server rounds at its start."""
+    assert judged("mysql-8.0", lines).effective[name].running == running
+
+
+def test_plugins_that_the_file_loads_bring_their_options() -> None:
+    """An option of a plugin is unknown, and expected once the file loads the plugin."""
+    lines = "plugin-load=rpl_semi_sync_master=semisync_master.so;ha_archive\nrpl_semi_sync_master_enabled=1"
+    assert [line.outcome for line in judged("mysql-5.7", lines).lines] == [Outcome.ACCEPTED, Outcome.ACCEPTED]
+    alone = judged("mysql-5.7", "plugin-load=\nrpl_semi_sync_master_enabled=1").lines[1]
+    assert alone.outcome is Outcome.UNKNOWN
+
+
+def test_settings_of_a_file() -> None:
+    """Values of a file stand over the target's defaults, in the notation of SHOW GLOBAL VARIABLES."""
+    known = Settings.from_file(judged("mysql-8.0", "general_log=1\nlong_query_time=2\nsort_buffer_size=1M"))
+    assert known.on("general_log") is True
+    assert known.text("long_query_time") == "2.000000"
+    assert known.number("sort_buffer_size") == 1 << 20
+    assert known.real("long_query_time") == 2.0
+    assert known.is_set("sort_buffer_size")
+    assert not known.is_set("join_buffer_size")
+    assert known.number("join_buffer_size") == 262144
+    assert known.names() == ["general_log", "long_query_time", "sort_buffer_size"]
+    assert known.get("no_such_variable") is None
+    assert known.real("no_such_variable") is None
+    assert known.number("no_such_variable") is None
+
+
+def test_settings_of_a_server() -> None:
+    """Values of a running server come as it says them, with the origins that are known."""
+    known = Settings.from_server(
+        {"Port": "3307", "datadir": "/x"}, {"port": (Origin.COMMAND_LINE, None)}, load(parse_target("mysql-8.0"))
+    )
+    assert known.number("port") == 3307
+    assert known.is_set("port")
+    assert not known.is_set("datadir")
+    assert known.on("port") is None
+    assert known.number("datadir") is None
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(TARGETS), st.text(max_size=40), st.none() | st.text(max_size=40), st.data())
+def test_no_input_raises(target: str, name: str, value: str | None, data: st.DataObject) -> None:
+    """Whatever stands in a line, there is a verdict on it."""
+    catalog = load(parse_target(target))
+    known = data.draw(st.sampled_from(sorted(catalog.options)))
+    take(name, value, catalog)
+    line = take(
+        data.draw(st.sampled_from(["", "skip-", "loose-", "enable-", "maximum-", "autoset-"])) + known, value, catalog
+    )
+    assert line.outcome in Outcome

@@ -1,0 +1,127 @@
+"""Options that servers treat in a way of their own, by the catalog alone; `test_asked` asks the servers the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.catalog.load import load
+from advisor.catalog.targets import parse_target
+from advisor.verdict import Outcome, take
+from advisor.verdict.charsets import charset_of, charsets, plain
+from advisor.verdict.replication import take_skip_errors
+
+REFUSED = "refused"
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "value", "printed"),
+    [
+        ("mysql-8.0.15", "skip_name_resolve", "OFF", "TRUE"),
+        ("mysql-8.0.15", "skip_name_resolve", None, "TRUE"),
+        ("mysql-9.7", "skip_name_resolve", "off", "FALSE"),
+        ("mysql-9.7", "skip_name_resolve", "0", "TRUE"),
+        ("mysql-9.7", "disable-skip-name-resolve", None, "FALSE"),
+        ("mariadb-11.8", "skip_name_resolve", "0", "FALSE"),
+        ("mysql-5.7.22", "port", "", "3306"),
+        ("mysql-8.0.15", "port", "", REFUSED),
+        ("mysql-8.0.15", "port", "PORT", "3306"),
+        ("mysql-8.0.15", "port", "70000", "65535"),
+        ("mysql-8.0.15", "archive", "OFF", "ON"),
+        ("mysql-9.7", "archive", "OFF", "OFF"),
+        ("mysql-9.7", "archive", "FORCE", ""),
+        ("mysql-9.7", "archive", None, "ON"),
+        ("mysql-9.7", "archive", "bogus", REFUSED),
+        ("mysql-5.7.22", "performance_schema_instrument", "%=ON", "%"),
+        ("mysql-5.7.22", "log_warnings", "x", REFUSED),
+        ("mysql-5.7.22", "log_warnings", None, "1"),
+        ("mariadb-10.11", "log_warnings", None, "2"),
+        ("mariadb-10.11", "log_warnings", "1K", "1"),
+        ("mariadb-10.11", "log_warnings", "99999999999", "1215752191"),
+        ("mariadb-10.11", "log_warnings", "3", "3"),
+        ("mysql-8.0.15", "lower_case_table_names", "2", "0"),
+        ("mysql-8.0.15", "lower_case_table_names", "1", "1"),
+        ("mysql-8.0.15", "lower_case_table_names", None, "1"),
+        ("mariadb-10.11", "alter_algorithm", "COPY", "COPY"),
+        ("mysql-5.7.22", "secure_auth", "1", "TRUE"),
+        ("mysql-5.7.22", "old_passwords", "1", "1"),
+        ("mysql-5.7.22", "old_passwords", "2", "2"),
+        ("mysql-5.7.22", "myisam_recover_options", "", "OFF"),
+        ("mysql-5.7.22", "myisam_recover_options", "BACKUP", "BACKUP"),
+        ("mysql-5.7.22", "session_track_system_variables", "a, b", "a, b"),
+        ("mysql-5.7.22", "session_track_system_variables", "a-b", "a-b"),
+        ("mysql-5.7.22", "ft_boolean_syntax", '+ -><()~*:""&|', '+ -><()~*:""&|'),
+        ("mysql-5.7.22", "ft_boolean_syntax", "abc", "abc"),
+        ("mysql-5.7.22", "default_authentication_plugin", "caching_sha2_password", "caching_sha2_password"),
+        ("mysql-8.0.15", "default_authentication_plugin", "caching_sha2_password", "caching_sha2_password"),
+        ("mysql-9.7", "tls_version", "TLSv1.2", "TLSv1.2"),
+        ("mysql-9.7", "tls_version", "TLSv1.2, TLSv1.3", "TLSv1.2, TLSv1.3"),
+        ("mysql-9.7", "replicate_do_table", "abc", REFUSED),
+        ("mysql-9.7", "replicate_rewrite_db", "a", REFUSED),
+        ("mysql-5.7.22", "lc_messages", "DE_de", "DE_de"),
+        ("mysql-5.7.22", "lc_messages", "xx", "xx"),
+        ("mariadb-11.8", "lc_time_names", "sw_KE", "sw_KE"),
+        ("mariadb-11.8", "lc_time_names", "ka_GE", "ka_GE"),
+        ("mysql-8.0.15", "lc_time_names", "sr_YU", "sr_YU"),
+        ("mysql-5.7.22", "collation_server", "utf8mb4_0900_ai_ci", "utf8mb4_0900_ai_ci"),
+        ("mariadb-11.8", "slave_skip_errors", "1062, 1032", "1032,1062"),
+        ("mariadb-11.8", "slave_skip_errors", "99999", "OFF"),
+        ("mariadb-11.8", "slave_skip_errors", "nonsense", "OFF"),
+        ("mariadb-11.8", "skip-slave-skip-errors", None, "0"),
+        ("mariadb-11.4", "slave_skip_errors", "ALL", "ALL"),
+        ("mysql-8.0.15", "enable-default-time-zone", None, "(No default value)"),
+        ("mariadb-11.8", "enable-default-time-zone", None, ""),
+        ("mariadb-11.4.5", "READ_BUFFER_SIZE", "1M", REFUSED),
+        ("mariadb-11.8.9", "READ_BUFFER_SIZE", "1M", "1048576"),
+        ("mariadb-11.4.5", "wsrep_certify_nonpk", "1", REFUSED),
+        ("mariadb-11.4.5", "wsrep_certify_nonPK", "0", "FALSE"),
+        ("mariadb-11.8", "max_connect", "64", "64"),
+        ("mariadb-11.8", "innodb_log_buf", "64M", "67108864"),
+        ("mariadb-11.8", "foo.read_buffer_size", "1M", "1048576"),
+        ("mysql-8.0.15", "foo.read_buffer_size", "1M", REFUSED),
+        ("mysql-8.0.15", ".port", "1", REFUSED),
+        ("mysql-8.0.15", "loose-skip-log-bin", None, "(No default value)"),
+    ],
+)
+def test_values(target: str, name: str, value: str | None, printed: str) -> None:
+    """Help prints this for the option; `refused` stands for a line that leaves no value."""
+    line = take(name, value, load(parse_target(target)))
+    assert (REFUSED if line.value is None else line.value) == printed
+
+
+@pytest.mark.parametrize(
+    ("target", "value", "modes"),
+    [
+        ("mysql-5.7.22", "ansi", "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ONLY_FULL_GROUP_BY,ANSI"),
+        ("mariadb-11.8", "ansi", "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ANSI"),
+        ("mariadb-11.8", "MYSQL40", "MYSQL40,HIGH_NOT_PRECEDENCE"),
+    ],
+)
+def test_sql_modes_bring_others(target: str, value: str, modes: str) -> None:
+    """Some modes stand for several."""
+    assert take("sql_mode", value, load(parse_target(target))).value == modes
+
+
+def test_sql_mode_refuses_what_the_version_lost() -> None:
+    """MySQL 8.0 knows NO_AUTO_CREATE_USER no longer."""
+    line = take("sql_mode", "NO_AUTO_CREATE_USER", load(parse_target("mysql-9.7")))
+    assert line.outcome is Outcome.INVALID
+
+
+def test_character_sets() -> None:
+    """utf8 is another name of utf8mb3, which MySQL 9 no longer takes; gb18030 is MySQL's alone."""
+    assert plain("UTF8") == "utf8mb3"
+    assert charset_of("utf8mb4_bin") == "utf8mb4"
+    assert "utf8" not in charsets(parse_target("mysql-9.7"))
+    assert "gb18030" not in charsets(parse_target("mariadb-11.8"))
+    catalog = load(parse_target("mysql-9.7"))
+    assert "utf8mb3" in take("character_set_server", "utf8", catalog).reason
+    assert "utf8mb3_" in take("collation_server", "utf8_bin", catalog).reason
+    assert take("collation_server", "binary", catalog).outcome is Outcome.ACCEPTED
+
+
+def test_all_error_numbers_are_cut_where_the_server_cuts_them() -> None:
+    """MariaDB 11.8.9 prints all numbers as far as its buffer reaches."""
+    line = take("slave_skip_errors", "all", load(parse_target("mariadb-11.8.9")))
+    assert line.value is not None
+    assert line.value.endswith(",535,536...")
+    assert take_skip_errors.__doc__
