@@ -1,7 +1,5 @@
 """Run the rules over what is known, and keep apart what was found and what could not be looked at."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.exits import MycnfError
@@ -12,9 +10,8 @@ from rules.known import Missing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rules.registry import Rule
-
     from rules.known import Known
+    from rules.registry import Rule
 
 RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
@@ -26,14 +23,14 @@ class Run(NamedTuple):
     skipped: tuple[Skipped, ...]
 
 
-def choose(select: Sequence[str] | None, ignore: Sequence[str] | None) -> list[Rule]:
+def choose(select: "Sequence[str] | None", ignore: "Sequence[str] | None") -> "list[Rule]":
     """The rules that the words of --select and --ignore leave; a word that names none raises MycnfError."""
     rules = all_rules()
     wanted = _named(rules, select) if select else {r.code for r in rules}
     return [r for r in rules if r.code in wanted - _named(rules, ignore or ())]
 
 
-def _named(rules: Iterable[Rule], words: Iterable[str]) -> set[str]:
+def _named(rules: "Iterable[Rule]", words: "Iterable[str]") -> set[str]:
     found: set[str] = set()
     for word in (w.strip() for words_ in words for w in words_.split(",")):
         match = {r.code for r in rules if word.lower() in (r.code.lower(), r.name, r.family.lower())}
@@ -43,7 +40,7 @@ def _named(rules: Iterable[Rule], words: Iterable[str]) -> set[str]:
     return found
 
 
-def run(known: Known, rules: Iterable[Rule]) -> Run:
+def run(known: "Known", rules: "Iterable[Rule]") -> Run:
     """Ask each rule; one that lacks something is recorded as skipped, with what it needs."""
     findings: list[Finding] = []
     skipped: list[Skipped] = []
@@ -57,7 +54,7 @@ def run(known: Known, rules: Iterable[Rule]) -> Run:
     return Run(tuple(findings), tuple(skipped))
 
 
-def by_place(findings: Iterable[Finding]) -> list[Finding]:
+def by_place(findings: "Iterable[Finding]") -> list[Finding]:
     """In the order of the file's lines; findings without a place come last."""
 
     def key(f: Finding) -> tuple[bool, str, int, int, str]:
@@ -73,12 +70,12 @@ def by_place(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=key)
 
 
-def by_weight(findings: Iterable[Finding]) -> list[Finding]:
+def by_weight(findings: "Iterable[Finding]") -> list[Finding]:
     """Worst first, then by code."""
     return sorted(findings, key=lambda f: (RANK[f.severity], f.code, f.canonical or ""))
 
 
-def fails(findings: Iterable[Finding], fail_on: str) -> bool:
+def fails(findings: "Iterable[Finding]", fail_on: str) -> bool:
     """Whether one of the findings is as bad as --fail-on says."""
     if fail_on == "never":
         return False

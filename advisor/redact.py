@@ -1,7 +1,5 @@
 """Secrets taken out of what is shown or kept, and text of others made harmless; standard library only."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 
@@ -21,9 +19,11 @@ _NAMES = frozenset(
         "authentication_ldap_sasl_bind_root_pwd",
     }
 )
-_ENDINGS = re.compile(
-    r"(?:^|_)(?:password[123]?|passwd|passphrase|pwd|token|secret|secret_id|secret_key|secret_headers|api_key|credentials?)$"
+_ENDINGS = (
+    *("password", "password1", "password2", "password3", "passwd", "passphrase", "pwd", "token", "secret", "secret_id"),
+    *("secret_key", "secret_headers", "api_key", "credential", "credentials"),
 )
+_AS_ENDINGS = tuple(f"_{ending}" for ending in _ENDINGS)
 # Plugins and switches whose own name ends like a secret's: the value is ON, OFF or a plugin's state.
 _PUBLIC = frozenset(
     {
@@ -37,18 +37,18 @@ _PUBLIC = frozenset(
 )
 _PREFIXES = ("loose_", "maximum_")
 
-_ASSIGNMENT = re.compile(r"(?P<lead>\s*(?:[#;]+\s*)?)(?P<name>[A-Za-z][\w.-]*)(?P<equals>\s*=\s*)(?P<value>[^\r\n]*)")
-_URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*://)(?P<user>[^\s/:@]*):[^\s/@]+@", re.IGNORECASE)
-_IN_SQL = re.compile(
-    r"(?P<lead>\b(?:identified\s+(?:with\s+\w+\s+)?(?:by(?:\s+password)?|as)|(?:master_|source_)?password\s*[=(]?)\s*)"
-    r"(?P<quote>['\"])(?:\\.|(?!(?P=quote)).)*(?P=quote)?",
-    re.IGNORECASE,
+# Patterns are texts that `re` compiles when a value first needs them: most files hold nothing of the kind.
+_URL = r"(?i)(?P<scheme>[a-z][a-z0-9+.-]*://)(?P<user>[^\s/:@]*):[^\s/@]+@"
+_IN_SQL = (
+    r"(?i)(?P<lead>\b(?:identified\s+(?:with\s+\w+\s+)?(?:by(?:\s+password)?|as)|(?:master_|source_)?password\s*[=(]?)\s*)"
+    r"(?P<quote>['\"])(?:\\.|(?!(?P=quote)).)*(?P=quote)?"
 )
-_SET_PASSWORD = re.compile(r"(?P<lead>\bset\s+password\b)[^;]*", re.IGNORECASE)
-_IN_PAIRS = re.compile(r"(?P<lead>(?:^|[;,\s._])(?:password|passwd|pwd)\s*=\s*)[^;,\s'\"]+", re.IGNORECASE)
+_SET_PASSWORD = r"(?i)(?P<lead>\bset\s+password\b)[^;]*"  # noqa: S105 - a pattern, no password
+_IN_PAIRS = r"(?i)(?P<lead>(?:^|[;,\s._])(?:password|passwd|pwd)\s*=\s*)[^;,\s'\"]+"
+_SPEAKS = ("identified", "passw", "pwd")
 
-# Controls of C0 and C1, marks that turn or hide text, and what is no character at all.
-_HARMFUL = re.compile(
+# Controls of C0 and C1, marks that turn or hide text, and what is no character at all; none of them is printable.
+_HARMFUL = (
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _FORMS = ((0xFF, "\\x{:02x}"), (0xFFFF, "\\u{:04x}"), (0x10FFFF, "\\U{:08x}"))
@@ -72,29 +72,32 @@ def is_secret(name: str) -> bool:
     if plain in _PUBLIC:
         return False
     abbreviated = len(plain) >= len("pass") and "password".startswith(plain)
-    return abbreviated or plain in _NAMES or _ENDINGS.search(plain) is not None
+    return abbreviated or plain in _NAMES or plain in _ENDINGS or plain.endswith(_AS_ENDINGS)
 
 
 def redact_value(name: str, value: str) -> str:
     """The value of an option fit to be shown: masked where the name says secret, else without passwords inside it."""
     if is_secret(name):
         return MASK if value.strip("'\"") else value
-    value = _URL.sub(rf"\g<scheme>\g<user>:{MASK}@", value)
-    value = _SET_PASSWORD.sub(rf"\g<lead> {MASK}", value)
-    value = _IN_SQL.sub(rf"\g<lead>\g<quote>{MASK}\g<quote>", value)
-    return _IN_PAIRS.sub(rf"\g<lead>{MASK}", value)
+    if "://" in value:
+        value = re.sub(_URL, rf"\g<scheme>\g<user>:{MASK}@", value)
+    if not any(word in value.lower() for word in _SPEAKS):
+        return value
+    value = re.sub(_SET_PASSWORD, rf"\g<lead> {MASK}", value)
+    value = re.sub(_IN_SQL, rf"\g<lead>\g<quote>{MASK}\g<quote>", value)
+    return re.sub(_IN_PAIRS, rf"\g<lead>{MASK}", value)
 
 
 def redact_text(text: str) -> Redacted:
     """An option file's text with every secret masked, in comments too; no line is added, taken or moved."""
-    lines = re.split(r"(?<=\n)", text)
+    lines = text.split("\n")
     found = []
     for number, line in enumerate(lines, start=1):
         masked = _redact_line(line)
         if masked != line:
             found.append(number)
             lines[number - 1] = masked
-    return Redacted("".join(lines), tuple(found))
+    return Redacted("\n".join(lines), tuple(found))
 
 
 def redact_arguments(arguments: tuple[str, ...]) -> tuple[str, ...]:
@@ -105,16 +108,16 @@ def redact_arguments(arguments: tuple[str, ...]) -> tuple[str, ...]:
 
 def clean(text: str) -> str:
     r"""Server text on one line that can't move the cursor, hide or turn anything: harmful ones as \xNN or \uNNNN."""
-    return _HARMFUL.sub(_escaped, text)
+    return text if text.isprintable() else re.sub(_HARMFUL, _escaped, text)
 
 
 def _redact_line(line: str) -> str:
-    match = _ASSIGNMENT.match(line)
-    if match is None:
+    head, equals, rest = line.partition("=")
+    name = head.lstrip().lstrip("#;").strip()
+    if not equals or not name[:1].isalpha() or not name.replace("_", "a").replace("-", "a").replace(".", "a").isalnum():
         return redact_value("", line)
-    value = redact_value(match["name"], match["value"].rstrip())
-    rest = match["value"][len(match["value"].rstrip()) :]
-    return line[: match.start("value")] + value + rest + line[match.end("value") :]
+    value = rest.strip()
+    return head + equals + rest.replace(value, redact_value(name, value), 1) if value else line
 
 
 def _redact_argument(argument: str, previous: str) -> str:

@@ -1,11 +1,8 @@
 """One module a format, each a pure function of findings and facts; here is what those of lint are made from."""
 
-from __future__ import annotations
+from typing import NamedTuple
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from advisor.model import Finding, Target
+from advisor.model import Finding, Target
 
 
 class Checked(NamedTuple):

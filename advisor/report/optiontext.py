@@ -31,11 +31,11 @@ ARGUMENTS = {"none": "takes no value", "optional": "value optional", "required":
 def page(
     name: str,
     everywhere: Mapping[Target, Option | None],
-    here: Option | None,
-    target: Target | None,
     rules: Sequence[Rule],
-    presence: Presence | None = None,
     *,
+    here: Option | None = None,
+    target: Target | None = None,
+    presence: Presence | None = None,
     width: int = 80,
 ) -> str:
     """The page; `here` is the option of the target that was asked about, None where it has none or none was named.
@@ -43,12 +43,8 @@ def page(
     `presence` tells which versions knew an option that no supported series knows.
     """
     shown = here or next((o for o in reversed(list(everywhere.values())) if o is not None), None)
-    blocks = [
-        name,
-        _asked_about(here, target),
-        *([_details(shown, width)] if shown else []),
-        _defaults(everywhere, width),
-    ]
+    details = _before(presence) if shown is None else _details(shown, width)
+    blocks = [name, _asked_about(here, target), details, _defaults(everywhere, width)]
     if rules:
         spoken = "\n".join(wrap(f"{r.code} {r.name}: {r.summary}", "  ", "    ", width) for r in rules)
         blocks.append(f"Rules that speak of it\n{spoken}")

@@ -64,7 +64,7 @@ def _evidence(e: Evidence, width: int, ascii_only: bool) -> str:
     lines = [wrap(f"{e.id} {STRENGTHS.get(e.strength, e.strength)}: {when}", "", "  ", width)]
     lines.append(wrap(e.conclusion, "  ", width=width))
     if e.table is not None:
-        lines += ["", *table(e.table), ""]
+        lines += ["", *table(e.table, width), ""]
         if len(e.table.values) >= CURVE_POINTS:
             lines += [_curve(e.table, width, ascii_only), ""]
     for name, text in (("on", e.hardware), ("but", e.caveats), ("from", _source(e))):
@@ -81,14 +81,28 @@ def _curve(t: Table, width: int, ascii_only: bool) -> str:
     return chart(t.labels, t.values, t.series, unit=t.unit, width=width - 2, ascii_only=ascii_only)
 
 
-def table(t: Table) -> Iterator[str]:
-    """The numbers as rows, one point a row and one series a column; a number that wasn't published is a dash."""
-    heads = [t.x, *(f"{name}, {t.unit}" if len(t.series) == 1 else name for name in t.series)]
+def table(t: Table, width: int = 80) -> Iterator[str]:
+    """The numbers as rows, one point a row and one series a column; a number that wasn't published is a dash.
+
+    Series whose names leave no room are headed by letters, which lines below spell out.
+    """
+    names = [f"{name}, {t.unit}" if len(t.series) == 1 else name for name in t.series]
     rows = [[label, *(_number(ys[i]) for ys in t.series.values())] for i, label in enumerate(t.labels)]
-    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
-    for row in [heads, *rows]:
-        first = f"{row[0]:<{widths[0]}}"
-        yield "  " + "  ".join([first, *(f"{cell:>{w}}" for cell, w in zip(row[1:], widths[1:], strict=True))])
+    lines = _aligned([[t.x, *names], *rows])
+    if max(map(len, lines)) <= width:
+        yield from lines
+        return
+    letters = [chr(ord("a") + i) for i in range(len(names))]
+    yield from _aligned([[t.x, *letters], *rows])
+    yield from (f"  {letter}: {name}" for letter, name in zip(letters, names, strict=True))
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  " + "  ".join([f"{row[0]:<{widths[0]}}", *(f"{c:>{w}}" for c, w in zip(row[1:], widths[1:], strict=True))])
+        for row in rows
+    ]
 
 
 def _number(value: float | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING
 
 from advisor.redact import clean
@@ -77,4 +76,8 @@ def source_lines(source: str, place: Location) -> list[str]:
 
 def columns(text: str) -> int:
     """How many columns of a terminal the text takes."""
+    if text.isascii():
+        return len(text)
+    import unicodedata
+
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
