@@ -61,7 +61,8 @@ def _option(written: str, target: Target | None, form: str) -> str:
         return dumps({"version": 1, "option": _fields(canonical, everywhere, here, target, speaking)})
     from advisor.report.optiontext import page
 
-    return page(canonical, everywhere, here, target, speaking, known_elsewhere(name), width=_width())
+    presence = known_elsewhere(name)
+    return page(canonical, everywhere, speaking, here=here, target=target, presence=presence, width=_width())
 
 
 def _targets() -> list[Target]:

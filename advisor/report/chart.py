@@ -59,7 +59,7 @@ def chart(
         lines.append(f"{text:>{margin - 1}} {style.axis}{''.join(grid[row])}".rstrip())
     lines.append(" " * margin + style.corner + style.tick * room)
     lines.append((" " * (margin + 1) + _ticks(labels, columns, room)).rstrip())
-    return "\n".join([*lines, *_legend(series, style, margin)])
+    return "\n".join([*lines, *_legend(series, style, margin, width)])
 
 
 def _bounds(known: Sequence[float]) -> tuple[float, float]:
@@ -109,9 +109,15 @@ def _ticks(labels: Sequence[str], columns: Sequence[int], room: int) -> str:
     return "".join(line).rstrip()
 
 
-def _legend(series: Mapping[str, Sequence[float | None]], style: _Style, margin: int) -> list[str]:
-    names = zip(style.marks * len(series), series, strict=False)
-    return [" " * (margin + 1) + "   ".join(f"{mark} {name}" for mark, name in names)]
+def _legend(series: Mapping[str, Sequence[float | None]], style: _Style, margin: int, width: int) -> list[str]:
+    """The marks with the names of their series, as many on a line as fit."""
+    lines = [" " * (margin + 1)]
+    for mark, name in zip(style.marks * len(series), series, strict=False):
+        entry = f"{mark} {name}"
+        if lines[-1].strip() and len(lines[-1]) + len(entry) > width:
+            lines.append(" " * (margin + 1))
+        lines[-1] += f"{entry}   "
+    return [line.rstrip() for line in lines]
 
 
 def _number(value: float) -> str:

@@ -1,0 +1,116 @@
+"""`mycnf explain` and `mycnf rules`, as their user runs them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rules import all_rules
+
+if TYPE_CHECKING:
+    from asking import Mycnf
+
+
+def test_a_rule_with_its_evidence(mycnf: Mycnf) -> None:
+    """A rule's page has its sentence, its numbers, the curve, what to do and what would change our mind, 80 wide."""
+    ended = mycnf("explain", "BUF001")
+    assert ended.code == 0
+    for part in ("BUF001 oversized-read-buffer", "128K", "65.2", "●", "How to fix", "What would change our mind"):
+        assert part in ended.out
+    assert all(len(line) <= 80 or "http" in line for line in ended.out.splitlines())
+
+
+@pytest.mark.parametrize("code", [r.code for r in all_rules()])
+def test_every_rule_has_a_page(code: str) -> None:
+    """Each rule can be explained, with all its evidence on the page and no line beyond the width but addresses."""
+    from advisor.report.ruletext import page
+    from rules import find
+    from rules.evidence_store import load
+
+    rule = find(code)
+    assert rule is not None
+    known = [e for e in map(load, rule.evidence) if e]
+    text = page(rule, known, width=72)
+    assert all(identity in text for identity in rule.evidence)
+    assert [line for line in text.splitlines() if len(line) > 72 and "http" not in line] == []
+
+
+def test_plain_output_is_ascii_in_its_curve(mycnf: Mycnf) -> None:
+    """A terminal that knows ASCII alone gets a curve of ASCII, and nothing that it can't print."""
+    ended = mycnf("explain", "BUF001", env={"PYTHONIOENCODING": "ascii"})
+    assert ended.code == 0
+    assert ended.out.isascii()
+    assert "o....." in ended.out
+
+
+def test_a_rule_as_json(mycnf: Mycnf) -> None:
+    """The JSON of a rule holds its words, its options and its evidence with the numbers."""
+    rule = json.loads(mycnf("explain", "oversized-read-buffer", "--format", "json").out)["rule"]
+    assert rule["code"] == "BUF001"
+    assert rule["options"] == ["read_buffer_size"]
+    assert rule["evidence"][0]["table"]["series"]["full table scan time"][0] == 45.2
+
+
+def test_an_option_for_a_target(mycnf: Mycnf) -> None:
+    """An option's page has its range, its default in every series, and the rules that speak of it."""
+    ended = mycnf("explain", "--target", "mysql-9.7", "read-buffer-size")
+    assert ended.code == 0
+    for part in (
+        "read_buffer_size",
+        "As MySQL 9.7",
+        "8,192",
+        "MariaDB 10.11",
+        "131072",
+        "BUF002 pointless-read-buffer",
+    ):
+        assert part in ended.out
+
+
+def test_an_option_that_is_gone(mycnf: Mycnf) -> None:
+    """An option of old versions is told where it was known, and a target without it says so."""
+    gone = mycnf("explain", "tx_isolation")
+    assert gone.code == 0
+    assert "known to MySQL" in gone.out or "MySQL 5.7" in gone.out
+    assert "MySQL 9.7.4 has no such option." in mycnf("explain", "query_cache_size", "--target", "mysql-9.7").out
+
+
+def test_an_option_as_json(mycnf: Mycnf) -> None:
+    """The JSON of an option has one entry for each series, null where it has none, and the rules' codes."""
+    option = json.loads(mycnf("explain", "query_cache_size", "--format", "json").out)["option"]
+    assert option["targets"]["mysql-9.7.4"] is None
+    assert option["targets"]["mariadb-10.11.19"]["default"] == "1048576"
+    assert option["rules"] == ["BUF008", "BUF009"]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("innodb_bufer_pool_size", "innodb_buffer_pool_size"),
+        ("oversized-read-bufer", "oversized-read-buffer"),
+        ("no such thing at all", "mycnf rules"),
+    ],
+)
+def test_an_unknown_word(word: str, meant: str, mycnf: Mycnf) -> None:
+    """A word that is neither rule nor option is one line with the nearest name, exit code 2."""
+    ended = mycnf("explain", word)
+    assert (ended.code, ended.out) == (2, "")
+    assert meant in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def test_rules_as_text(mycnf: Mycnf) -> None:
+    """Every rule stands on a line of its own."""
+    ended = mycnf("rules")
+    assert ended.code == 0
+    assert all(any(line.startswith(f"{r.code}  {r.name}") for line in ended.out.splitlines()) for r in all_rules())
+
+
+def test_rules_as_json(mycnf: Mycnf) -> None:
+    """The JSON has the fields of the contract for every rule."""
+    listed = json.loads(mycnf("rules", "--format", "json").out)
+    assert listed["version"] == 1
+    assert [r["code"] for r in listed["rules"]] == [r.code for r in all_rules()]
+    fields = "code name family severity confidence summary targets needs evidence probe fix"
+    assert all(list(r) == fields.split() for r in listed["rules"])

@@ -1,0 +1,73 @@
+"""Rules before real servers: silent on untouched ones, and with advice that the server takes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from advisor.assemble import know
+from advisor.collect.collect import Request, from_account
+from advisor.collect.options import Account
+from advisor.engine import run
+from advisor.model import Severity
+from rules import all_rules
+
+if TYPE_CHECKING:
+    import pytest
+    from servers_plugin import Start
+
+    from advisor.engine import Run
+    from probes.sandbox import Sandbox
+
+# Values that rules speak of, and that every server of the six takes.
+BAD = """[mysqld]
+read_buffer_size = 8M
+sort_buffer_size = 32M
+join_buffer_size = 64M
+read_rnd_buffer_size = 16M
+innodb_flush_log_at_trx_commit = 2
+sync_binlog = 0
+innodb_random_read_ahead = ON
+local_infile = ON
+general_log = ON
+log_bin = binlog
+server_id = 7
+binlog_format = STATEMENT
+"""
+
+
+def audited(sandbox: Sandbox) -> Run:
+    """All findings of all rules about a running server."""
+    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
+    return run(know(facts), all_rules())
+
+
+def test_an_untouched_server_gets_no_error_and_no_warning(any_server: Sandbox) -> None:
+    """A default server of each series is as its maker wants it: notes at most."""
+    found = audited(any_server).findings
+    assert [f for f in found if f.severity is not Severity.NOTE] == []
+
+
+def test_advice_runs_as_printed(server_name: str, start: Start, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Every statement of the advice runs, its undo too, and with the advised lines in its file the server starts."""
+    file = tmp_path / "my.cnf"
+    file.write_text(BAD, "utf-8")
+    sandbox = start(server_name, option_file=file)
+    found = audited(sandbox).findings
+    names = {f.name for f in found}
+    assert {"lost-commits", "random-read-ahead", "general-log", "oversized-join-buffer"} <= names
+    advised = [a for f in found for a in f.actions]
+    connection = sandbox.connect()
+    with connection, connection.cursor() as cursor:
+        for action in advised:
+            for statement in filter(None, (action.statement, action.undo, action.statement)):
+                cursor.execute(statement)
+                cursor.execute("SHOW WARNINGS")
+                assert [row for row in cursor.fetchall() if "truncated" in str(row).lower()] == []
+    better = tmp_path / "better.cnf"
+    lines = [a.option_line for a in advised if a.option_line]
+    better.write_text(BAD + "\n".join(lines) + "\n", "utf-8")
+    assert start(server_name, option_file=better).running
