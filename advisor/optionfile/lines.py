@@ -49,6 +49,11 @@ class Line(NamedTuple):
     value_end_column: int = 1
     templated: bool = False
 
+    @property
+    def name_end_column(self) -> int:
+        """Where an option's name ends, exclusive; `end_column` is where its value does."""
+        return self.column + len(self.name or "")
+
 
 class OptionFile(NamedTuple):
     """One file, read: writing its lines again gives the bytes that were read."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.optionfile.lines import OptionFile, Problem
 from advisor.optionfile.reader import parse
-from advisor.optionfile.source import OptionFileError, check_text, load
+from advisor.optionfile.source import OptionFileError, check, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -78,5 +78,5 @@ class ParsedFiles:
             data = self.loader(path)
         except OSError as error:
             raise OptionFileError(f"{path}: can't be read ({error.strerror or 'it is not here'})") from error
-        check_text(data, path)
+        check(data, path)
         return data

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from advisor.exits import MycnfError
 
-LARGEST = 4 << 20
+LARGEST = 1 << 20
 _HEAD = 8192
 _STRAY = 8  # control characters that a damaged text file may hold
 _TEXT_CONTROLS = frozenset(b"\t\n\v\f\r\b\x1b")
@@ -38,30 +38,28 @@ class Source(NamedTuple):
 
 
 def load(path: str) -> Source:
-    """The bytes of a regular file of at most 4M; raises OptionFileError for everything else."""
+    """The bytes of a regular file of at most 1M; raises OptionFileError for everything else."""
     try:
         # Opening a FIFO waits for its other end, and opening a device may do anything: ask before.
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
             raise _not_a_file(path, mode)
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        with open(descriptor, "rb") as file:
+            mode = os.fstat(descriptor).st_mode
+            if not stat.S_ISREG(mode):
+                raise _not_a_file(path, mode)
+            data = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
-    with open(descriptor, "rb") as file:
-        info = os.fstat(descriptor)
-        if not stat.S_ISREG(info.st_mode):
-            raise _not_a_file(path, info.st_mode)
-        data = file.read(LARGEST + 1) if info.st_size <= LARGEST else b""
-    if info.st_size > LARGEST or len(data) > LARGEST:
-        raise OptionFileError(
-            f"{path}: larger than {LARGEST >> 20}M, no option file; name the option file itself"
-        )
-    check_text(data, path)
-    return Source(data, info.st_mode)
+    check(data, path)
+    return Source(data, mode)
 
 
-def check_text(data: bytes, path: str) -> None:
-    """Raise OptionFileError for bytes that are no text: UTF-16, or a binary file."""
+def check(data: bytes, path: str) -> None:
+    """Raise OptionFileError for bytes that are no option file: too many, UTF-16, or binary."""
+    if len(data) > LARGEST:
+        raise OptionFileError(f"{path}: larger than {LARGEST >> 20}M; name the option file itself")
     head = data[:_HEAD]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise OptionFileError(

@@ -17,10 +17,10 @@ def looks_templated(text: str) -> bool:
 class Template:
     """Goes along the lines of a templated file, and remembers a statement that spans several of them."""
 
-    __slots__ = ("awaited", "position", "text")
+    __slots__ = ("awaited", "last", "position")
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.last = {CLOSED_BY[opening]: text.rfind(CLOSED_BY[opening]) for opening in _BLOCKS}
         self.position = 0
         self.awaited: str | None = None
 
@@ -47,7 +47,7 @@ class Template:
             closing = CLOSED_BY[opening]
             end = text.find(closing, begin + 2)
             if end < 0:
-                return closing if self.text.find(closing, self.position) >= 0 else None
+                return closing if self.last[closing] >= self.position else None
             at = end + 2
 
 

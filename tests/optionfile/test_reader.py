@@ -121,7 +121,7 @@ def test_places() -> None:
     """Columns count code points from 1, the end is exclusive, comment and blanks stay outside."""
     (_, line) = lines("[mysqld]\n  ä_b = 'ö x' # c\n".encode())
     assert (line.name, line.raw, line.value) == ("ä_b", "'ö x'", "ö x")
-    assert (line.column, line.end_column) == (3, 14)
+    assert (line.column, line.name_end_column, line.end_column) == (3, 6, 14)
     assert (line.value_column, line.value_end_column) == (9, 14)
     assert line.text[line.value_column - 1 : line.value_end_column - 1] == line.raw
 

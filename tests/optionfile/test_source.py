@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from advisor.exits import USAGE
-from advisor.optionfile import OptionFileError, read
+from advisor.optionfile import OptionFileError, read, resolve
 from advisor.optionfile.source import LARGEST
 
 
@@ -92,6 +92,15 @@ def test_the_largest_file(tmp_path: Path) -> None:
     assert len(read(str(path)).lines) == 1
     path.write_bytes(b"#" * LARGEST + b"\n")
     assert "larger than" in refusal(path)
+
+
+def test_what_comes_from_elsewhere_is_held_to_the_same() -> None:
+    """Bytes that a loader gives are refused as a file of them is."""
+    held = {"large": b"#" * (LARGEST + 1), "odd": bytes(range(256))}
+    with pytest.raises(OptionFileError, match="larger"):
+        resolve(["large"], loader=held.__getitem__)
+    with pytest.raises(OptionFileError, match="binary"):
+        resolve(["odd"], loader=held.__getitem__)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])
