@@ -65,8 +65,10 @@ def charsets(target: Target) -> frozenset[str]:
     return names if target.since("mysql", 9) else names | {"utf8"}
 
 
-def take_charset(case: Case) -> Taken:
+def take_charset(case: Case) -> Taken | None:
     """The name of a character set, in any case; printed as written."""
+    if case.text is None and case.target.is_mysql:
+        return None
     text = case.text or ""
     if text.lower() in charsets(case.target):
         return Taken(Outcome.ACCEPTED, text)
@@ -74,8 +76,10 @@ def take_charset(case: Case) -> Taken:
     return Taken(Outcome.INVALID, text, f"{text!r} is no character set of this server{hint}.")
 
 
-def take_collation(case: Case) -> Taken:
+def take_collation(case: Case) -> Taken | None:
     """The name of a collation, as far as its character set tells; printed as written."""
+    if case.text is None and case.target.is_mysql:
+        return None
     text = case.text or ""
     whole = "_" in text or text.lower() == "binary"
     if whole and charset_of(text) in charsets(case.target) and not _newer(text, case.target):

@@ -97,11 +97,13 @@ def _judge(
 
 
 def _kept(taken: Taken, option: Option, values: dict[str, str]) -> Taken:
-    """What remains of a value that was taken: nothing of an ignored option, the old one where the line adds nothing."""
+    """What help prints after a line that was taken: the old value where the line adds none."""
+    if not option.shown:
+        taken = taken._replace(value=None)
+    elif taken.value is None:
+        taken = taken._replace(value=values.get(option.name, option.default))
     if option.ignored:
-        return Taken(Outcome.IGNORED, None, f"The server accepts {option.name} and does nothing with it.")
-    if taken.value is None and option.shown:
-        return taken._replace(value=values.get(option.name, option.default))
+        return Taken(Outcome.IGNORED, taken.value, f"The server accepts {option.name} and does nothing with it.")
     return taken
 
 
@@ -117,10 +119,15 @@ def _verdict(placed: Placed, found: Found, taken: Taken, option: Option | None, 
         deprecated=bool(option and option.deprecated),
         replaced_by=option.replaced_by if option else None,
         loose=found.loose and outcome in LOOSE_HELPS,
-        certain=certain and not (option is None and outcome is Outcome.ACCEPTED),
+        certain=certain and not _of_plugin(option, outcome),
         reason=reason,
         candidates=found.candidates,
     )
+
+
+def _of_plugin(option: Option | None, outcome: Outcome) -> bool:
+    """Whether the verdict rests on a plugin being what it usually is."""
+    return bool(option.plugin) if option else outcome is Outcome.ACCEPTED
 
 
 def _templated(placed: Placed, catalog: Catalog) -> LineVerdict:
@@ -156,7 +163,9 @@ def _settle(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, Li
     up = startup.running(after.values, catalog)
     settled = {}
     for name, line in effective.items():
-        moved = line._replace(value=after.values.get(name), running=up.get(name))
+        value = after.values.get(name)
+        shown = startup.in_help(value, line.option, catalog.target)
+        moved = line._replace(value=shown, running=up.get(name, value if shown != value else None))
         if name in refused and line.outcome not in REFUSED:
             moved = moved._replace(outcome=Outcome.INVALID, reason=refused[name])
         elif name in after.why and line.outcome not in REFUSED:

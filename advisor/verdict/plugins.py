@@ -40,7 +40,7 @@ def _names(value: str) -> list[str]:
         stem = library.rpartition("/")[2].partition(".")[0].replace("-", "_")
         if stem in NO_LIBRARY:
             continue
-        names += OPTIONS_OF.get(stem, (stem.removeprefix("ha_"),))
+        names += (stem, *OPTIONS_OF.get(stem, (stem.removeprefix("ha_"),)))
         if equals:
             names.append(plugin.strip().replace("-", "_"))
     return names

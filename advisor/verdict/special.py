@@ -42,7 +42,7 @@ def _log_bin(case: Case) -> Taken | None:
     """A base name; without one the server makes it of the host's name. `effects` tells what becomes of an extension."""
     if case.argument == Argument("0", implied=True):
         return Taken(Outcome.ACCEPTED, NOTHING if case.target.since("mysql", 8) else "0")
-    if case.text and not case.argument.implied:
+    if case.text:
         return Taken(Outcome.ACCEPTED, case.text)
     return Taken(Outcome.ACCEPTED, HOST_BINLOG, "The server makes the name of the host's name.")
 
@@ -59,7 +59,8 @@ def _port(case: Case) -> Taken | None:
 
 def _plugin_state(case: Case) -> Taken | None:
     """Help prints ON whatever the state is, before 8.4 and on MariaDB, and nothing for a plugin that is forced."""
-    taken = take_enum("1" if case.text is None else case.text, case.option, case.target)
+    states = case.option._replace(values=PLUGIN_STATES)
+    taken = take_enum("1" if case.text is None else case.text, states, case.target)
     if taken.outcome is not Outcome.ACCEPTED:
         return taken
     if taken.value in ("FORCE", "FORCE_PLUS_PERMANENT"):
@@ -103,7 +104,7 @@ def _alter_algorithm(case: Case) -> Taken | None:
 
 def _recover_options(case: Case) -> Taken | None:
     """No option at all is printed as OFF."""
-    taken = take_set("0" if case.text is None else case.text, case.option, case.target)
+    taken = take_set("1" if case.text is None else case.text, case.option, case.target)
     return taken._replace(value="OFF") if taken.value == "" else None
 
 
@@ -129,7 +130,7 @@ def _innodb(case: Case) -> Taken | None:
 
 
 def _secure_auth(case: Case) -> Taken | None:
-    taken = take_boolean(case.text, case.option, case.target)
+    taken = take_boolean(case.text, case.option._replace(arg="optional"), case.target)
     if taken.value != "FALSE":
         return taken
     why = "The server does not start with secure_auth off: the old password format is gone."
@@ -198,7 +199,7 @@ MARIADB: dict[str, Handler] = {
 
 def handler(option: Option, target: Target) -> Handler | None:
     """What reads the value of that option on that flavour, where it isn't the option's kind alone."""
-    if option.values == PLUGIN_STATES and not option.variable:
+    if option.kind == "enum" and option.values[:2] == PLUGIN_STATES[:2] and not option.variable:
         return MYSQL.get(option.name, _plugin_state) if target.is_mysql else _plugin_state
     own = MARIADB if target.is_mariadb else MYSQL
     newer = MYSQL_9 if target.since("mysql", 9) else {}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from advisor.catalog.load import Catalog
+    from advisor.catalog.load import Catalog, Option
+    from advisor.model import Target
 
 Values = dict[str, str]
 GIB = 1 << 30
+WORD = 32
 POOL = "innodb_buffer_pool_size"
 INSTANCES = "innodb_buffer_pool_instances"
 CHUNK = "innodb_buffer_pool_chunk_size"
@@ -20,6 +22,14 @@ def running(values: Values, catalog: Catalog) -> Values:
     if catalog.target.is_mysql:
         found.update(_buffer_pool(values, catalog))
     return {name: value for name, value in found.items() if name in values and value != values[name]}
+
+
+def in_help(value: str | None, option: Option | None, target: Target) -> str | None:
+    """A value as help prints it: MySQL 5.7 and 8.0.15 print the upper half of 32 bits as negative numbers."""
+    if value is None or option is None or option.kind != "uint" or option.bits != WORD or not value.isdigit():
+        return value
+    signed = target.is_mysql and not target.since("mysql", 8, 0, 16)
+    return str(int(value) - (1 << WORD)) if signed and int(value) >> (WORD - 1) == 1 else value
 
 
 def _buffer_pool(values: Values, catalog: Catalog) -> Values:

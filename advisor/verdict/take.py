@@ -60,7 +60,9 @@ def _take(option: Option, found: Found, value: str | None, target: Target, befor
     if found.prefix == "autoset":
         return _autoset(option, value)
     argument = _argument(found.prefix, value)
-    if option.arg == "required" and argument.text is None:
+    if option.kind == "string" and argument == ENABLED:
+        argument = Argument(None)
+    if option.arg == "required" and argument.text is None and not found.prefix:
         return Taken(Outcome.MISSING_ARGUMENT, None, f"{option.name} needs a value.")
     handler = special.handler(option, target)
     taken = handler(Case(argument, option, target)) if handler else None
@@ -83,7 +85,7 @@ def _argument(prefix: str, value: str | None) -> Argument:
 def _by_kind(argument: Argument, option: Option, target: Target, before: str | None) -> Taken:
     """The value as options of that kind read it."""
     if option.kind == "string":
-        return take_string(None if argument == ENABLED else argument.text, target)
+        return take_string(argument.text, target)
     if option.kind == "bool":
         return take_boolean(argument.text, option, target)
     if option.kind == "flag":
