@@ -114,7 +114,7 @@ def zero_server_id(known: Known) -> Iterator[Finding]:
     """A number of 0 that somebody wrote, on a server with a binary log."""
     if known.number("server_id") == 0 and known.chosen("server_id") and writes_binary_log(known):
         yield zero_server_id.finding(
-            "With 0 the server refuses replicas, although it writes a binary log for them.",
+            "With server_id = 0 the server refuses replicas, although it writes a binary log for them.",
             of_variable(known, "server_id"),
             help="set server_id to a number that no other server of the topology has",
         )

@@ -50,7 +50,7 @@ def lost_commits(known: Known) -> Iterator[Finding]:
     if value in LOST and known.chosen(COMMIT):
         action = advise(known, COMMIT, 1, risk="commits take the time of a sync", watch="Innodb_data_fsyncs")
         yield lost_commits.finding(
-            f"With {value} {LOST[value]}, which clients were told are safe.",
+            f"With {COMMIT} = {value} {LOST[value]}, which clients were told are safe.",
             of_variable(known, COMMIT),
             severity=Severity.NOTE if _is_replica(known) else None,
             help=words(action),
@@ -91,9 +91,9 @@ def unsynced_binary_log(known: Known) -> Iterator[Finding]:
         known, "sync_binlog", 1, risk="commits wait for a sync, which can stall sessions on slow storage",
         watch="Binlog_group_commits" if known.target.is_mariadb else None,
     )  # fmt: skip
-    often = "never" if value == 0 else f"only once in {value:,} groups of commits"
+    often = "never synced" if value == 0 else f"synced only once in {value:,} groups of commits"
     yield unsynced_binary_log.finding(
-        f"The binary log is synced {often}; after a crash of the system it can miss what InnoDB has.",
+        f"The binary log is {often}; after a crash of the system it can miss what InnoDB has.",
         of_variable(known, "sync_binlog"),
         severity=None if known.chosen("sync_binlog") and not _is_replica(known) else Severity.NOTE,
         help=words(action),
@@ -190,7 +190,7 @@ def checksums_off(known: Known) -> Iterator[Finding]:
         off = value in HALF_CHECKED or (name == "innodb_checksums" and value == "OFF")
         if off and known.chosen(name):
             yield checksums_off.finding(
-                "Damage goes unnoticed: nothing is compared when it is read again.",
+                f"With {name} = {value} damage goes unnoticed: nothing is compared when it is read again.",
                 of_variable(known, name),
                 help="remove the line: the default computes checksums",
             )

@@ -40,11 +40,13 @@ SERVER_PREFIXES = (
 BY_THE_SYSTEM = frozenset(
     {"open_files_limit", "max_connections", "table_open_cache", "table_definition_cache", "log_bin"}
 )
+# What the server makes of these at start-up, rules of their own tell.
+TOLD_ELSEWHERE = frozenset({"innodb_io_capacity", "innodb_buffer_pool_instances", "query_cache_type"})
 DRIFT = {
     Origin.RUNTIME: (Severity.WARNING, "it was set at run time, and the next start brings this line's value back."),
     Origin.PERSISTED: (Severity.WARNING, "a persisted value outranks this line."),
     Origin.COMMAND_LINE: (Severity.NOTE, "its command line outranks this line."),
-    Origin.FILE: (Severity.NOTE, "it changed the value, or the file was edited after the start."),
+    Origin.FILE: (Severity.NOTE, "the server changed it, it was set at run time, or the file was edited later."),
 }
 WORLD_WRITABLE = "world-writable"
 WRITTEN_BY_OTHERS = 0o002
@@ -303,10 +305,12 @@ def file_differs_from_running(known: Known) -> Iterator[Finding]:
         setting = known.settings.get(variable) if variable else None
         if setting is None or line.value is None or setting.name in BY_THE_SYSTEM or _agree(line, setting.value):
             continue
+        if setting.origin is Origin.FILE and setting.name in TOLD_ELSEWHERE:
+            continue
         weight, words = DRIFT.get(setting.origin, DRIFT[Origin.FILE])
         running = redact_value(setting.name, setting.value)
         yield file_differs_from_running.finding(
-            f"The server runs with {running or 'nothing'}: {words}",
+            f"{setting.name} is {running or 'empty'} in the running server: {words}",
             of_verdict(line),
             severity=weight,
             confidence=Confidence.LIKELY if setting.origin in (Origin.FILE, Origin.UNKNOWN) else None,
