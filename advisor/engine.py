@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.exits import MycnfError
 from advisor.model import Finding, Severity, Skipped
-from rules import all_rules
+from rules import all_rules, file_rules
 from rules.known import Missing
 
 if TYPE_CHECKING:
@@ -23,8 +23,15 @@ class Run(NamedTuple):
     skipped: tuple[Skipped, ...]
 
 
-def choose(select: "Sequence[str] | None", ignore: "Sequence[str] | None") -> "list[Rule]":
-    """The rules that the words of --select and --ignore leave; a word that names none raises MycnfError."""
+def choose(
+    select: "Sequence[str] | None", ignore: "Sequence[str] | None", *, files_only: bool = False
+) -> "list[Rule]":
+    """The rules that the words of --select and --ignore leave; a word that names none raises MycnfError.
+
+    `files_only` says that there is neither server nor host, so that rules which need one aren't even imported.
+    """
+    if files_only and not select and not ignore:
+        return file_rules()
     rules = all_rules()
     wanted = _named(rules, select) if select else {r.code for r in rules}
     return [r for r in rules if r.code in wanted - _named(rules, ignore or ())]

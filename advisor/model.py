@@ -1,6 +1,6 @@
 """The small value types that every part of mycnf shares; standard library only, cheap to import."""
 
-# No `from __future__ import annotations` where a NamedTuple is made on the lint path: typing compiles each annotation that
+# No `from __future__ import annotations` where the lint path makes a NamedTuple: typing compiles each annotation that
 # comes to it as text, which makes the class three times as dear to import.
 
 from enum import StrEnum

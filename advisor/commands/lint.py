@@ -31,9 +31,9 @@ USUAL = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
 
 def run(args: argparse.Namespace) -> int:
     """Check each file by itself for each target; unreadable ones are told on stderr and make the exit code 2."""
-    rules = choose(args.select, args.ignore)
-    targets = [parse_target(t) for t in args.target or ()]
     host = _host(args)
+    rules = choose(args.select, args.ignore, files_only=host is NO_HOST)
+    targets = [parse_target(t) for t in args.target or ()]
     checked: list[Checked] = []
     broken = False
     for path in args.files or _usual_files():

@@ -62,14 +62,21 @@ def _block(f: Finding, colour: bool) -> str:
     sure = f.confidence.value
     room = max(2, WIDTH - len(head) - len(sure))
     lines = [f"{painted(f.severity.value, f.severity, colour)}  {f.code} {bold(f.name, colour)}{' ' * room}{sure}"]
+    lines += [clean(f"  {about}") for about in [_about(f)] if about]
     lines.append(wrap(clean(f.message), "  "))
-    if f.help:
+    if f.help and not f.actions:
         lines.append(wrap(clean(f.help), "  help      "))
     if f.evidence:
         lines.append(wrap(f"{', '.join(f.evidence)} · mycnf explain {f.code}", "  evidence  "))
     for action in f.actions:
         lines += _action(action, f)
     return "\n".join(lines)
+
+
+def _about(f: Finding) -> str:
+    what = f"{f.option} = {f.value}" if f.option and f.value is not None else f.option or ""
+    where = f"{f.location.path}:{f.location.line}" if f.location and f.location.line else ""
+    return ", ".join(x for x in (what, where) if x)
 
 
 def _action(a: Action, f: Finding) -> Iterator[str]:
