@@ -40,6 +40,8 @@ CASES = {
     "nothing": b"",
     "newlines": b"\n\n\r\n \t\n",
     "odd_spaces": b"[mysqld]\n\va\f=\v1\f\n\x1ca=\x1c1\x1c\n\x85b=1\n",
+    "odd_spaces_behind": b"[mysqld]\na\x1c=1\nflag\x1c\n\xc2\x85b\xc2\x85=1\n",
+    "long_line": b"[mysqld]\na=" + b"x" * 4091 + b"yz=1\n" + b"# " + b"x" * 4092 + b"c=1\n",
     "latin1_space": b"[mysqld]\na=\xc3\xa0\n\xa0b=\xa0c\xa0\nnam\xc3\xa0=3\nflag\xa0\n\xa0# c\n",
     "utf8_space": b"[mysqld]\n\xc2\xa0a=1\nb=\xc2\xa0x\xc2\xa0\n",
     "utf8": "[mysqld]\nä = 'ö # ü' # ß\nb=\N{SNOWMAN}\n".encode(),
