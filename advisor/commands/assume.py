@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.catalog.elsewhere import known_elsewhere
 from advisor.catalog.load import load
 from advisor.catalog.targets import newest
 from advisor.commands.reading import read_resolved
@@ -11,8 +12,6 @@ from advisor.narration import narrate
 from advisor.optionfile import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from advisor.model import Target
     from advisor.optionfile.lines import Resolved
 
@@ -35,29 +34,22 @@ def guess(resolved: Resolved) -> tuple[Target, str]:
     )
     if named:
         return newest("mariadb"), f"its group [{named}] is MariaDB's"
-    names = {normalise(o.line.name) for o in resolved.options if o.line.name}
-    mysql, mariadb = newest("mysql"), newest("mariadb")
-    only_mysql, only_mariadb = _known_only(names, mysql, mariadb), _known_only(names, mariadb, mysql)
-    if len(only_mariadb) > len(only_mysql):
-        return mariadb, f"{only_mariadb[0]} is known to MariaDB only"
-    if only_mysql:
-        return mysql, f"{only_mysql[0]} is known to MySQL only"
-    return mysql, "nothing in it tells MySQL from MariaDB"
+    names = sorted({_bare(normalise(o.line.name)) for o in resolved.options if o.line.name})
+    only = {flavour: [n for n in names if _flavours(n) == {flavour}] for flavour in ("mysql", "mariadb")}
+    if len(only["mariadb"]) > len(only["mysql"]):
+        return newest("mariadb"), f"{only['mariadb'][0]} is known to MariaDB only"
+    if only["mysql"]:
+        return newest("mysql"), f"{only['mysql'][0]} is known to MySQL only"
+    return newest("mysql"), "nothing in it tells MySQL from MariaDB"
 
 
-def _known_only(names: Iterable[str], here: Target, there: Target) -> list[str]:
-    from advisor.catalog.elsewhere import known_elsewhere
-
-    ours = load(here)
-    found = []
-    for name in sorted(names):
-        plain = _bare(name)
-        if ours.get(plain) is None or load(there).get(plain) is not None:
-            continue
-        presence = known_elsewhere(plain)
-        if presence is None or there.flavour not in presence.flavours:
-            found.append(plain)
-    return found
+def _flavours(name: str) -> set[str]:
+    """The flavours that know the option in any series; Galera's tell nothing, there are builds of both with it."""
+    if name.startswith("wsrep_"):
+        return {"mysql", "mariadb"}
+    presence = known_elsewhere(name)
+    seen = {span.flavour for span in presence.spans} if presence else set()
+    return seen | {flavour for flavour in ("mysql", "mariadb") if load(newest(flavour)).get(name)}
 
 
 def _bare(name: str) -> str:

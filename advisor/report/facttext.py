@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from advisor.facts import Facts, Host, Workload
     from advisor.facts.host import BlockDevice, Storage
-    from advisor.model import Absent
     from advisor.report.audited import Audited
 
 LABEL = 10
@@ -31,10 +30,9 @@ def title(facts: Facts, label: str, colour: bool) -> str:
 
 def head(audited: Audited) -> str:
     """Host, memory, storage and workload, a line or two each; what is missing says why."""
-    facts = audited.facts
-    host = audited.known.parts["host"]
+    facts, host = audited.facts, audited.facts.host
     rows = [
-        ("Host", _host(host)),
+        ("Host", _host(facts)),
         ("Memory", _memory(audited, host)),
         ("Storage", _storage(host)),
         ("Workload", _workload(facts)),
@@ -42,9 +40,10 @@ def head(audited: Audited) -> str:
     return "\n".join(wrap(clean(text), f"  {name:<{LABEL}}") for name, text in rows if text)
 
 
-def _host(host: Host | Absent) -> str:
-    if hasattr(host, "reason"):
-        return f"not looked at: {host.reason}"
+def _host(facts: Facts) -> str:
+    host = facts.host
+    if host is None:
+        return f"not looked at: {facts.why_not('host')}"
     cpu = host.cpu
     if cpu is None:
         return "processors unknown"
@@ -56,11 +55,11 @@ def _host(host: Host | Absent) -> str:
     return ", ".join(parts) + (f" · {', '.join(caches)}" if caches else "") + under
 
 
-def _memory(audited: Audited, host: Host | Absent) -> str:
+def _memory(audited: Audited, host: Host | None) -> str:
     from rules.memory import budget
 
     parts = []
-    if not hasattr(host, "reason") and host.memory:
+    if host and host.memory:
         limit = host.cgroup.limit if host.cgroup else None
         parts.append(about(host.memory.total) + (f", cgroup limit {about(limit)}" if limit else ", no cgroup limit"))
     estimate = budget(audited.known)
@@ -69,8 +68,8 @@ def _memory(audited: Audited, host: Host | Absent) -> str:
     return " · ".join(parts)
 
 
-def _storage(host: Host | Absent) -> str:
-    storage: Storage | None = None if hasattr(host, "reason") else host.storage
+def _storage(host: Host | None) -> str:
+    storage: Storage | None = host.storage if host else None
     if storage is None or not storage.path:
         return ""
     options = [o for o in storage.mount.options if o in {"noatime", "nobarrier", "barrier=0", "data=writeback", "sync"}]
