@@ -82,7 +82,8 @@ def test_counters_to_watch_exist(shared: Path, tmp_path: Path) -> None:
 
 def known(target: str, tmp_path: Path, file: str = "", server: dict[str, object] | None = None) -> Known:
     """What may be known of a small case."""
-    return known_of(Case("", "", target, file, server=server), tmp_path)
+    made: Known = known_of(Case("", "", target, file, server=server), tmp_path)
+    return made
 
 
 def test_no_advice_for_an_option_that_the_target_lacks(tmp_path: Path) -> None:
