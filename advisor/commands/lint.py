@@ -42,7 +42,8 @@ def run(args: argparse.Namespace) -> int:
         except exits.MycnfError as error:
             _narrate(str(error))
             broken = True
-    write(_render(checked, args), args.output)
+    if checked or args.format == "json":
+        write(_render(checked, args), args.output)
     found = [f for c in checked for f in c.findings]
     if broken:
         return exits.USAGE

@@ -6,7 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from advisor.exits import MycnfError
-from advisor.optionfile import read, render, resolve
+from advisor.optionfile import resolve
+from advisor.optionfile.source import LARGEST, load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,14 +15,12 @@ if TYPE_CHECKING:
     from advisor.model import Target
     from advisor.optionfile.lines import Resolved
 
-LARGEST = 32 << 20
-
 
 def stdin_bytes() -> bytes:
     """All of stdin; MycnfError where it is larger than any option file."""
     data = sys.stdin.buffer.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise MycnfError("stdin is larger than 32M, which no option file is; name the file that you mean")
+        raise MycnfError(f"stdin is larger than {LARGEST >> 20}M, which no option file is; name the file that you mean")
     return data
 
 
@@ -34,7 +33,7 @@ def read_resolved(paths: Sequence[str], target: Target, root: str | None, data: 
     def loader(wanted: str) -> bytes:
         if data is not None and wanted == paths[0]:
             return data
-        return render(read(wanted, flavour=target.flavour))
+        return load(wanted).data
 
     chosen = loader if data is not None else None
     return resolve(paths, flavour=target.flavour, version=target.version, root=root, loader=chosen)
