@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from advisor.model import Target
 
 Values = dict[str, str]
+# The compiled default; a host with few open files leaves less.
+CONNECTIONS = "151"
 SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
 
 
@@ -113,8 +115,9 @@ def _query_cache(settled: Settled) -> None:
 
 def _thread_cache(settled: Settled, catalog: Catalog) -> None:
     """MariaDB caches no more threads than it has connections."""
-    threads, connections = settled.values.get("thread_cache_size"), _value("max_connections", settled, catalog)
-    if threads and connections and int(threads) > int(connections):
+    threads = settled.values.get("thread_cache_size")
+    connections = _value("max_connections", settled, catalog) or CONNECTIONS
+    if threads and int(threads) > int(connections):
         _move(settled, "thread_cache_size", connections, "it caches no more threads than max_connections")
 
 

@@ -81,7 +81,7 @@ def _log_warnings(case: Case) -> Taken | None:
     if taken.outcome is Outcome.INVALID:
         return taken
     number = leading_digits(case.text)[0] & 0xFFFFFFFF
-    value = str(number - (1 << 32) if number >> 31 else number)
+    value = str(number + (1 << 64) - (1 << 32) if number >> 31 else number)
     if value == taken.value or case.text in (value, "0"):
         return Taken(Outcome.ACCEPTED, value)
     return Taken(Outcome.ADJUSTED, value, f"The server takes {value}: it reads the digits alone.")
@@ -108,10 +108,16 @@ def _recover_options(case: Case) -> Taken | None:
     return taken._replace(value="OFF") if taken.value == "" else None
 
 
+def _slow_filter(case: Case) -> Taken | None:
+    """No filter at all is the same as all of them."""
+    taken = take_set(case.text or "", case.option, case.target)
+    return Taken(Outcome.ACCEPTED) if taken.value == "" else None
+
+
 def _tracked(case: Case) -> Taken | None:
-    """Names of variables; which ones a server knows is not looked up for those that it needs no option for."""
+    """Names of variables, by their form: many need no option, so that the catalog doesn't know them."""
     names = [name.strip(" ") for name in (case.text or "").split(",")]
-    bad = [name for name in names if name and name != "*" and not name.replace("_", "").isalnum()]
+    bad = [name for name in names if name and name != "*" and not name.isidentifier()]
     return Taken(Outcome.INVALID, case.text, f"{bad[0]!r} is no system variable.") if bad else None
 
 
@@ -192,6 +198,7 @@ MYSQL: dict[str, Handler] = {
 MYSQL_9: dict[str, Handler] = {"tls_version": _tls_version, "admin_tls_version": _tls_version}
 MARIADB: dict[str, Handler] = {
     "alter_algorithm": _alter_algorithm,
+    "log_slow_filter": _slow_filter,
     "slave_skip_errors": replication.take_skip_errors,
     "slave_transaction_retry_errors": replication.take_retry_errors,
 }

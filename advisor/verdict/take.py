@@ -9,7 +9,7 @@ from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
 from advisor.verdict.flags import take_flags
 from advisor.verdict.names import Found, find
-from advisor.verdict.number import limited, take_number
+from advisor.verdict.number import take_number
 from advisor.verdict.outcome import Argument, Case, Outcome, Taken
 from advisor.verdict.real import take_real
 from advisor.verdict.strings import take_string
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NEGATIVE = ("skip", "disable")
 ENABLED = Argument("1", implied=True)
+NUMBERS = ("int", "uint", "double")
 READERS = {"int": take_number, "uint": take_number, "double": take_real, "enum": take_enum, "set": take_set}
 # Where the catalog doesn't know the members, every one is believed.
 LISTED = (take_enum, take_set)
@@ -49,7 +50,7 @@ def take_option(
     taken = _take(option, found, value, catalog.target, before.get(option.name))
     if found.cache:
         taken = taken._replace(value=None)
-    if found.loose and catalog.target.is_mariadb and taken.outcome is Outcome.INVALID:
+    if found.loose and catalog.target.is_mariadb and taken.outcome is Outcome.INVALID and taken.value is None:
         taken = _passed_over(option, taken)
     return found, taken
 
@@ -113,6 +114,7 @@ def _autoset(option: Option, value: str | None) -> Taken:
 
 
 def _passed_over(option: Option, taken: Taken) -> Taken:
-    """MariaDB starts with a bad value behind loose-: a number ends at what zero becomes, everything else stays."""
-    value = limited(0, option).value if option.kind in ("int", "uint") else None
-    return Taken(Outcome.ADJUSTED, value, f"{taken.reason} Behind loose- the server goes on without it.")
+    """MariaDB starts with a bad value behind loose-: a number becomes 0, whatever its minimum, all else stays."""
+    if option.kind in NUMBERS:
+        return Taken(Outcome.ADJUSTED, "0", f"{taken.reason} Behind loose- the server goes on, and takes 0.")
+    return Taken(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server goes on without it.")
