@@ -1,19 +1,13 @@
 """What a rule is, and the list of them all: code, name, words for people, and the function that looks."""
 
-from __future__ import annotations
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from typing import TYPE_CHECKING, NamedTuple
+from advisor.model import Action, Confidence, Finding, Fix, Severity, Target
+from rules.known import Known
+from rules.subject import Subject
 
-from advisor.model import Confidence, Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from advisor.model import Action, Fix, Target
-    from rules.known import Known
-    from rules.subject import Subject
-
-RULES: list[Rule] = []
+RULES: list["Rule"] = []
 
 
 class Span(NamedTuple):

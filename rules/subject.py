@@ -1,16 +1,12 @@
 """What a finding is about, an option line or a variable with the line that set it, and the edits that mend it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from advisor.model import Edit, Fix, Location, Origin
+from advisor.optionfile.lines import Line
 from advisor.redact import redact_value
-
-if TYPE_CHECKING:
-    from advisor.optionfile.lines import Line
-    from advisor.verdict import LineVerdict
-    from rules.known import Known
+from advisor.verdict import LineVerdict
+from rules.known import Known
 
 SAFE = "safe"
 UNSAFE = "unsafe"
@@ -87,7 +83,7 @@ def _same_place(location: Location, line: LineVerdict) -> bool:
 
 def rename(line: Line, name: str, applicability: str) -> Fix:
     """Write another name for the option; its value stays."""
-    return Fix(applicability, (Edit(line.number, line.column, line.number, line.end_column, name),))
+    return Fix(applicability, (Edit(line.number, line.column, line.number, line.name_end_column, name),))
 
 
 def revalue(line: Line, value: str, applicability: str) -> Fix | None:

@@ -1,12 +1,9 @@
 """Options of other series and flavours, and names that look alike: asked only when a server doesn't know an option."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from advisor.catalog.load import Catalog
+from advisor.catalog.load import Catalog
 
 _FILE = __file__.rpartition("/")[0] + "/data/elsewhere.json"
 _KNOWN: dict[str, dict[str, list[str] | str]] = {}

@@ -1,7 +1,5 @@
 """Loads what one server version knows of its options, from the generated file of its series."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Where the servers' readers differ, asked of MySQL 5.7.22, 8.0.15, 9.7.4 and MariaDB 10.11, 11.4, 11.8."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

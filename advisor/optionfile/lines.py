@@ -1,7 +1,5 @@
 """What an option file is made of, as values."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import NamedTuple
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from advisor.optionfile.dialect import NEWEST
 from advisor.optionfile.lines import Kind, Line, OptionFile
-from advisor.optionfile.template import Template, looks_templated
-from advisor.optionfile.value import comment_start, unquote
+from advisor.optionfile.value import comment_start, looks_templated, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.optionfile.dialect import Dialect
+    from advisor.optionfile.template import Template
 
 # What servers call a space: by the table of latin1, whatever the file's encoding, so the byte A0 is one.
 SPACE = " \t\n\v\f\r\xa0"
@@ -30,7 +30,7 @@ def parse(data: bytes, path: str, dialect: Dialect = NEWEST) -> OptionFile:
     Bytes that are not UTF-8 are kept as lone surrogates, so that `render` gives them back.
     """
     text = data.decode("utf-8", "surrogateescape")
-    template = Template(text) if looks_templated(text) else None
+    template = _template(text) if looks_templated(text) else None
     lines: list[Line] = []
     group: str | None = None
     for number, offset, piece in _pieces(text, dialect):
@@ -46,6 +46,12 @@ def parse(data: bytes, path: str, dialect: Dialect = NEWEST) -> OptionFile:
             line = _without_comment(line) if dialect.lenient_includes else _without_last_byte(line)
         lines.append(_shift(line, offset) if offset else line)
     return OptionFile(path, tuple(lines))
+
+
+def _template(text: str) -> Template:
+    from advisor.optionfile.template import Template
+
+    return Template(text)
 
 
 def render(file: OptionFile) -> bytes:

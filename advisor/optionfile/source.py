@@ -1,7 +1,5 @@
 """Read the bytes of an option file, and refuse what can't be one."""
 
-from __future__ import annotations
-
 import os
 import stat
 from typing import NamedTuple

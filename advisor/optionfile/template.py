@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from advisor.optionfile.lines import Kind, Line
+from advisor.optionfile.value import looks_templated
 
-# Where an engine's statement, comment or expression begins, and how it ends.
+# How an engine's statement, comment or expression ends.
 CLOSED_BY = {"{{": "}}", "{%": "%}", "{#": "#}", "<%": "%>", "${": "}"}
 _BLOCKS = ("{{", "{%", "{#", "<%")
-
-
-def looks_templated(text: str) -> bool:
-    """Whether anything in the text begins as a template's expression does."""
-    return any(opening in text for opening in CLOSED_BY)
 
 
 class Template:

@@ -1,11 +1,15 @@
-"""Comments, quotes and escapes within one line, as the servers' reader takes them."""
-
-from __future__ import annotations
+"""Comments, quotes and escapes within one line, as the servers' reader takes them, and what only a template has."""
 
 import re
 
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPE = r"(?s)\\(.)"
+_TEMPLATED = ("{{", "{%", "{#", "<%", "${")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "s": " ", '"': '"', "'": "'", "\\": "\\"}
+
+
+def looks_templated(text: str) -> bool:
+    """Whether anything in the text begins as a template's expression does."""
+    return any(opening in text for opening in _TEMPLATED)
 
 
 def comment_start(line: str) -> int:
@@ -44,7 +48,7 @@ def unquote(raw: str) -> str:
     """
     if len(raw) > 1 and raw[0] in "'\"" and raw[0] == raw[-1]:
         raw = raw[1:-1]
-    return _ESCAPE.sub(_unescape, raw) if "\\" in raw else raw
+    return re.sub(_ESCAPE, _unescape, raw) if "\\" in raw else raw
 
 
 def _unescape(match: re.Match[str]) -> str:
