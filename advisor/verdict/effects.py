@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Values = dict[str, str]
 # The compiled default; a host with few open files leaves less.
-CONNECTIONS = "151"
+CONNECTIONS = 151
 SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
 
 
@@ -97,6 +97,11 @@ def _base_name(values: Values) -> str:
     return stem + "-bin" if stem else ""
 
 
+def number_of(text: str | None) -> int | None:
+    """A plain number, or None."""
+    return int(text) if text and text.isascii() and text.isdigit() else None
+
+
 def _no_network(settled: Settled) -> None:
     if settled.values.get("skip_networking") == "TRUE":
         _move(settled, "port", "0", "skip_networking switches TCP off")
@@ -115,10 +120,10 @@ def _query_cache(settled: Settled) -> None:
 
 def _thread_cache(settled: Settled, catalog: Catalog) -> None:
     """MariaDB caches no more threads than it has connections."""
-    threads = settled.values.get("thread_cache_size")
-    connections = _value("max_connections", settled, catalog) or CONNECTIONS
-    if threads and int(threads) > int(connections):
-        _move(settled, "thread_cache_size", connections, "it caches no more threads than max_connections")
+    threads = number_of(settled.values.get("thread_cache_size"))
+    connections = number_of(_value("max_connections", settled, catalog)) or CONNECTIONS
+    if threads is not None and threads > connections:
+        _move(settled, "thread_cache_size", str(connections), "it caches no more threads than max_connections")
 
 
 def _relay_log_size(settled: Settled, catalog: Catalog) -> None:
@@ -135,10 +140,9 @@ def _value(name: str, settled: Settled, catalog: Catalog) -> str | None:
 
 def _log_warnings(settled: Settled) -> None:
     """On MySQL 5.7 log_warnings and log_error_verbosity are one setting; of the two the later line counts."""
-    given = [
-        (name, int(settled.values[name])) for name in settled.values if name in ("log_warnings", "log_error_verbosity")
-    ]
-    for name, number in given[-1:]:
-        level = min(number, 2) if name == "log_warnings" else number - 1
+    given = [name for name in settled.values if name in ("log_warnings", "log_error_verbosity")]
+    number = number_of(settled.values[given[-1]]) if given else None
+    if number is not None:
+        level = min(number, 2) if given[-1] == "log_warnings" else number - 1
         _move(settled, "log_warnings", str(level), "it counts to 2, and log_error_verbosity is the same setting")
         _move(settled, "log_error_verbosity", str(level + 1), "log_warnings is the same setting")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Handler = Callable[["Case"], "Taken | None"]
 PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
 HOST_BINLOG = "(host name)-bin"
+HOST_RELAY_LOG = "(host name)-relay-bin"
 NOTHING = "(No default value)"
 PORT = "3306"
 FT_SYNTAX = '+ -><()~*:""&|'
@@ -55,6 +56,13 @@ def _port(case: Case) -> Taken | None:
     if taken.value != "0" or taken.outcome is Outcome.INVALID:
         return taken
     return Taken(Outcome.ADJUSTED, PORT, f"The server takes {PORT}, its default: {case.text!r} counts as 0.")
+
+
+def _relay_log(case: Case) -> Taken | None:
+    """Since 8.0 MySQL makes an empty name of the host's name at once."""
+    if case.text or not case.target.since("mysql", 8):
+        return None
+    return Taken(Outcome.ACCEPTED, HOST_RELAY_LOG, "The server makes the name of the host's name.")
 
 
 def _plugin_state(case: Case) -> Taken | None:
@@ -191,6 +199,7 @@ MYSQL: dict[str, Handler] = {
     "skip_name_resolve": _skip_name_resolve,
     "performance_schema_instrument": _instrument,
     "innodb": _innodb,
+    "relay_log": _relay_log,
     "secure_auth": _secure_auth,
     "old_passwords": _old_passwords,
     "default_authentication_plugin": _authentication,

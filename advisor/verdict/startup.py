@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.verdict.effects import number_of
+
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
     from advisor.model import Target
@@ -26,10 +28,11 @@ def running(values: Values, catalog: Catalog) -> Values:
 
 def in_help(value: str | None, option: Option | None, target: Target) -> str | None:
     """A value as help prints it: MySQL 5.7 and 8.0.15 print the upper half of 32 bits as negative numbers."""
-    if value is None or option is None or option.kind != "uint" or option.bits != WORD or not value.isdigit():
+    if value is None or option is None or option.kind != "uint" or option.bits != WORD:
         return value
+    number = number_of(value) or 0
     signed = target.is_mysql and not target.since("mysql", 8, 0, 16)
-    return str(int(value) - (1 << WORD)) if signed and int(value) >> (WORD - 1) == 1 else value
+    return str(number - (1 << WORD)) if signed and number >> (WORD - 1) == 1 else value
 
 
 def _buffer_pool(values: Values, catalog: Catalog) -> Values:
@@ -51,5 +54,4 @@ def _buffer_pool(values: Values, catalog: Catalog) -> Values:
 
 def _number(name: str, values: Values, catalog: Catalog) -> int | None:
     option = catalog.get(name)
-    text = values.get(name) or (option.default if option else None) or ""
-    return int(text) if text.isdigit() else None
+    return number_of(values.get(name) or (option.default if option else None))
