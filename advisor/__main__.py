@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
+from typing import NoReturn
 
 from advisor import exits
+
+
+def entry() -> NoReturn:
+    """What the installed command calls: run, and leave without taking the interpreter down piece by piece.
+
+    A run is short: looking for cycles early and freeing each object at the end would be a fifth of lint's time.
+    """
+    gc.set_threshold(200_000)
+    code = main()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -41,10 +55,8 @@ def _end(message: str, code: int) -> int:
 
 def _forget_stdout() -> None:
     # The reader of the pipe is gone; without this the interpreter complains again while it closes stdout.
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    entry()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def find(word: str) -> Rule | None:
 
 def _registered(modules: tuple[str, ...]) -> list[Rule]:
     for module in modules:
-        import_module(f"rules.{module}")
+        __import__(f"rules.{module}")
     from rules.registry import RULES
 
     return sorted(RULES)
