@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.verdict.effects import number_of
+from advisor.verdict.special import NOTHING
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
@@ -21,6 +22,8 @@ CHUNK = "innodb_buffer_pool_chunk_size"
 def running(values: Values, catalog: Catalog) -> Values:
     """The options in `values` that run with another value than help prints, by canonical name."""
     found: Values = {}
+    if "log_bin" in values:
+        found["log_bin"] = "OFF" if values["log_bin"] in ("0", NOTHING) else "ON"
     if catalog.target.is_mysql:
         found.update(_buffer_pool(values, catalog))
     return {name: value for name, value in found.items() if name in values and value != values[name]}

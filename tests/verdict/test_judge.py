@@ -7,12 +7,14 @@ from asking_servers import judge_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.catalog.load import load
+from advisor.catalog.load import Catalog, load
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.model import Origin
 from advisor.optionfile import resolve
-from advisor.verdict import Outcome, judge_file, take
+from advisor.verdict import Outcome, judge_file, startup, take
+from advisor.verdict.names import Found
 from advisor.verdict.settings import Settings
+from advisor.verdict.take import _take
 
 TARGETS = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]
 
@@ -38,6 +40,7 @@ def judged(target: str, lines: str):  # noqa: ANN201 - FileVerdict
         ("mysql-8.0", "maximum-sort_buffer_size", None, Outcome.MISSING_ARGUMENT, "needs a value"),
         ("mariadb-10.11", "autoset-back_log", None, Outcome.ACCEPTED, ""),
         ("mariadb-10.11", "autoset-back_log", "5", Outcome.UNEXPECTED_ARGUMENT, "takes no value"),
+        ("mysql-8.0", "ansi", None, Outcome.ACCEPTED, ""),
         ("mysql-8.0", "ansi", "1", Outcome.UNEXPECTED_ARGUMENT, "takes no value"),
         ("mysql-8.0", "hot.key_buffer_size", "1M", Outcome.ACCEPTED, ""),
         ("mysql-8.0", "skip-name-resolve", "0", Outcome.ADJUSTED, "switched on by being there"),
@@ -145,11 +148,20 @@ def test_refusals_of_later_checks_keep_their_value(target: str, lines: str, name
         ("innodb_buffer_pool_size=512M\ninnodb_buffer_pool_instances=8", "innodb_buffer_pool_instances", "1"),
         ("innodb_buffer_pool_size=1100M\ninnodb_buffer_pool_instances=8", "innodb_buffer_pool_size", "2147483648"),
         ("innodb_buffer_pool_size=512M", "innodb_buffer_pool_size", None),
+        ("innodb_buffer_pool_size=4G", "innodb_buffer_pool_size", None),
+        ("log_bin=x", "log_bin", "ON"),
+        ("skip-log-bin", "log_bin", "OFF"),
     ],
 )
 def test_running_values(lines: str, name: str, running: str | None) -> None:
     """What runs differs from what help prints where the server rounds at its start."""
     assert judged("mysql-8.0", lines).effective[name].running == running
+
+
+def test_nothing_is_derived_from_what_nobody_knows() -> None:
+    """Without a pool size, in the file or by default, nothing is said of what runs."""
+    target = parse_target("mysql-8.0")
+    assert startup.running({}, Catalog(target, target, {})) == {}
 
 
 def test_plugins_that_the_file_loads_bring_their_options() -> None:
@@ -158,6 +170,38 @@ def test_plugins_that_the_file_loads_bring_their_options() -> None:
     assert [line.outcome for line in judged("mysql-5.7", lines).lines] == [Outcome.ACCEPTED, Outcome.ACCEPTED]
     alone = judged("mysql-5.7", "plugin-load=\nrpl_semi_sync_master_enabled=1").lines[1]
     assert alone.outcome is Outcome.UNKNOWN
+
+
+def test_no_plugin_is_loaded_by_a_word_that_says_no() -> None:
+    """OFF and 0 name no library."""
+    lines = "plugin-load=OFF\nrpl_semi_sync_master_enabled=1\nplugin_load_add=rpl_unheard_of.so\nrpl_unheard_of_level=1"
+    outcomes = [line.outcome for line in judged("mysql-5.7", lines).lines]
+    assert outcomes[1] is Outcome.UNKNOWN
+    assert outcomes[3] is Outcome.ACCEPTED
+
+
+def test_beginnings_are_names_until_the_file_says_otherwise() -> None:
+    """MariaDB takes a beginning for a name wherever in the file that is switched off."""
+    assert judged("mariadb-10.11", "key_buf=64M").lines[0].canonical == "key_buffer_size"
+    off = judged("mariadb-10.11", "key_buf=64M\nskip-getopt-prefix-matching").lines[0]
+    assert off.outcome is Outcome.UNKNOWN
+
+
+def test_old_servers_print_large_numbers_as_negative_ones() -> None:
+    """MySQL 5.7 prints 32 bits as a signed number under --help, and the number itself once it runs."""
+    line = judged("mysql-5.7.22", "sync_relay_log=4294967295").effective["sync_relay_log"]
+    assert (line.value, line.running, line.outcome) == ("-1", "4294967295", Outcome.ACCEPTED)
+
+
+def test_members_that_nobody_knows_are_believed() -> None:
+    """Where the catalog lists no members, a value can't be judged and is taken as it is."""
+    option = load(parse_target("mysql-8.0")).get("binlog_format")
+    assert option is not None
+    found = Found("binlog_format")
+    assert _take(option._replace(values=()), found, "x", parse_target("mysql-8.0"), None).value == "x"
+    modes = load(parse_target("mysql-8.0")).get("sql_mode")
+    assert modes is not None
+    assert _take(modes._replace(values=()), Found("sql_mode"), "x", parse_target("mysql-8.0"), None).value == "x"
 
 
 def test_settings_of_a_file() -> None:
@@ -170,10 +214,20 @@ def test_settings_of_a_file() -> None:
     assert known.is_set("sort_buffer_size")
     assert not known.is_set("join_buffer_size")
     assert known.number("join_buffer_size") == 262144
+    assert known.text("init_file") == ""
     assert known.names() == ["general_log", "long_query_time", "sort_buffer_size"]
     assert known.get("no_such_variable") is None
     assert known.real("no_such_variable") is None
     assert known.number("no_such_variable") is None
+
+
+def test_settings_of_a_file_are_those_that_will_run() -> None:
+    """Where the server rounds at its start, rules read the rounded value; options without a value are passed over."""
+    lines = "innodb_buffer_pool_size=512M\ninnodb_buffer_pool_instances=8\nlog_bin=x\nansi"
+    known = Settings.from_file(judged("mysql-8.0", lines))
+    assert known.number("innodb_buffer_pool_instances") == 1
+    assert known.on("log_bin") is True
+    assert not known.is_set("ansi")
 
 
 def test_settings_of_a_server() -> None:

@@ -79,6 +79,18 @@ REFUSED = "refused"
         ("mariadb-11.8", "foo.read_buffer_size", "1M", "1048576"),
         ("mysql-8.0.15", "foo.read_buffer_size", "1M", REFUSED),
         ("mysql-8.0.15", ".port", "1", REFUSED),
+        ("mysql-8.0.15", "enable-collation-server", None, "utf8mb4_0900_ai_ci"),
+        ("mysql-8.0.15", "enable-lc-messages", None, "en_US"),
+        ("mysql-8.0.15", "enable-character-set-server", None, "utf8mb4"),
+        ("mysql-8.0.15", "loose-", "1", REFUSED),
+        ("mysql-9.7", "collation_server", "utf8mb4_uca1400_ai_ci", "utf8mb4_uca1400_ai_ci"),
+        ("mariadb-11.8", "innodb_cmp", "1", "TRUE"),
+        ("mariadb-11.8", "skip-", "1", REFUSED),
+        ("mariadb-11.8", "log_slow_verbosity", "", ""),
+        ("mariadb-11.8", "log_slow_filter", "admin", "admin"),
+        ("mariadb-11.8", "slave_transaction_retry_errors", "5", "1158,1159,1160,1161,1205,1213,1020,1429,2013,12701,5"),
+        ("mysql-8.0.15", "relay_log", "", "(host name)-relay-bin"),
+        ("mysql-8.0.15", "relay_log", "x", "x"),
         ("mysql-8.0.15", "loose-skip-log-bin", None, "(No default value)"),
     ],
 )
@@ -105,6 +117,19 @@ def test_sql_mode_refuses_what_the_version_lost() -> None:
     """MySQL 8.0 knows NO_AUTO_CREATE_USER no longer."""
     line = take("sql_mode", "NO_AUTO_CREATE_USER", load(parse_target("mysql-9.7")))
     assert line.outcome is Outcome.INVALID
+
+
+@pytest.mark.parametrize(("name", "value"), [("replicate_do_table", "a.b"), ("replicate_rewrite_db", "a->b")])
+def test_rules_of_replication(name: str, value: str) -> None:
+    """A filter that is well formed is taken."""
+    assert take(name, value, load(parse_target("mysql-5.7.22"))).outcome is Outcome.ACCEPTED
+
+
+def test_no_slow_filter_is_all_of_them() -> None:
+    """An empty filter leaves the default."""
+    line = take("log_slow_filter", "", load(parse_target("mariadb-11.8.9")))
+    assert line.option is not None
+    assert line.value == line.option.default
 
 
 def test_character_sets() -> None:
