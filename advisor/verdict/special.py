@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Handler = Callable[["Case"], "Taken | None"]
 PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
 HOST_BINLOG = "(host name)-bin"
+HOST_LOG = "(host name).log"
 HOST_RELAY_LOG = "(host name)-relay-bin"
 NOTHING = "(No default value)"
 PORT = "3306"
@@ -65,6 +66,13 @@ def _relay_log(case: Case) -> Taken | None:
     return Taken(Outcome.ACCEPTED, HOST_RELAY_LOG, "The server makes the name of the host's name.")
 
 
+def _query_log(case: Case) -> Taken | None:
+    """An empty name is made of the host's name."""
+    return (
+        Taken(Outcome.ACCEPTED, HOST_LOG, "The server makes the name of the host's name.") if case.text == "" else None
+    )
+
+
 def _plugin_state(case: Case) -> Taken | None:
     """Help prints ON whatever the state is, before 8.4 and on MariaDB, and nothing for a plugin that is forced."""
     states = case.option._replace(values=PLUGIN_STATES)
@@ -105,8 +113,9 @@ def _lower_case(case: Case) -> Taken | None:
 
 
 def _alter_algorithm(case: Case) -> Taken | None:
-    if not case.target.since("mariadb", 11, 8):
-        return None
+    taken = take_enum("1" if case.text is None else case.text, case.option, case.target)
+    if not case.target.since("mariadb", 11, 8) or taken.outcome is Outcome.INVALID:
+        return taken
     return Taken(Outcome.IGNORED, "DEFAULT", f"The server accepts {case.option.name} and does nothing with it.")
 
 
@@ -178,6 +187,8 @@ def _tls_version(case: Case) -> Taken | None:
 EVERYWHERE: dict[str, Handler] = {
     "log_bin": _log_bin,
     "port": _port,
+    "general_log_file": _query_log,
+    "slow_query_log_file": _query_log,
     "lower_case_table_names": _lower_case,
     "sql_mode": take_sql_mode,
     "character_set_server": charsets.take_charset,

@@ -91,6 +91,9 @@ REFUSED = "refused"
         ("mariadb-11.8", "slave_transaction_retry_errors", "5", "1158,1159,1160,1161,1205,1213,1020,1429,2013,12701,5"),
         ("mysql-8.0.15", "relay_log", "", "(host name)-relay-bin"),
         ("mysql-8.0.15", "relay_log", "x", "x"),
+        ("mysql-8.0.15", "general_log_file", "", "(host name).log"),
+        ("mysql-8.0.15", "general_log_file", "x", "x"),
+        ("mariadb-11.8", "alter_algorithm", "x", REFUSED),
         ("mysql-8.0.15", "loose-skip-log-bin", None, "(No default value)"),
     ],
 )
