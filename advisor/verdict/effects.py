@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor.verdict import charsets
+from advisor.verdict.outcome import Settled
 from advisor.verdict.special import HOST_BINLOG, NOTHING
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.model import Target
+    from advisor.verdict.outcome import Values
 
-Values = dict[str, str]
 # The compiled default; a host with few open files leaves less.
 CONNECTIONS = 151
 SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
-
-
-class Settled(NamedTuple):
-    """Values by canonical name after all options are read, and why some moved (an alias moves without a word)."""
-
-    values: Values
-    why: dict[str, str]
 
 
 def settle(given: Values, catalog: Catalog) -> Settled:

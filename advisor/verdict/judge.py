@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Catalog, Option
     from advisor.optionfile.lines import Resolved
-    from advisor.verdict.names import Found
+    from advisor.verdict.outcome import Found
 
 # Each of these adds to a list, so that a later line does not replace an earlier one.
 LISTS = frozenset(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from advisor.verdict.outcome import Found
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
@@ -33,19 +35,6 @@ SHADOWED = {
 }
 BY_CAPITALS = {spelt: name for name, spelt in CAPITALS.items()}
 
-
-class Found(NamedTuple):
-    """Where a name leads.
-
-    `canonical` is the option's name, None where there is none or several (`candidates`). `prefix` is the prefix that
-    decides how the value is read, "" without one. `cache` is the name of a key cache other than the default one.
-    """
-
-    canonical: str | None
-    prefix: str = ""
-    loose: bool = False
-    cache: str = ""
-    candidates: tuple[str, ...] = ()
 
 
 def find(written: str, catalog: Catalog, *, has_value: bool, short: bool = True) -> Found:

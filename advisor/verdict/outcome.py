@@ -1,14 +1,11 @@
 """What a verdict is: how a server takes one option, one line, one file."""
 
-from __future__ import annotations
-
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from advisor.catalog.load import Catalog, Option
-    from advisor.model import Target
-    from advisor.optionfile.lines import Placed, Resolved
+from advisor.catalog.load import Catalog, Option
+from advisor.model import Target
+from advisor.optionfile.lines import Placed, Resolved
 
 
 class Outcome(StrEnum):
@@ -104,3 +101,27 @@ class FileVerdict(NamedTuple):
     overridden: dict[str, tuple[LineVerdict, ...]]
     resolved: Resolved
     catalog: Catalog
+
+
+class Found(NamedTuple):
+    """Where a name leads.
+
+    `canonical` is the option's name, None where there is none or several (`candidates`). `prefix` is the prefix that
+    decides how the value is read, "" without one. `cache` is the name of a key cache other than the default one.
+    """
+
+    canonical: str | None
+    prefix: str = ""
+    loose: bool = False
+    cache: str = ""
+    candidates: tuple[str, ...] = ()
+
+
+Values = dict[str, str]
+
+
+class Settled(NamedTuple):
+    """Values by canonical name after all options are read, and why some moved (an alias moves without a word)."""
+
+    values: Values
+    why: dict[str, str]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from advisor.verdict import charsets, replication
@@ -14,11 +13,14 @@ from advisor.verdict.outcome import Argument, Outcome, Taken
 from advisor.verdict.sqlmode import take_sql_mode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from advisor.catalog.load import Option
     from advisor.model import Target
     from advisor.verdict.outcome import Case
 
-Handler = Callable[["Case"], "Taken | None"]
+    Handler = Callable[[Case], Taken | None]
+
 PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
 HOST_BINLOG = "(host name)-bin"
 HOST_LOG = "(host name).log"

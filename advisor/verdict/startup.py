@@ -10,8 +10,8 @@ from advisor.verdict.special import NOTHING
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
     from advisor.model import Target
+    from advisor.verdict.outcome import Values
 
-Values = dict[str, str]
 GIB = 1 << 30
 WORD = 32
 POOL = "innodb_buffer_pool_size"

@@ -8,12 +8,11 @@ from advisor.verdict import special
 from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
 from advisor.verdict.flags import take_flags
-from advisor.verdict.names import Found, find
+from advisor.verdict.names import find
 from advisor.verdict.number import take_number
-from advisor.verdict.outcome import Argument, Case, Outcome, Taken
+from advisor.verdict.outcome import Argument, Case, Found, Outcome, Taken
 from advisor.verdict.real import take_real
 from advisor.verdict.strings import take_string
-from advisor.verdict.unknown import missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +45,9 @@ def take_option(
     found = find(written, catalog, has_value=value is not None, short=short)
     option = None if found.canonical is None else catalog.get(found.canonical)
     if option is None or (option.plugin and option.plugin not in loaded):
+        # What other servers know takes a file of its own to read: only a name that leads nowhere is worth it.
+        from advisor.verdict.unknown import missing
+
         return missing(written, found, catalog, loaded)
     taken = _take(option, found, value, catalog.target, before.get(option.name))
     if found.cache:

@@ -10,7 +10,7 @@ from advisor.verdict.outcome import Outcome, Taken
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.model import Target
-    from advisor.verdict.names import Found
+    from advisor.verdict.outcome import Found
 
 FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
 

@@ -12,7 +12,7 @@ from advisor.catalog.targets import SERIES, parse_target
 from advisor.model import Origin
 from advisor.optionfile import resolve
 from advisor.verdict import Outcome, judge_file, startup, take
-from advisor.verdict.names import Found
+from advisor.verdict.outcome import Found
 from advisor.verdict.settings import Settings
 from advisor.verdict.take import _take
 
