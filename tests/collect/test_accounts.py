@@ -14,7 +14,7 @@ from advisor.commands.grants import ACCOUNT, statements
 from advisor.exits import ConnectError
 
 if TYPE_CHECKING:
-    from conftest import Live
+    from live_server import Live
 
 PASSWORD = "Some-Päss1"  # noqa: S105 - of accounts that live as long as a test
 BYTES = PASSWORD.encode()

@@ -22,7 +22,7 @@ from advisor.snapshot import load, save
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Live
+    from live_server import Live
     from servers_plugin import Start
 
     from advisor.collect.wire import Wire

@@ -16,7 +16,7 @@ from advisor.collect.statements import DATA_SIZES, METRICS_MARIADB, METRICS_MYSQ
 from advisor.collect.wire import NotListed
 
 if TYPE_CHECKING:
-    from conftest import Live
+    from live_server import Live
 
 FOREIGN = Statement("foreign", "SHOW PROCESSLIST", "all", "it isn't on the list")
 DOCTORED = PLUGINS._replace(sql="DROP DATABASE mysql")

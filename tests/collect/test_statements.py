@@ -46,9 +46,7 @@ def test_nothing_costly_or_writing_is_on_the_list() -> None:
     """What must never be sent isn't there, and the list only shows, selects, limits itself or kills its own."""
     for statement in STATEMENTS:
         assert not any(word in statement.sql.lower() for word in FORBIDDEN)
-        assert statement.sql.startswith(
-            ("SHOW ", "SELECT ", "SET SESSION ", "SET NAMES ", "SET AUTOCOMMIT ", "KILL QUERY ")
-        )
+        assert statement.sql.startswith(HARMLESS)
 
 
 def test_names_and_texts_are_unique() -> None:
@@ -68,7 +66,7 @@ def test_only_digits_can_vary() -> None:
     """A number is turned into digits before it stands in a text; anything else is an error of ours."""
     assert KILL_OWN.text(7) == TAG + "KILL QUERY 7"
     with pytest.raises(ValueError, match="invalid literal"):
-        LIMITS_MYSQL.text("1; DROP TABLE t")  # type: ignore[arg-type]
+        LIMITS_MYSQL.text("1; DROP TABLE t")
 
 
 def test_the_wire_refuses_before_it_sends() -> None:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from advisor.report.words import plural, wrap
 
-WORDS = st.lists(st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=90), min_size=1).map(" ".join)
+WORD = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=90)
+WORDS = st.lists(WORD, min_size=1).map(" ".join)
 
 
 @given(WORDS, st.integers(0, 12))

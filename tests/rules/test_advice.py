@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import csv
 import re
-import sys
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from making import Case, all_cases, known_of
+from rule_cases import Case, all_cases, known_of
 
 from advisor.model import Action, Finding
 from advisor.verdict import Outcome, take

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from making import Case, all_cases, known_of
+from rule_cases import Case, all_cases, known_of
 
 from rules import all_rules, find
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from making import Case, known_of
+from rule_cases import Case, known_of
 
 from rules import find
 from rules.known import Known, Missing

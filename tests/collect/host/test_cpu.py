@@ -41,7 +41,7 @@ def numbers(text: str) -> list[int]:
     return sorted(found)
 
 
-def fields_of(cpu: Cpu) -> Fields:
+def fields_of(cpu: Cpu) -> list[tuple[str, object]]:
     """The lines of lscpu's summary that these facts stand for, in its order."""
     rows: list[tuple[str, object]] = [("CPU(s)", cpu.logical), ("On-line CPU(s) list", list(cpu.online))]
     rows += [("Vendor ID", cpu.kinds[0].vendor)]
@@ -138,6 +138,7 @@ def test_recorded_caches_are_shared_as_lscpu_parse_says(lscpu_machine: Path) -> 
 def test_recorded_totals_follow_from_the_kinds(lscpu_machine: Path) -> None:
     """The machine's cores are the kinds' cores together, and no socket is counted without a core."""
     cpu = read_cpu(open_tar(str(lscpu_machine)))
+    assert cpu
     assert cpu.cores == sum(kind.cores for kind in cpu.kinds)
     assert 0 < cpu.sockets <= cpu.cores <= cpu.logical
 
@@ -153,7 +154,8 @@ def test_this_machine_is_counted_as_lscpu_counts_it() -> None:
     if cpu.hypervisor is None or cpu.hypervisor.vendor == "unknown":
         # lscpu asks the processor itself, which files don't always repeat.
         told = ("Hypervisor", "Hypervisor vendor", "Virtualization type")
-        ours, fields = ([f for f in rows if f[0] not in told] for rows in (ours, fields))
+        ours = [(key, value) for key, value in ours if key not in told]
+        fields = [(key, value) for key, value in fields if key not in told]
     compare(ours, understood(fields))
     assert cpu.architecture == os.uname().machine
 

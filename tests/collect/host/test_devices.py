@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -37,7 +37,7 @@ OURS: dict[str, Callable[[BlockDevice], object]] = {
     "PHY-SEC": lambda d: d.physical_sector,
     "LOG-SEC": lambda d: d.logical_sector,
 }
-SIZES: dict[str, Callable[[BlockDevice], int]] = {
+SIZES: dict[str, Callable[[BlockDevice], int | None]] = {
     "SIZE": lambda d: d.size,
     "DISC-GRAN": lambda d: d.discard_granularity,
     "DISC-MAX": lambda d: d.discard_max,
@@ -122,7 +122,7 @@ def test_devices_of_this_machine_are_what_lsblk_shows() -> None:
         assert row["pkname"] is None or row["pkname"] in device.under
 
 
-def flat(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+def flat(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [inner for row in rows for inner in (row, *flat(row.get("children", [])))]
 
 

@@ -75,7 +75,9 @@ def array(level: str, disks: int, chunk: int, layout: int = 0, optimal: int = 0)
 
 
 def traced(root: Root, path: str = "/data/mysql") -> Storage:
-    return trace(root, path, read_devices(root))
+    storage = trace(root, path, read_devices(root))
+    assert storage
+    return storage
 
 
 def test_raid10_is_followed_to_its_disks(tree: Callable[[dict[str, str]], Root]) -> None:

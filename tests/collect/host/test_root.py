@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from advisor.collect.host.archive import MAX_UNPACKED
-from advisor.collect.host.root import Root
+    from advisor.collect.host.root import Root
+
+    Make = Callable[[dict[str, str]], Root]
 
 LINKS = {
     "/sys/devices/x/size": "8\n",
@@ -52,7 +53,7 @@ def tarred(files: dict[str, str]) -> bytes:
 
 
 @pytest.fixture(params=["directory", "tar"])
-def make(request: pytest.FixtureRequest, tree: Callable, tmp_path: Path) -> Callable[[dict[str, str]], Root]:
+def make(request: pytest.FixtureRequest, tree: Make, tmp_path: Path) -> Make:
     """Make a root of either kind."""
     if request.param == "directory":
         return tree

@@ -51,6 +51,9 @@ def run_script(tmp_path: Path) -> Path:
 
 def settled(host: Host) -> Host:
     """A host without what changes from one moment to the next."""
+    assert host.memory
+    assert host.os
+    assert host.process
     still = {"available": None, "free": None, "swap_free": 0, "committed": None, "anonymous_huge": None}
     return replace(
         host,

@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from running import first_row
 
 from advisor.collect.host import NotProved, Proof, ServerClaim, prove, read_host, server_pids
 from advisor.collect.host.root import LiveRoot
@@ -31,15 +32,12 @@ needs_namespaces = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("uns
 
 def claim_of(server: Sandbox) -> ServerClaim:
     """What a connection to a server tells of it, asked of the kernel and of the server itself."""
-    connection = server.connect()
-    try:
-        credentials = connection._sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT @@datadir, @@pid_file, @@socket, @@hostname")
-            told = dict(zip(("datadir", "pid_file", "socket", "hostname"), cursor.fetchone(), strict=True))
-    finally:
-        connection.close()
-    return ServerClaim("socket", struct.unpack("3i", credentials)[0], **told)
+    with socket.socket(socket.AF_UNIX) as peer:
+        peer.connect(server.socket)
+        credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    told = first_row(server, "SELECT @@datadir, @@pid_file, @@socket, @@hostname")
+    names = dict(zip(("datadir", "pid_file", "socket", "hostname"), map(str, told), strict=True))
+    return ServerClaim("socket", struct.unpack("3i", credentials)[0], **names)
 
 
 def test_server_behind_its_socket_is_proved(any_server: Sandbox) -> None:

@@ -34,7 +34,7 @@ from rules.known import Known
 if TYPE_CHECKING:
     from advisor.model import Target
 
-HERE = Path(__file__).resolve().parent
+TABLES = Path(__file__).resolve().parents[1] / "rules" / "cases"
 TOP = "/etc/mysql/my.cnf"
 
 
@@ -65,7 +65,7 @@ class Case:
 
 def all_cases() -> list[Case]:
     """Every row of every table."""
-    tables = [tomllib.loads(p.read_text("utf-8")) for p in sorted((HERE / "cases").glob("*.toml"))]
+    tables = [tomllib.loads(p.read_text("utf-8")) for p in sorted(TABLES.glob("*.toml"))]
     return [Case(rule, **row) for table in tables for rule, rows in table.items() for row in rows]
 
 
