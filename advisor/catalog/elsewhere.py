@@ -10,7 +10,7 @@ _KNOWN: dict[str, dict[str, list[str] | str]] = {}
 
 
 class Span(NamedTuple):
-    """The first and the last version of a flavour known to have an option; `gone` is the documented version that removed it."""
+    """The first and last version of a flavour known to have an option; `gone` is the one documented to remove it."""
 
     flavour: str
     first: str
@@ -49,12 +49,18 @@ def nearest(name: str, catalog: Catalog) -> str | None:
     """
     allowed = min(3, max(1, len(name) // 5))
     best, found = allowed + 1, None
+    letters = [(letter, name.count(letter)) for letter in set(name)]
     for candidate in sorted(catalog.options):
-        if abs(len(candidate) - len(name)) < best:
+        if abs(len(candidate) - len(name)) < best and _lacking(letters, candidate) < best:
             distance = _distance(name, candidate, best)
             if distance < best:
                 best, found = distance, candidate
     return found
+
+
+def _lacking(letters: list[tuple[str, int]], candidate: str) -> int:
+    """How many of the letters the candidate lacks: never more than the slips between both, and quickly counted."""
+    return sum(max(0, count - candidate.count(letter)) for letter, count in letters)
 
 
 def _distance(one: str, other: str, limit: int) -> int:
