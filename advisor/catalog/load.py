@@ -8,24 +8,27 @@ from advisor.model import Target
 
 _FOLDER = __file__.rpartition("/")[0] + "/data/"
 _FACTS = frozenset(
-    "arg kind bits min max block values default running shown variable scope dynamic since gone deprecated replaced_by "
-    "ignored plugin alias_of".split()
+    (
+        *("alias_of", "arg", "kind", "bits", "min", "max", "block", "values", "default", "running", "shown"),
+        *("variable", "scope", "dynamic", "since", "gone", "deprecated", "replaced_by", "ignored", "plugin"),
+    )
 )
 
 
 class Option(NamedTuple):
     """What a server version knows of one option.
 
-    `name` is spelled as `--verbose --help` prints it, with underscores. `arg` is none, optional or required. `kind` is bool, int,
-    uint, double, enum, set, flagset, string, or flag (takes no argument and is no variable). `bits` is the width of a number (32
-    or 64), 0 for others. `min`, `max` and `block` bound a number, None where unbounded or unknown. `values` are the members of
-    an enumeration or set in the server's order. `default` is what `--verbose --help` prints with no option file: None where it
-    depends on the host (`host` is True) or nobody told, and where the help prints no value at all (`shown` is False).
-    `running` is what an untouched server says in SHOW GLOBAL VARIABLES where that is more than another notation of
-    `default`, else None. `variable` is the system variable, `scope` global, session or both. `since`, `gone` and `deprecated`
-    are versions of the flavour. `plugin` is the plugin that brings the option. `alias_of` is the canonical name of the option
-    that this one is another spelling of. `asked` names the fields that a real server told; others are declared in a source,
-    documented or inferred.
+    `name` is spelled as `--verbose --help` prints it, with underscores. `arg` is none, optional or required. `kind`
+    is bool, int, uint, double, enum, set, flagset, string, or flag (takes no argument and is no variable). `bits`
+    is the width of a number (32 or 64), 0 for others. `min`, `max` and `block` bound a number, None where
+    unbounded or unknown. `values` are the members of an enumeration or set in the server's order. `default` is
+    what `--verbose --help` prints with no option file: None where it depends on the host (`host` is True) or
+    nobody told, and where the help prints no value at all (`shown` is False). `running` is what an untouched
+    server says in SHOW GLOBAL VARIABLES where that is more than another notation of `default`, else None.
+    `variable` is the system variable, `scope` global, session or both. `since`, `gone` and `deprecated` are
+    versions of the flavour. `plugin` is the plugin that brings the option. `alias_of` is the canonical name of
+    the option that this one is another spelling of. `asked` names the fields that a real server told; others are
+    declared in a source, documented or inferred.
     """
 
     name: str
@@ -59,8 +62,8 @@ class Option(NamedTuple):
 class Catalog:
     """What one server version knows: `options` maps canonical names to raw records, `get` gives one as an Option.
 
-    `target` is what was asked for, `read_as` the version whose facts were taken, `exact` whether a running server of the very
-    version was asked.
+    `target` is what was asked for, `read_as` the version whose facts were taken, `exact` whether a running server of
+    the very version was asked.
     """
 
     __slots__ = ("_made", "_variables", "exact", "options", "read_as", "target")

@@ -52,8 +52,8 @@ def newest(flavour: str) -> Target:
 def parse_target(text: str) -> Target:
     """The target that a user named: flavour and series (its newest known patch), or flavour and full version.
 
-    A series without a catalog is kept as named where a lower one can stand in (see `catalog_for`). Raises MycnfError, with
-    the known targets, for anything else.
+    A series without a catalog is kept as named where a lower one can stand in (see `catalog_for`). Raises
+    MycnfError, with the known targets, for anything else.
     """
     flavour, _, number = text.strip().lower().partition("-")
     parts = number.split(".")

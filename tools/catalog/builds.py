@@ -13,7 +13,6 @@ import running
 from fact import Fact
 from tables import Row, Version, canonical, read, version
 
-
 Record = dict[str, Fact]
 Build = dict[str, Record]
 
@@ -59,6 +58,8 @@ def add_probes(build: Build, name: str) -> None:
             record["kind"] = Fact(row["kind"], "asked")
         if row["arg"] and record["arg"].value == "none":
             record["arg"] = Fact(row["arg"], "asked")
+        elif row["kind"] not in ("", "bool") and record["arg"].value == "none":
+            record["arg"] = Fact("optional", "asked")  # listed without an argument, and it takes one
         if row["kind"] == "double":  # MySQL 8.0 tells a decimal's range as the bits of a whole number
             record |= {f: Fact(n, "asked") for f in ("min", "max") if (n := number(row[f])) is not None}
         put(record, probed(row), "asked")
@@ -118,7 +119,10 @@ def add_variables(build: Build, name: str) -> None:
 
 def told_range(row: Row) -> dict[str, object]:
     """Least, greatest and block size of a number, members of an enumeration or set, as the server tells them."""
-    low, high = row.get("min_value") or row.get("numeric_min_value"), row.get("max_value") or row.get("numeric_max_value")
+    low, high = (
+        row.get("min_value") or row.get("numeric_min_value"),
+        row.get("max_value") or row.get("numeric_max_value"),
+    )
     found: dict[str, object] = {}
     if low and high and low != "NULL" and (low, high) != ("0", "0"):
         found |= {"min": number(low), "max": number(high)}
@@ -156,7 +160,9 @@ def declared_facts(row: Row) -> dict[str, object]:
     """The facts of one declaration; expressions that are no plain numbers are passed over."""
     found = kinds.declared(row) | {"variable": row["name"], "dynamic": row["change"] == "dynamic"}
     if found.get("kind") in ("int", "uint", "double"):
-        found |= {f: n for f in ("min", "max") if (n := number(row[f])) is not None and (f, n) != ("max", 0)}  # 0: no limit
+        found |= {
+            f: n for f in ("min", "max") if (n := number(row[f])) is not None and (f, n) != ("max", 0)
+        }  # 0: no limit
         if (block := number(row["block"])) not in (None, 0, 1):
             found["block"] = block
     return found
@@ -168,9 +174,9 @@ def add_printed(build: Build, folder: str, name: str) -> None:
         option = canonical(row["option"])
         default = build[option]["default"].value
         facts = kinds.printed(row, default if isinstance(default, str) else None)
-        if "kind" not in build[option]:
-            put(build[option], facts, "inferred")
-        elif build[option]["kind"].value == facts["kind"]:
+        if facts["kind"] == "bool" and folder == "others" and row["argument"] == "none":
+            build[option]["kind"] = Fact("bool", "asked")  # it takes no argument and prints TRUE or FALSE
+        if "kind" not in build[option] or build[option]["kind"].value == facts["kind"]:
             put(build[option], facts, "inferred")
 
 

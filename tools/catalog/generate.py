@@ -38,7 +38,9 @@ BUILT_IN = {s: {canonical(r["option"]) for r in read("servers", name, "options.t
 def attributes(option: str) -> list[str]:
     """What the option touches: secret, durability, security, host."""
     said = {row["attribute"] for row in ATTRIBUTES if row["option"] == option}
-    if SECRET.search(option) and not re.search(r"^(validate|generated|old|max|default|disconnect|skip|password|strict)", option):
+    if SECRET.search(option) and not re.search(
+        r"^(validate|generated|old|max|default|disconnect|skip|password|strict)", option
+    ):
         said.add("secret")
     return sorted(said)
 
@@ -103,14 +105,13 @@ def catalog(name: str) -> dict[str, dict[str, object]]:
     number, merged = SERIES[name]
     flavour = name.split("-", maxsplit=1)[0]
     found = {}
-    for option, (record, before) in sorted(merged().items()):
+    for option, (facts, before) in sorted(merged().items()):
         if test_plugin(option):
             continue
-        record = history.with_lifecycle(option, record, flavour, number)
+        record = history.with_lifecycle(option, facts, flavour, number)
         if "warned" in record and "deprecated" not in record:
             record = record | {"deprecated": Fact(STANDS_FOR[name].split("-")[1], record["warned"].source)}
-        record = with_plugin(option, record, flavour, name)
-        found[option] = entry(option, record, before)
+        found[option] = entry(option, with_plugin(option, record, flavour, name), before)
     return found
 
 

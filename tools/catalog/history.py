@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from builds import Build, Record
 from fact import Fact
 from tables import Row, Version, read, version
@@ -50,7 +52,9 @@ def documented(option: str, event: str, flavour: str = "mysql") -> list[Version]
 
 def replacement(option: str) -> str | None:
     """The option that is documented to take its place (MySQL)."""
-    return next((e["value"] for e in EVENTS.get(option, []) if e["event"] == "replaced" and "." not in e["value"]), None)
+    return next(
+        (e["value"] for e in EVENTS.get(option, []) if e["event"] == "replaced" and "." not in e["value"]), None
+    )
 
 
 def had(option: str, flavour: str, at: Version) -> bool:
@@ -81,7 +85,10 @@ def introduced(option: str, flavour: str, series: Version) -> Version | None:
 
 def successor_since(option: str) -> list[Version]:
     """A new name of an old option came when the old one was deprecated."""
-    old = next((n for n, events in EVENTS.items() if any(e["event"] == "replaced" and e["value"] == option for e in events)), None)
+    old = next(
+        (n for n, events in EVENTS.items() if any(e["event"] == "replaced" and e["value"] == option for e in events)),
+        None,
+    )
     return documented(old, "deprecated") if old else []
 
 
@@ -113,13 +120,14 @@ def removed(option: str, flavour: str, series: Version) -> Version | None:
 
 def merge(builds: dict[Version, Build]) -> dict[str, tuple[Record, list[tuple[Version, Record]]]]:
     """For each option of a series its newest facts, and what they were before: (version, facts before that version), newest first."""
+    lend_running(builds)
     merged = {}
     for option in sorted({o for b in builds.values() for o in b}):
         having = sorted((v for v in builds if option in builds[v]), reverse=True)
         base = complete([builds[v][option] for v in having])
         before: list[tuple[Version, Record]] = []
         current = base
-        for newer, older in zip(having, having[1:], strict=False):
+        for newer, older in itertools.pairwise(having):
             changed = differences(current, builds[older][option])
             if changed:
                 before.append((changed_at(option, older, newer), changed))
@@ -128,12 +136,27 @@ def merge(builds: dict[Version, Build]) -> dict[str, tuple[Record, list[tuple[Ve
     return merged
 
 
+def lend_running(builds: dict[Version, Build]) -> None:
+    """Give builds that nobody started what the started one of their series said, where their defaults are the same."""
+    started = next((b for b in builds.values() if any("running" in r for r in b.values())), {})
+    for build in builds.values():
+        for option, record in build.items():
+            other = started.get(option, {})
+            if build is not started and "running" in other and same_default(record, other):
+                record["running"] = Fact(other["running"].value, "inferred")
+
+
+def same_default(one: Record, other: Record) -> bool:
+    """Whether two builds print the same default."""
+    return "default" in one and "default" in other and one["default"].value == other["default"].value
+
+
 def complete(records: list[Record]) -> Record:
     """The newest record, with what only older builds were asked in place of what was concluded or is missing."""
     base = dict(records[0])
     for older in records[1:]:
         for field, fact in older.items():
-            if field == "running" and older["default"].value != base["default"].value:
+            if field == "running" and not same_default(older, base):
                 continue
             weak = field not in base or (base[field].source == "inferred" and fact.source != "inferred")
             if weak:
@@ -143,11 +166,15 @@ def complete(records: list[Record]) -> Record:
 
 def differences(newer: Record, older: Record) -> Record:
     """What the older build was asked and the newer one says otherwise."""
-    changed = {} if older.get("running") == newer.get("running") else {"running": older.get("running", Fact(None, "asked"))}
+    unknown = Fact(None, "asked")
+    now, then = newer.get("running", unknown), older.get("running", unknown)
+    changed = {} if now.value == then.value else {"running": then}
     return changed | {
         field: older[field]
         for field in CHANGING
-        if field in older and field in newer and newer[field].value != older[field].value
+        if field in older
+        and field in newer
+        and newer[field].value != older[field].value
         and (older[field].source == "asked" or newer[field].source == "documented")
     }
 
@@ -163,9 +190,13 @@ def with_documented_default(option: str, record: Record, after: Version, upto: V
     said = documented_default(option, after, upto)
     if said is None:
         return record
-    value: str | None = {"ON": "TRUE", "OFF": "FALSE"}.get(said[1], said[1]) if record["kind"].value == "bool" else said[1]
+    value: str | None = (
+        {"ON": "TRUE", "OFF": "FALSE"}.get(said[1], said[1]) if record["kind"].value == "bool" else said[1]
+    )
     value = None if value == "autosized" else "(No default value)" if value == "NULL" else value
-    return record | {"default": Fact(value, "documented")} | ({"host": Fact(True, "documented")} if value is None else {})
+    return (
+        record | {"default": Fact(value, "documented")} | ({"host": Fact(True, "documented")} if value is None else {})
+    )
 
 
 def changed_at(option: str, older: Version, newer: Version) -> Version:
@@ -176,7 +207,9 @@ def changed_at(option: str, older: Version, newer: Version) -> Version:
 
 def with_lifecycle(option: str, record: Record, flavour: str, series: Version) -> Record:
     """The record with the versions in which the option came, was deprecated and went, and what replaced it."""
-    hidden = "shown" in record and record["shown"].source == "asked" and not record["shown"].value and "ignored" in record
+    hidden = (
+        "shown" in record and record["shown"].source == "asked" and not record["shown"].value and "ignored" in record
+    )
     came, went = introduced(option, flavour, series), removed(option, flavour, series)
     if hidden or (went and went[:2] <= series):
         went = went if went and flavour == "mysql" and not hidden else None  # the server that was asked still takes it
@@ -186,7 +219,6 @@ def with_lifecycle(option: str, record: Record, flavour: str, series: Version) -
     said = documented(option, "deprecated", flavour)
     if said:
         record.setdefault("deprecated", Fact(dotted(said[0]), "documented"))
-    if flavour == "mysql":
-        if new := replacement(option):
-            record.setdefault("replaced_by", Fact(new, "documented"))
+    if flavour == "mysql" and (new := replacement(option)):
+        record.setdefault("replaced_by", Fact(new, "documented"))
     return record

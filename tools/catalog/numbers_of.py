@@ -9,6 +9,7 @@ Printed = dict[str, str | None]  # value put -> value printed, None where the se
 
 LEAST, MOST, SIGNED_MOST = "-9223372036854775808", "18446744073709551615", "9223372036854775807"
 SMALL = ("0", "1", "2", "3")
+PADDED = "01"  # a number prints it as 1, a string as it stands
 ENDS = (MOST, SIGNED_MOST, "-1", LEAST)
 
 
@@ -17,14 +18,14 @@ def is_number(text: str | None) -> bool:
     return text is not None and re.fullmatch(r"-?\d+(\.\d+)?", text) is not None
 
 
-def kind(printed: Printed, messages: list[str]) -> str:
+def kind(printed: Printed, messages: list[str]) -> str:  # noqa: PLR0911 - one return a kind
     """The kind that the answers show; empty where they show none (a handler of its own refuses them)."""
     zero, one, word = printed.get("0"), printed.get("1"), printed.get("zzz")
     if one is None or zero is None:
         return ""
     if {zero, one} == {"TRUE", "FALSE"}:
         return "bool"
-    if word == "zzz":
+    if word == "zzz" or printed.get(PADDED) == PADDED:
         return "string"
     if word is not None:
         return ""
@@ -57,8 +58,12 @@ def unsigned(printed: Printed, messages: list[str]) -> bool:
 
 def span(printed: Printed, found: str) -> tuple[str, str]:
     """The least and the greatest value that the server takes, as it prints them."""
-    low = [printed[v] for v in ((LEAST, "-1", "0") if found in ("int", "double") else ("0",)) if is_number(printed.get(v))]
-    high = [printed[v] for v in ((SIGNED_MOST,) if found == "int" else (MOST, SIGNED_MOST)) if is_number(printed.get(v))]
+    low = [
+        printed[v] for v in ((LEAST, "-1", "0") if found in ("int", "double") else ("0",)) if is_number(printed.get(v))
+    ]
+    high = [
+        printed[v] for v in ((SIGNED_MOST,) if found == "int" else (MOST, SIGNED_MOST)) if is_number(printed.get(v))
+    ]
     if wraps(printed):
         high = ["4294967295"]
     return (low[0] or "") if low else "", (high[0] or "") if high else ""

@@ -13,7 +13,7 @@ from tables import Version, canonical, read
 SUCCESSORS = {e["value"] for events in history.EVENTS.values() for e in events if e["event"] == "replaced"}
 Merged = dict[str, tuple[builds.Record, list[tuple[Version, builds.Record]]]]
 
-RUNNING_97 = {canonical(r["option"]): r["argument"] for r in read("servers", "mysql-9.7.4", "options.tsv")}
+RUNNING_97 = {canonical(r["option"]) for r in read("servers", "mysql-9.7.4", "options.tsv")}
 # Defaults that count what a version has (errors, statements), so that they move with every patch.
 COUNTED = ("performance_schema_error_size", "performance_schema_max_statement_classes")
 # Options that only the servers' own test plugins add.
@@ -22,25 +22,36 @@ TEST_PLUGINS = ("example", "null_audit", "simple_parser", "test_", "mock", "rewr
 
 def mysql_57() -> Merged:
     """5.7.22 asked, 5.7.33 printed; documented changes up to the last patch."""
-    return history.merge({
-        (5, 7, 22): builds.asked("mysql-5.7.22"),
-        (5, 7, 33): builds.printed("mysql-5.7.33", "mysql-5.7.33"),
-    })
+    return history.merge(
+        {
+            (5, 7, 22): builds.asked("mysql-5.7.22"),
+            (5, 7, 33): builds.printed("mysql-5.7.33", "mysql-5.7.33"),
+        }
+    )
 
 
 def mysql_80() -> Merged:
     """8.0.15 asked; 8.0.11 and 8.0.23 printed; 8.0.43 printed in part by its tests, and declared."""
     full = builds.printed("mysql-8.0.23", "mysql-8.0.23")
-    merged = history.merge({
-        (8, 0, 11): builds.printed("mysql-8.0.11", "mysql-8.0.11"),
-        (8, 0, 15): builds.asked("mysql-8.0.15"),
-        (8, 0, 23): full,
-        (8, 0, 43): after_full(full, with_declared(builds.printed("mysql-8.0.43", "mysql-8.0.43"), "mysql-8.0.43"), (8, 0, 23), (8, 0, 43)),
-    })
+    merged = history.merge(
+        {
+            (8, 0, 11): builds.printed("mysql-8.0.11", "mysql-8.0.11"),
+            (8, 0, 15): builds.asked("mysql-8.0.15"),
+            (8, 0, 23): full,
+            (8, 0, 43): after_full(
+                full,
+                with_declared(builds.printed("mysql-8.0.43", "mysql-8.0.43"), "mysql-8.0.43"),
+                (8, 0, 23),
+                (8, 0, 43),
+            ),
+        }
+    )
     newer = mysql_97()
     for option, (record, before) in merged.items():
         if option in newer:
-            lent = {f: v for f, v in weaken(newer[option][0]).items() if "arg" not in record or f in ("values", "scope")}
+            lent = {
+                f: v for f, v in weaken(newer[option][0]).items() if "arg" not in record or f in ("values", "scope")
+            }
             merged[option] = (history.complete([lent | record]), before)
     for option in newer.keys() - merged.keys():
         came = history.documented(option, "introduced")
@@ -61,7 +72,7 @@ def after_full(full: Build, build: Build, at: Version, upto: Version) -> Build:
                 f: full[option][f] for f in ("default", "arg", "shown")
             }
             if record["kind"].value == "enum" and full[option]["kind"].value == "bool" and option in RUNNING_97:
-                record["arg"] = Fact(RUNNING_97[option], "inferred")  # a boolean that became an enumeration
+                record["arg"] = Fact("optional", "declared")  # a boolean that became an enumeration
             if option in COUNTED:
                 record["default"] = Fact(None, "declared")
             found[option] = history.with_documented_default(option, record, at, upto)

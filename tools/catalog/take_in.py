@@ -15,8 +15,15 @@ from typing import Any
 from tables import Row, Version, canonical, version, write
 
 SERVER_TABLES = ("options", "help-values", "variable-metadata", "global-variables")
-OTHERS = ("mariadb-10.11.19-allplugins", "mariadb-10.4.12", "mysql-5.7.33", "mysql-8.0.11", "mysql-8.0.23",
-          "mysql-8.0.43", "mysql-8.4.8-shannon")
+OTHERS = (
+    "mariadb-10.11.19-allplugins",
+    "mariadb-10.4.12",
+    "mysql-5.7.33",
+    "mysql-8.0.11",
+    "mysql-8.0.23",
+    "mysql-8.0.43",
+    "mysql-8.4.8-shannon",
+)
 DECLARED = {"mariadb-10.4.12": ("sys_vars.cc", "ha_innodb.cc", "ha_maria.cc")}
 DECLARED_DEFAULT = ("sys_vars.cc", "ha_innodb.cc", "validate_password.cc")
 # A source tree, a fork of an older base or a fork that adds its own names tells nothing of a release's history.
@@ -74,8 +81,12 @@ def take_presence(folder: str) -> None:
             seen = sorted((v, c) for f, v, c in builds if f == flavour)
             had = [v for v, c in seen if row[c]]
             if had:
-                out.append({"option": canonical(row["option"]), "flavour": flavour, "runs": runs(had, [v for v, _ in seen])})
-    write(sorted(out, key=lambda r: (r["option"], r["flavour"])), ["option", "flavour", "runs"], "changes", "presence.tsv")
+                out.append(
+                    {"option": canonical(row["option"]), "flavour": flavour, "runs": runs(had, [v for v, _ in seen])}
+                )
+    write(
+        sorted(out, key=lambda r: (r["option"], r["flavour"])), ["option", "flavour", "runs"], "changes", "presence.tsv"
+    )
     columns = [{"flavour": f, "version": dotted(v)} for f, v, _ in sorted(builds)]
     write(columns, ["flavour", "version"], "changes", "presence-builds.tsv")
 
@@ -105,14 +116,18 @@ def take_changes(folder: str) -> None:
         known: list[dict[str, Any]] = json.load(f)
     for one in known:
         name = canonical(one["name"])
-        for key, event in (("version", "introduced"), ("deprecation", "deprecated"), ("removal", "removed"), ("replacement", "replaced")):
+        for key, event in (
+            ("version", "introduced"),
+            ("deprecation", "deprecated"),
+            ("removal", "removed"),
+            ("replacement", "replaced"),
+        ):
             if key in one and canonical(str(one[key])) != name:  # one entry names an option as its own successor
                 events.append(event_of(name, event, str(one[key])))
         for change in one.get("changes", []):
             default = change.get("all", {}).get("default", {})
-            for width in ("all", "64"):
-                if isinstance(default, dict) and width in default:
-                    events.append(event_of(name, "default", change["version"], plain(str(default[width]))))
+            widths = [w for w in ("all", "64") if isinstance(default, dict) and w in default]
+            events += [event_of(name, "default", change["version"], plain(str(default[w]))) for w in widths]
     events += [
         event_of(canonical(r["name"]), r["event"], r["version"], source="version-reference")
         for r in rows_of(f"{folder}/changes/optvar-changes.tsv")
@@ -123,7 +138,7 @@ def take_changes(folder: str) -> None:
 
 def plain(default: str) -> str:
     """A default as a value; one that is told in words is worked out by the server itself."""
-    value = default.split(" (")[0].strip()
+    value = default.split(" (", maxsplit=1)[0].strip()
     if re.fullmatch(r"[A-Z_]+( [A-Z_]+)+", value):
         return value.replace(" ", ",")
     return value if re.fullmatch(r"[\w.,+/-]*", value) and value != "MIN" else "autosized"

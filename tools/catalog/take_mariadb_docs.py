@@ -22,9 +22,13 @@ ADDED = re.compile(r"^\| \[?([a-z][\w\\]+)\]?[^|]*\| +\[?MariaDB (\d+\.\d+(?:\.\
 def pages(repository: str) -> Iterator[tuple[str, str]]:
     """Path and text of every page that speaks of variables or options."""
     git = ["git", f"--git-dir={repository}"]
-    names = subprocess.run([*git, "ls-tree", "-r", "--name-only", "HEAD"], capture_output=True, text=True, check=True).stdout
+    names = subprocess.run(
+        [*git, "ls-tree", "-r", "--name-only", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout
     for path in names.split("\n"):
-        if re.search(r"(variables|options|plugin)[^/]*\.md$", path) and not re.search(r"/status-variables|release-notes|maxscale", path):
+        if re.search(r"(variables|options|plugin)[^/]*\.md$", path) and not re.search(
+            r"/status-variables|release-notes|maxscale", path
+        ):
             done = subprocess.run([*git, "show", f"HEAD:{path}"], capture_output=True, text=True, check=True)
             yield path, done.stdout
 
