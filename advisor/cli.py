@@ -102,7 +102,7 @@ def _lint(p: argparse.ArgumentParser) -> None:
 
 
 def _show(p: argparse.ArgumentParser) -> None:
-    p.add_argument("files", nargs="+", metavar="FILE", help="option files, read in order as one")
+    p.add_argument("files", nargs="+", metavar="FILE", help="option files, read in order as one; - is stdin")
     p.add_argument("--target", metavar="T", help="server to answer for")
     p.add_argument("--format", default="text", choices=("text", "json"), help="how to print it (default: text)")
     p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")

@@ -12,6 +12,8 @@ from advisor.narration import narrate
 from advisor.optionfile import normalise
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from advisor.model import Target
     from advisor.optionfile.lines import Resolved
 
@@ -19,10 +21,11 @@ MARIADB_GROUPS = ("mariadb", "mariadbd", "galera", "client-mariadb", "mariadb-cl
 PREFIXES = ("loose_", "skip_", "disable_", "enable_", "maximum_")
 
 
-def assume_target(path: str, root: str | None, data: bytes | None = None) -> Target:
-    """Guess the target of a file, and say so on stderr; a series is never guessed from the options."""
-    target, why = guess(read_resolved([path], newest("mysql"), root, data))
-    narrate(f"{path}: no --target given, so it is judged for {target.label} ({why})")
+def assume_target(paths: Sequence[str], root: str | None, given: Mapping[str, bytes]) -> Target:
+    """Guess the target of files that are read as one, and say so on stderr; options never tell a series."""
+    target, why = guess(read_resolved(paths, newest("mysql"), root, given))
+    these = "it is" if len(paths) == 1 else "they are"
+    narrate(f"{', '.join(paths)}: no --target given, so {these} judged for {target.label} ({why})")
     return target
 
 

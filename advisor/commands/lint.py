@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from advisor import exits, redact
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.commands.reading import read_resolved, stdin_bytes
+from advisor.commands.reading import read_resolved, take_stdin
 from advisor.engine import by_place, choose, fails
 from advisor.engine import run as run_rules
 from advisor.report import Checked
 from advisor.report.output import colour_wanted, write
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules.known import NO_HOST, Known
+from rules.known import NO_HOST, NOT_ASKED, Known
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from advisor.facts import Host
     from advisor.model import Absent, Finding, Target
@@ -33,6 +33,8 @@ def run(args: argparse.Namespace) -> int:
     """Check each file by itself for each target; unreadable ones are told on stderr and make the exit code 2."""
     host = _host(args)
     rules = choose(args.select, args.ignore, files_only=host is NO_HOST)
+    if args.select:
+        _tell_skipped(rules, host)
     targets = [parse_target(t) for t in args.target or ()]
     checked: list[Checked] = []
     broken = False
@@ -63,16 +65,15 @@ def _usual_files() -> list[str]:
 def _check(
     path: str, targets: list[Target], rules: list[Rule], host: Host | Absent, args: argparse.Namespace
 ) -> Iterator[Checked]:
-    name = args.stdin_filename if path == "-" else path
-    stdin = stdin_bytes() if path == "-" else None
-    for target in targets or [_assumed(name, args.root, stdin)]:
-        yield check_file(name, target, rules, host, root=args.root, data=stdin)
+    (name,), given = take_stdin([path], args.stdin_filename)
+    for target in targets or [_assumed(name, args.root, given)]:
+        yield check_file(name, target, rules, host, root=args.root, given=given)
 
 
-def _assumed(path: str, root: str | None, data: bytes | None) -> Target:
+def _assumed(path: str, root: str | None, given: dict[str, bytes]) -> Target:
     from advisor.commands.assume import assume_target
 
-    return assume_target(path, root, data)
+    return assume_target([path], root, given)
 
 
 def _host(args: argparse.Namespace) -> Host | Absent:
@@ -81,6 +82,16 @@ def _host(args: argparse.Namespace) -> Host | Absent:
     from advisor.commands.machine import declared_host
 
     return declared_host(args)
+
+
+def _tell_skipped(rules: list[Rule], host: Host | Absent) -> None:
+    # Who asks for a rule by name must not take its silence for "nothing found".
+    beyond_files = [r for r in rules if r.needs]
+    on_server = [r.code for r in beyond_files if set(r.needs) != {"host"}]
+    on_host = [r.code for r in beyond_files if r.code not in on_server] if host is NO_HOST else []
+    for codes, lack in ((on_server, NOT_ASKED), (on_host, NO_HOST)):
+        if codes:
+            _narrate(f"skipped {', '.join(codes)}, which {'needs' if len(codes) == 1 else 'need'} {lack.reason}")
 
 
 def _narrate(message: str) -> None:
@@ -96,10 +107,10 @@ def check_file(
     host: Host | Absent,
     *,
     root: str | None = None,
-    data: bytes | None = None,
+    given: Mapping[str, bytes],
 ) -> Checked:
     """Judge a file with its includes for the target and ask the rules; OptionFileError where it can't be read."""
-    resolved = read_resolved([path], target, root, data)
+    resolved = read_resolved([path], target, root, given)
     catalog = load(target)
     verdict = judge_file(resolved, catalog)
     known = Known(target, catalog, Settings.from_file(verdict), verdict, host=host)

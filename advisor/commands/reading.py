@@ -10,7 +10,7 @@ from advisor.optionfile import resolve
 from advisor.optionfile.source import LARGEST, load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from advisor.model import Target
     from advisor.optionfile.lines import Resolved
@@ -24,16 +24,20 @@ def stdin_bytes() -> bytes:
     return data
 
 
-def read_resolved(paths: Sequence[str], target: Target, root: str | None, data: bytes | None = None) -> Resolved:
-    """The files, read as one by the target's reader, with what they include; `data` stands in for the first one.
+def take_stdin(paths: Sequence[str], name: str) -> tuple[list[str], dict[str, bytes]]:
+    """The paths with `name` in the place of `-`, and the bytes of stdin by that name where they are asked for."""
+    given = {name: stdin_bytes()} if "-" in paths else {}
+    return [name if path == "-" else path for path in paths], given
+
+
+def read_resolved(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> Resolved:
+    """The files, read as one by the target's reader, with what they include; `given` are texts that are no files.
 
     Raises OptionFileError for a file that can't be read.
     """
 
     def loader(wanted: str) -> bytes:
-        if data is not None and wanted == paths[0]:
-            return data
-        return load(wanted).data
+        return given[wanted] if wanted in given else load(wanted).data
 
-    chosen = loader if data is not None else None
+    chosen = loader if given else None
     return resolve(paths, flavour=target.flavour, version=target.version, root=root, loader=chosen)

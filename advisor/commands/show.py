@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from advisor import exits, redact
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.commands.reading import read_resolved
+from advisor.commands.reading import read_resolved, take_stdin
 from advisor.report.jsonform import dumps
 from advisor.report.output import write
 from advisor.verdict import judge_file
@@ -16,13 +16,17 @@ if TYPE_CHECKING:
     import argparse
 
     from advisor.model import Target
+    from advisor.optionfile.lines import Problem
     from advisor.verdict import FileVerdict, LineVerdict
 
 
 def run(args: argparse.Namespace) -> int:
     """Print every option that the files set, as the target's server would have it; refused lines are left out."""
-    target = _target(args)
-    verdict = judge_file(read_resolved(args.files, target, args.root), load(target))
+    paths, given = take_stdin(args.files, "<stdin>")
+    target = _target(args, paths, given)
+    verdict = judge_file(read_resolved(paths, target, args.root, given), load(target))
+    if verdict.resolved.problems:
+        _tell_problems(verdict.resolved.problems)
     options = {name: _entry(name, line, verdict) for name, line in sorted(verdict.effective.items())}
     write(
         dumps({"version": 1, "target": str(target), "options": options})
@@ -33,12 +37,19 @@ def run(args: argparse.Namespace) -> int:
     return exits.OK
 
 
-def _target(args: argparse.Namespace) -> Target:
+def _tell_problems(problems: tuple[Problem, ...]) -> None:
+    from advisor.narration import narrate
+
+    for problem in problems:
+        narrate(f"{problem.path}:{problem.line or 1}: {problem.message}")
+
+
+def _target(args: argparse.Namespace, paths: list[str], given: dict[str, bytes]) -> Target:
     if args.target:
         return parse_target(args.target)
     from advisor.commands.assume import assume_target
 
-    return assume_target(args.files[0], args.root)
+    return assume_target(paths, args.root, given)
 
 
 def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]:
