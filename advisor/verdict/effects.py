@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict import charsets
 from advisor.verdict.outcome import Settled
 from advisor.verdict.special import HOST_BINLOG, NOTHING
 
@@ -41,9 +40,15 @@ def refusals(values: Values, target: Target) -> dict[str, str]:
     if _before_8(target) and values.get("log_bin", "0") not in ("0", NOTHING) and "server_id" not in values:
         found["log_bin"] = "MySQL 5.7 does not start with the binary log and no server_id: set server_id too."
     collation, charset = values.get("collation_server"), values.get("character_set_server", _default_charset(target))
-    if collation and charsets.plain(charsets.charset_of(collation)) != charsets.plain(charset):
+    if collation and not _belongs(collation, charset):
         found["collation_server"] = f"The collation {collation} does not belong to the character set {charset}."
     return found
+
+
+def _belongs(collation: str, charset: str) -> bool:
+    from advisor.verdict import charsets
+
+    return charsets.plain(charsets.charset_of(collation)) == charsets.plain(charset)
 
 
 def _move(settled: Settled, name: str, value: str, why: str) -> None:

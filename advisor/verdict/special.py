@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict import charsets, replication
 from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
-from advisor.verdict.locales import take_locale
 from advisor.verdict.number import leading_digits, take_number
 from advisor.verdict.outcome import Argument, Outcome, Taken
-from advisor.verdict.sqlmode import take_sql_mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,27 +183,41 @@ def _tls_version(case: Case) -> Taken | None:
     return Taken(Outcome.INVALID, text, f"{text!r} names more than TLSv1.2 and TLSv1.3, or a space.")
 
 
+def _room(name: str, function: str) -> Handler:
+    """A handler that stands in a room of its own, which is opened when a value first needs it."""
+
+    def take(case: Case) -> Taken | None:
+        room = __import__(f"advisor.verdict.{name}", fromlist=[function])
+        taken: Taken | None = getattr(room, function)(case)
+        return taken
+
+    return take
+
+
+_charset = _room("charsets", "take_charset")
+_locale = _room("locales", "take_locale")
+_table_rule = _room("replication", "take_table_rule")
 EVERYWHERE: dict[str, Handler] = {
     "log_bin": _log_bin,
     "port": _port,
     "general_log_file": _query_log,
     "slow_query_log_file": _query_log,
     "lower_case_table_names": _lower_case,
-    "sql_mode": take_sql_mode,
-    "character_set_server": charsets.take_charset,
-    "character_set_filesystem": charsets.take_charset,
-    "collation_server": charsets.take_collation,
-    "lc_messages": take_locale,
-    "lc_time_names": take_locale,
+    "sql_mode": _room("sqlmode", "take_sql_mode"),
+    "character_set_server": _charset,
+    "character_set_filesystem": _charset,
+    "collation_server": _room("charsets", "take_collation"),
+    "lc_messages": _locale,
+    "lc_time_names": _locale,
     "log_warnings": _log_warnings,
     "myisam_recover_options": _recover_options,
     "session_track_system_variables": _tracked,
     "ft_boolean_syntax": _boolean_syntax,
-    "replicate_do_table": replication.take_table_rule,
-    "replicate_ignore_table": replication.take_table_rule,
-    "replicate_wild_do_table": replication.take_table_rule,
-    "replicate_wild_ignore_table": replication.take_table_rule,
-    "replicate_rewrite_db": replication.take_rewrite,
+    "replicate_do_table": _table_rule,
+    "replicate_ignore_table": _table_rule,
+    "replicate_wild_do_table": _table_rule,
+    "replicate_wild_ignore_table": _table_rule,
+    "replicate_rewrite_db": _room("replication", "take_rewrite"),
 }
 MYSQL: dict[str, Handler] = {
     "skip_name_resolve": _skip_name_resolve,
@@ -221,8 +232,8 @@ MYSQL_9: dict[str, Handler] = {"tls_version": _tls_version, "admin_tls_version":
 MARIADB: dict[str, Handler] = {
     "alter_algorithm": _alter_algorithm,
     "log_slow_filter": _slow_filter,
-    "slave_skip_errors": replication.take_skip_errors,
-    "slave_transaction_retry_errors": replication.take_retry_errors,
+    "slave_skip_errors": _room("replication", "take_skip_errors"),
+    "slave_transaction_retry_errors": _room("replication", "take_retry_errors"),
 }
 
 

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 from advisor.verdict import special
 from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
-from advisor.verdict.flags import take_flags
 from advisor.verdict.names import find
 from advisor.verdict.number import take_number
 from advisor.verdict.outcome import Argument, Case, Found, Outcome, Taken
-from advisor.verdict.real import take_real
 from advisor.verdict.strings import take_string
 
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 NEGATIVE = ("skip", "disable")
 ENABLED = Argument("1", implied=True)
 NUMBERS = ("int", "uint", "double")
-READERS = {"int": take_number, "uint": take_number, "double": take_real, "enum": take_enum, "set": take_set}
+READERS = {"int": take_number, "uint": take_number, "enum": take_enum, "set": take_set}
 # Where the catalog doesn't know the members, every one is believed.
 LISTED = (take_enum, take_set)
 
@@ -95,7 +93,13 @@ def _by_kind(argument: Argument, option: Option, target: Target, before: str | N
         return Taken(Outcome.ACCEPTED)
     text = "1" if argument.text is None else argument.text
     if option.kind == "flagset":
+        from advisor.verdict.flags import take_flags
+
         return take_flags(text, option, before, target)
+    if option.kind == "double":
+        from advisor.verdict.real import take_real
+
+        return take_real(text, option, target)
     reader = READERS[option.kind]
     return Taken(Outcome.ACCEPTED, text) if reader in LISTED and not option.values else reader(text, option, target)
 
