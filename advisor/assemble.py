@@ -16,7 +16,7 @@ from rules.known import Known
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.facts import Facts, Server
-    from advisor.model import Target
+    from advisor.model import Setting, Target
     from advisor.verdict import FileVerdict, LineVerdict
 
 # What the servers call the places a value can come from: variables_info of MySQL, SYSTEM_VARIABLES of MariaDB.
@@ -37,6 +37,9 @@ ORIGINS = {
     "COMPILE-TIME": Origin.COMPILED,
     "AUTO": Origin.COMPILED,
 }
+# What these servers say may be wrong: MySQL calls a variable DYNAMIC once any session has set it for itself alone, and
+# all call log_bin and default_storage_engine COMPILED where a file sets them (ASK-18).
+DOUBTFUL = frozenset({Origin.RUNTIME, Origin.COMPILED})
 
 
 def target_of(server: Server) -> Target:
@@ -75,11 +78,20 @@ def _origins(facts: Facts, verdict: FileVerdict, catalog: Catalog) -> dict[str, 
     lines = _lines_by_variable(verdict)
     if not facts.server.origins:
         return _inferred(facts, lines, catalog)
+    written = Settings.from_file(verdict)
     found: dict[str, tuple[Origin, Location | None]] = {}
     for name, said in facts.server.origins.items():
         origin = ORIGINS.get(said.source.upper(), Origin.UNKNOWN)
+        if origin in DOUBTFUL:
+            origin = _by_value(origin, written.get(name), facts.server.variables.get(name))
         found[name] = (origin, _place(lines.get(name), said.path) if origin is Origin.FILE else None)
     return found
+
+
+def _by_value(said: Origin, written: Setting | None, running: str | None) -> Origin:
+    """Where a value comes from that stands so in the file, or is the default, whatever the server says of it."""
+    same = written is not None and running is not None and written.value.upper() == running.upper()
+    return written.origin if written is not None and same else said
 
 
 def _lines_by_variable(verdict: FileVerdict) -> dict[str, list[LineVerdict]]:

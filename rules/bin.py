@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MONTH = 2592000  # seconds: what MySQL 8.0 and later keep by default (BLOG-03)
 SHORT = 86400
+MOST_NAMED = 8  # error numbers that a sentence can hold
 SWITCHES = frozenset({"log_bin", "skip_log_bin", "disable_log_bin"})
 SWITCHED_OFF = ("skip_", "disable_")
 MEANT_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
@@ -201,11 +202,19 @@ def skipped_replication_errors(known: Known) -> Iterator[Finding]:
         value = known.text(name)
         if value and value != "OFF" and known.chosen(name):
             yield skipped_replication_errors.finding(
-                f"Errors {value.lower()} are passed over while changes are applied; the data drifts apart in silence.",
+                f"{_errors(value)} passed over while changes are applied; the data drifts apart in silence.",
                 of_variable(known, name),
                 help="remove the line, and compare the data with the source's",
             )
             return
+
+
+def _errors(value: str) -> str:
+    """The errors in words, so that a list of hundreds stays readable."""
+    numbers = value.split(",")
+    if value == "ALL" or len(numbers) > MOST_NAMED:
+        return "All errors are" if value == "ALL" else f"{len(numbers)} errors are"
+    return f"Error {value} is" if len(numbers) == 1 else f"Errors {', '.join(numbers)} are"
 
 
 @rule(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
+from advisor.model import Confidence, Origin, Severity
 from advisor.sizes import about, exact
 from rules.advice import advise, default_of, these, words
 from rules.registry import Docs, Span, rule
@@ -45,11 +45,17 @@ def _above(known: Known, name: str, limit: int) -> int | None:
     return value if value is not None and value > limit and known.chosen(name) else None
 
 
-def _too_large(speaker: Rule, known: Known, name: str, message: str, severity: Severity) -> Finding:
-    """A finding that sends a buffer back to its default."""
+def _too_large(
+    speaker: Rule, known: Known, name: str, message: str, severity: Severity, *, live: bool = True
+) -> Finding:
+    """A finding that sends a buffer back to its default; `live` is False where that works at a start alone."""
     default = default_of(known, name)
     line = line_of(known, name)
-    action = None if default is None else advise(known, name, default, size=True, risk=NEW_SESSIONS)
+    action = (
+        None
+        if default is None
+        else advise(known, name, default, size=True, live=live, risk=NEW_SESSIONS if live else "")
+    )
     fix = None if line is None or default is None else revalue(line, exact(default), UNSAFE)
     return speaker.finding(
         message,
@@ -73,9 +79,9 @@ def _too_large(speaker: Rule, known: Known, name: str, message: str, severity: S
     docs=Docs(
         why="On these versions a scan of a MyISAM or Aria table reads the data file in pieces of exactly "
         "read_buffer_size. In the published sweep 128K was fastest; 2M took 52 percent longer from disk and "
-        "9 percent longer from cache. Large pieces fall out of the processor's cache before they are used, "
-        "and cross the threshold above which malloc maps fresh pages. The buffer also sets how much a small "
-        "MEMORY table takes.",
+        "9 percent longer from cache. Why is open: readers of the sweep suggested the processor's cache and "
+        "the size from which malloc maps fresh pages, and its author confirmed neither. At start-up the "
+        "buffer also sets how much a small MEMORY table takes.",
         fix="Go back to 128K, for all sessions. A session that loads or scans in bulk may set its own value.",
         risk="None known; no restart. Measure a nightly scan before and after where one matters.",
         exceptions="Servers that scan MyISAM or Aria from network storage with a high latency a request. "
@@ -122,15 +128,32 @@ def oversized_read_buffer(known: Known) -> Iterator[Finding]:
 def pointless_read_buffer(known: Known) -> Iterator[Finding]:
     """read_buffer_size raised on a version that doesn't scan with it."""
     value = _above(known, "read_buffer_size", FASTEST_READ)
-    if value is not None:
-        yield _too_large(
-            pointless_read_buffer,
-            known,
-            "read_buffer_size",
-            "Since MySQL 8.0 no table scan reads with this buffer. It still sets the block size of MEMORY tables, so a "
-            f"table of one row can take up to {about(value)}.",
-            Severity.WARNING if value > LARGE_READ else Severity.NOTE,
+    if value is None:
+        return
+    if _since_start(known, "read_buffer_size"):
+        yield pointless_read_buffer.finding(
+            "Since MySQL 8.0 no table scan reads with this buffer, and MEMORY tables go by its value at start-up; what "
+            "was set at run time does nothing.",
+            of_variable(known, "read_buffer_size"),
+            severity=Severity.NOTE,
+            help="leave it; nothing is gained by setting it",
         )
+        return
+    yield _too_large(
+        pointless_read_buffer,
+        known,
+        "read_buffer_size",
+        "Since MySQL 8.0 no table scan reads with this buffer. It still sets the block size of MEMORY tables, so a "
+        f"table of one row can take up to {about(value)}.",
+        Severity.WARNING if value > LARGE_READ else Severity.NOTE,
+        live=False,
+    )
+
+
+def _since_start(known: Known, name: str) -> bool:
+    """Whether the running value was set after the start, so that no file gives it."""
+    setting = known.settings.get(name)
+    return setting is not None and setting.origin is Origin.RUNTIME
 
 
 @rule(

@@ -240,7 +240,8 @@ def io_capacity_above_its_maximum(known: Known) -> Iterator[Finding]:
     """Both capacities in the file, the wrong way round."""
     lines = [known.file_verdict.effective.get(f"innodb_io_capacity{end}") for end in ("", "_max")]
     asked, most = (int(line.value) if line and line.value and line.value.isdigit() else None for line in lines)
-    if asked is not None and most is not None and asked > most:
+    running = known.number("innodb_io_capacity") if known.has("server") else most
+    if asked is not None and most is not None and asked > most and running == most:
         yield io_capacity_above_its_maximum.finding(
             f"innodb_io_capacity_max is {most}, so the server runs with {most} instead of {asked}.",
             of_variable(known, "innodb_io_capacity"),

@@ -121,7 +121,14 @@ def _larger(known: Known, total: int) -> Action | None:
     files = 1 if known.target.since("mysql", 8, 0, 30) else known.number("innodb_log_files_in_group") or 1
     size = -(-total // files // MIB) * MIB
     watch = "Innodb_checkpoint_age" if known.target.is_mariadb else None
-    return advise(known, _sized_by(known), size, size=True, risk="crash recovery reads more log", watch=watch)
+    return advise(
+        known,
+        _sized_by(known),
+        size,
+        size=True,
+        risk="crash recovery reads more log; the disk must hold it",
+        watch=watch,
+    )
 
 
 @rule(

@@ -143,7 +143,7 @@ def small_buffer_pool(known: Known) -> Iterator[Finding]:
     if pool is None or room is None or reads is None or free is None or not total:
         return
     better = pool_that_fits(known, room[0])
-    if reads < DISK_READS or free * 100 > total * FREE_PERCENT or better < pool * ROOM:
+    if reads < DISK_READS or free > _kept_free(known, total) or better < pool * ROOM:
         return
     action = advise(
         known,
@@ -160,6 +160,12 @@ def small_buffer_pool(known: Known) -> Iterator[Finding]:
         help=words(action),
         actions=these(action),
     )
+
+
+def _kept_free(known: Known, total: int) -> int:
+    """Pages that are free in a pool which is full: the server keeps innodb_lru_scan_depth of each instance ready."""
+    kept = (known.number("innodb_lru_scan_depth") or 0) * (known.number("innodb_buffer_pool_instances") or 1)
+    return max(total * FREE_PERCENT // 100, kept)
 
 
 @rule(

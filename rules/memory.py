@@ -23,6 +23,7 @@ IDLE = ("thread_stack", "net_buffer_length")
 class Budget(NamedTuple):
     """Bytes; `measured` is None where nothing was measured, `likely` where no server was asked for its peak.
 
+    `likely` is never less than `measured`: what is taken already counts, performance_schema's memory for instance.
     `ceiling` is every allowed connection using every buffer at once, which no server reaches.
     """
 
@@ -47,10 +48,10 @@ def budget(known: Known) -> Budget | None:
     if pool is None or connections is None:
         return None
     shared, session = _shared(known), _session(known)
-    return Budget(
-        measured(known), _likely(known, shared, session), shared + _temporary(known) + connections * session,
-        connections, session,
-    )  # fmt: skip
+    taken, likely = measured(known), _likely(known, shared, session)
+    if taken and likely:
+        likely = max(taken, likely)
+    return Budget(taken, likely, shared + _temporary(known) + connections * session, connections, session)
 
 
 def measured(known: Known) -> int | None:

@@ -70,9 +70,15 @@ def unknown_option(known: Known) -> Iterator[Finding]:
             of_verdict(line),
             severity=severity,
             confidence=_sureness(line),
-            help=f"did you mean {meant}?" if meant else "remove the line, or write loose_ before a plugin's option",
+            help=f"did you mean {meant}?" if meant else _without(line),
             fix=rename(line.placed.line, meant, UNSAFE) if meant else None,
         )
+
+
+def _without(line: LineVerdict) -> str:
+    if line.loose:
+        return "remove the line, unless other servers read the file too"
+    return "remove the line, or write loose_ before a plugin's option"
 
 
 @rule(

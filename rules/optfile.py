@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Location, Origin, Severity
 from advisor.optionfile.lines import Kind
-from advisor.redact import redact_value
+from advisor.redact import MASK, redact_value
 from rules.registry import Docs, rule
 from rules.subject import SAFE, Subject, of_line, of_verdict, remove, written
 
@@ -307,6 +307,8 @@ def file_differs_from_running(known: Known) -> Iterator[Finding]:
             continue
         if setting.origin is Origin.FILE and setting.name in TOLD_ELSEWHERE:
             continue
+        if MASK in f"{line.value}{setting.value}":
+            continue  # a password within was masked as it was read, so there is nothing left to compare
         weight, words = DRIFT.get(setting.origin, DRIFT[Origin.FILE])
         running = redact_value(setting.name, setting.value)
         yield file_differs_from_running.finding(

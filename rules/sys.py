@@ -8,7 +8,7 @@ from advisor.model import Confidence, Origin, Severity
 from advisor.sizes import about
 from rules.registry import Docs, rule
 from rules.storage import is_solid
-from rules.subject import of_variable
+from rules.subject import of_variable, of_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ def limited_by_the_system(known: Known) -> Iterator[Finding]:
             yield limited_by_the_system.finding(
                 f"The file asks for {int(asked):,}, the server runs with {int(running):,}: the limit on open files is "
                 "too low.",
-                of_variable(known, name),
+                of_verdict(line),
                 help="raise LimitNOFILE in the service's unit and restart",
             )
 

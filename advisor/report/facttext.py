@@ -11,7 +11,7 @@ from advisor.sizes import about, lasted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.facts import Facts, Host, Workload
+    from advisor.facts import Facts, Host, Server, Workload
     from advisor.facts.host import BlockDevice, Storage
     from advisor.report.audited import Audited
 
@@ -110,12 +110,19 @@ def _workload(facts: Facts) -> str:
     share = f"{100 * reads / (reads + writes):.0f} % reads" if reads + writes else "no reads or writes"
     redo = f"{about(work.redo_rate)}/s redo" if work.redo_rate is not None else "redo unknown"
     disk = work.rate("innodb_buffer_pool_reads") or 0.0
-    used, limit = facts.server.counter("max_used_connections"), facts.server.variables.get("max_connections", "?")
-    running = facts.server.counter("threads_running") or 0
     return (
         f"{work.rate('questions') or 0:,.0f} q/s · {share} · {disk:,.0f} pages/s from disk · {redo} · "
-        f"at most {used} of {limit} connections, {running} running"
+        + _connections(facts.server)
     )
+
+
+def _connections(server: Server) -> str:
+    """The peak since the start, and Threads_running, in which servers count threads of their own too."""
+    used, running = server.counter("max_used_connections"), server.counter("threads_running")
+    limit = server.variables.get("max_connections", "")
+    most = f"{int(limit):,}" if limit.isdigit() else "?"
+    peak = "unknown" if used is None else f"{used:,}"
+    return f"peak {peak} of {most} connections, {plural(running or 0, 'thread')} running"
 
 
 def _sum(work: Workload, counters: tuple[str, ...]) -> float:

@@ -1,0 +1,140 @@
+"""What single rules say and advise, where the severity alone would not show a mistake."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from rule_cases import Case, known_of
+
+from rules import find
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from advisor.model import Finding
+    from rules.known import Known
+
+RUNTIME = {"read_buffer_size": "DYNAMIC"}
+
+
+def known(target: str, tmp_path: Path, **words: object) -> Known:
+    """What may be known of a small case."""
+    made: Known = known_of(Case("", "", target, **words), tmp_path)
+    return made
+
+
+def first(rule: str, of: Known) -> Finding:
+    """The first finding of the rule of that name."""
+    found = find(rule)
+    assert found is not None
+    return next(iter(found.check(of)))
+
+
+def test_memory_tables_go_by_the_buffer_at_start_up(tmp_path: Path) -> None:
+    """Where only the value at start-up counts nothing is sent to the running server."""
+    variables = {"read_buffer_size": "8388608"}
+    running = known("mysql-8.0.15", tmp_path, file="read_buffer_size = 8M", server={"variables": variables})
+    (action,) = first("pointless-read-buffer", running).actions
+    assert action.statement is None
+    assert action.restart
+    assert "sessions" not in action.risk
+
+
+def test_a_buffer_set_at_run_time_is_said_to_do_nothing(tmp_path: Path) -> None:
+    """What was set after the start makes no table larger, so there is nothing to undo."""
+    running = known("mysql-8.0.15", tmp_path, server={"variables": {"read_buffer_size": "8388608"}, "origins": RUNTIME})
+    found = first("pointless-read-buffer", running)
+    assert "does nothing" in found.message
+    assert not found.actions
+
+
+def test_a_limit_is_told_at_its_line(tmp_path: Path) -> None:
+    """A value that the server worked out itself is still told at the line that asked for more."""
+    running = known(
+        "mariadb-10.11",
+        tmp_path,
+        file="open_files_limit = 200000",
+        server={"variables": {"open_files_limit": "20000"}, "origins": {"open_files_limit": "AUTO"}},
+    )
+    found = first("limited-by-the-system", running)
+    assert found.location is not None
+    assert found.value == "200000"
+
+
+def test_a_loose_option_is_not_told_to_be_loose(tmp_path: Path) -> None:
+    """The help under an option that has the prefix already doesn't ask for it."""
+    loose = first("unknown-option", known("mysql-9.7.4", tmp_path, file="loose_aria_pagecache_buffer_size = 8M"))
+    assert "loose_" not in loose.help
+    bare = first("unknown-option", known("mysql-9.7.4", tmp_path, file="aria_pagecache_buffer_size = 8M"))
+    assert "loose_" in bare.help
+
+
+def test_masked_values_are_not_compared(tmp_path: Path) -> None:
+    """A statement with a password in it was masked on both sides, and says nothing of a difference."""
+    running = known(
+        "mysql-8.0.15",
+        tmp_path,
+        file='init_connect = "SET @x = 1; SET PASSWORD ********\nmax_allowed_packet = 16M',
+        server={"variables": {"init_connect": "SET @x = 1; SET PASSWORD ********", "max_allowed_packet": "1024"}},
+    )
+    rule = find("file-differs-from-running")
+    assert rule is not None
+    assert [f.option for f in rule.check(running)] == ["max_allowed_packet"]
+
+
+@pytest.mark.parametrize(
+    ("errors", "says"),
+    [
+        ("1062", "Error 1062 is passed over"),
+        ("1032,1062", "Errors 1032, 1062 are passed over"),
+        ("all", "All errors are passed over"),
+        (",".join(str(n) for n in range(1000, 1020)), "20 errors are passed over"),
+    ],
+)
+def test_skipped_errors_in_words(errors: str, says: str, tmp_path: Path) -> None:
+    """One error, some, many and all of them each make a sentence."""
+    found = first("skipped-replication-errors", known("mysql-5.7.22", tmp_path, file=f"slave_skip_errors = {errors}"))
+    assert found.message.startswith(says)
+
+
+def test_likely_memory_holds_what_is_taken(tmp_path: Path) -> None:
+    """A server that takes more already than its settings explain is not reckoned to take less."""
+    from rules.memory import budget
+
+    estimate = budget(
+        known(
+            "mysql-8.0.15",
+            tmp_path,
+            file="innodb_buffer_pool_size = 32M",
+            server={"variables": {"max_connections": "10"}, "status": {"max_used_connections": 1}},
+            host={"memory": {"total": 8 << 30}, "process": {"resident": 400 << 20}},
+        )
+    )
+    assert estimate is not None
+    assert estimate.likely == estimate.measured == 400 << 20
+
+
+def test_a_session_that_set_its_own_value_hides_no_line(tmp_path: Path) -> None:
+    """MySQL says DYNAMIC after any SET SESSION; a running value that the file gives is still found at its line."""
+    running = known(
+        "mysql-8.0.15",
+        tmp_path,
+        file="sort_buffer_size = 64M",
+        server={"origins": {"sort_buffer_size": "DYNAMIC", "join_buffer_size": "DYNAMIC"}},
+    )
+    found = first("oversized-sort-buffer", running)
+    assert found.location is not None
+    assert not running.chosen("join_buffer_size"), "a default is nobody's choice, whoever set it for a session"
+
+
+def test_a_value_that_the_file_does_not_give_was_set_at_run_time(tmp_path: Path) -> None:
+    """Where the running value is another than the file's, what the server says of it stands."""
+    running = known(
+        "mysql-8.0.15",
+        tmp_path,
+        file="sort_buffer_size = 64M",
+        server={"variables": {"sort_buffer_size": "33554432"}, "origins": {"sort_buffer_size": "DYNAMIC"}},
+    )
+    assert first("oversized-sort-buffer", running).location is None
+    assert "set at run time" in first("file-differs-from-running", running).message
