@@ -72,6 +72,11 @@ def _query_log(case: Case) -> Taken | None:
     )
 
 
+def _relay_log_size(case: Case) -> Taken | None:
+    """MariaDB tells a least value of 4096, yet takes less for 0, which stands for the size of the binary log."""
+    return None if case.text is None else take_number(case.text, case.option._replace(min=0), case.target)
+
+
 def _plugin_state(case: Case) -> Taken | None:
     """Help prints ON whatever the state is, before 8.4 and on MariaDB, and nothing for a plugin that is forced."""
     states = case.option._replace(values=PLUGIN_STATES)
@@ -231,6 +236,7 @@ MYSQL: dict[str, Handler] = {
 MYSQL_9: dict[str, Handler] = {"tls_version": _tls_version, "admin_tls_version": _tls_version}
 MARIADB: dict[str, Handler] = {
     "alter_algorithm": _alter_algorithm,
+    "max_relay_log_size": _relay_log_size,
     "log_slow_filter": _slow_filter,
     "slave_skip_errors": _room("replication", "take_skip_errors"),
     "slave_transaction_retry_errors": _room("replication", "take_retry_errors"),

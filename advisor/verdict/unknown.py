@@ -28,6 +28,9 @@ def missing(written: str, found: Found, catalog: Catalog, loaded: frozenset[str]
         return found._replace(canonical=None), Taken(
             Outcome.UNKNOWN, None, f"{name} belongs to the plugin {option.plugin}, which this file does not load."
         )
+    if option is not None and name != written.replace("-", "_").removeprefix("loose_"):
+        why = f"The server tells capitals from small letters in option names, and knows {name} only."
+        return found._replace(candidates=(name,)), Taken(Outcome.UNKNOWN, None, why)
     presence = known_elsewhere(name)
     if presence is None:
         meant = nearest(name, catalog)
