@@ -61,6 +61,7 @@ def take_declared(folder: str) -> None:
         rows = [r for r in rows if re.fullmatch(r"\w+", r["name"])]
         for row in rows:
             row["name"] = declared_name(row)
+            row["flags"] = " ".join(row["flags"].split())
         write(rows, list(rows[0]), "declared", file)
 
 
