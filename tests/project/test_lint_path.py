@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-LIMIT = 100  # modules at exit; a bare interpreter has about 33
+# Modules at exit, by the first word of the case; a bare interpreter has about 33. docs/adr/0002 says why not 100.
+LIMITS = {"lint": 135, "show": 115, "explain": 145, "help": 72, "version": 72}
 HEAVY = {
     "cryptography", "dataclasses", "importlib.metadata", "importlib.resources", "inspect", "logging", "nacl", "pathlib",
     "psutil", "pydantic", "pymysql", "rich", "socket", "ssl", "subprocess", "textual",
@@ -58,10 +59,10 @@ def modules_after(arguments: list[str]) -> set[str]:
 
 @pytest.mark.parametrize("name", OFFLINE)
 def test_offline_commands_load_little(name: str) -> None:
-    """An offline command leaves no more than 100 modules, and none of the slow ones, behind."""
+    """An offline command leaves no more modules behind than it may, and none of the slow ones."""
     modules = modules_after(OFFLINE[name])
     assert not HEAVY & modules
-    assert len(modules) <= LIMIT
+    assert len(modules) <= LIMITS[name.replace(",", "").split()[0]]
 
 
 @pytest.mark.parametrize("name", OFFLINE)
