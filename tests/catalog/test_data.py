@@ -30,7 +30,7 @@ def test_a_file_is_small_sorted_and_one_option_a_line(name: str) -> None:
         text = f.read()
     options = json.loads(text)
     options = options.get("options", options)
-    keys = [re.match(r'"([^"]+)":', line)[1] for line in text.split("\n") if line.startswith('"')]  # type: ignore[index]
+    keys = [re.match(r'"([^"]+)":', line)[1] for line in text.split("\n") if line.startswith('"')]
     assert keys == sorted(options)
     assert all(re.fullmatch(r"[a-z0-9_]+", key) for key in keys)
 

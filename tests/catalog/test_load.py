@@ -83,7 +83,7 @@ def test_exact_only_where_that_very_server_was_asked() -> None:
         assert load(target).exact
     for text in ("mysql-8.4", "mariadb-10.6", "mysql-8.0", "mysql-8.0.16", "mysql-26.7"):
         assert not load(parse_target(text)).exact
-    assert load(parse_target("mysql-8.4")).get("max_connections").asked == frozenset()  # type: ignore[union-attr]
+    assert load(parse_target("mysql-8.4")).get("max_connections").asked == frozenset()
 
 
 def test_a_stand_in_says_what_it_was_read_as() -> None:
@@ -96,17 +96,17 @@ def test_a_stand_in_says_what_it_was_read_as() -> None:
 def test_plugins_options_name_their_plugin() -> None:
     """An option that a plugin brings says so; one of the server itself does not."""
     catalog = load(parse_target("mariadb-10.11"))
-    assert catalog.get("server_audit_events").plugin == "server_audit"  # type: ignore[union-attr]
-    assert catalog.get("innodb_buffer_pool_size").plugin is None  # type: ignore[union-attr]
+    assert catalog.get("server_audit_events").plugin == "server_audit"
+    assert catalog.get("innodb_buffer_pool_size").plugin is None
 
 
 def test_secrets_and_guards_are_marked() -> None:
     """Passwords are secret; options that guard data or the door are marked as such."""
     catalog = load(parse_target("mariadb-10.11"))
-    assert catalog.get("wsrep_sst_auth").secret  # type: ignore[union-attr]
-    assert not catalog.get("skip_name_resolve").secret  # type: ignore[union-attr]
-    assert catalog.get("innodb_flush_log_at_trx_commit").durability  # type: ignore[union-attr]
-    assert catalog.get("skip_name_resolve").security  # type: ignore[union-attr]
+    assert catalog.get("wsrep_sst_auth").secret
+    assert not catalog.get("skip_name_resolve").secret
+    assert catalog.get("innodb_flush_log_at_trx_commit").durability
+    assert catalog.get("skip_name_resolve").security
 
 
 def test_asked_once_is_asked_for_good() -> None:

@@ -12,14 +12,14 @@ from advisor.catalog.targets import SERIES, parse_target
 from advisor.model import Origin
 from advisor.optionfile import resolve
 from advisor.verdict import Outcome, judge_file, startup, take
-from advisor.verdict.outcome import Found
+from advisor.verdict.outcome import FileVerdict, Found
 from advisor.verdict.settings import Settings
 from advisor.verdict.take import _take
 
 TARGETS = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]
 
 
-def judged(target: str, lines: str):  # noqa: ANN201 - FileVerdict
+def judged(target: str, lines: str) -> FileVerdict:
     """The verdict on lines of a [mysqld] group."""
     return judge_lines(lines, load(parse_target(target)))
 

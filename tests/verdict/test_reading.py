@@ -23,7 +23,7 @@ def option(kind: str, **facts: object) -> Option:
     """An option of that kind with little else known of it."""
     blank = dict.fromkeys(Option._fields)
     given = {"name": "x", "arg": "optional", "kind": kind, "bits": 64, "block": 1, "values": (), "shown": True}
-    return Option(**{**blank, **given, **facts})  # type: ignore[arg-type]
+    return Option(**{**blank, **given, **facts})
 
 
 UINT = option("uint", min=8192, max=2147479552, block=4096)
