@@ -22,7 +22,8 @@ from asking import HELP, UNASKED, VALIDATE, Server, ask, run
 from tables import Row, canonical, read, write
 
 FOLDER = os.environ.get("MYCNF_SERVERS") or os.path.expanduser("~/.cache/mycnf/servers")
-GONE = re.compile(r"was removed|does nothing|is ignored|no longer|has no effect|obsolete", re.IGNORECASE)
+GONE = re.compile(r"was removed|does nothing|is ignored|no longer|has no effect|obsolete|compatible option", re.IGNORECASE)
+PREFIX = re.compile(r"^(skip|disable|enable|maximum|loose)_")
 DEPRECATED = re.compile(r"deprecated", re.IGNORECASE)
 NUMBERS = ("int", "uint")
 GIVEN = ("log_error_verbosity", "log_warnings")  # on the command line of every question
@@ -36,11 +37,14 @@ def servers(folder: str) -> list[Server]:
         if os.path.exists(path):
             with open(path, encoding="utf-8") as f:
                 manifest = json.load(f)
-            at = lambda key: os.path.join(folder, name, manifest[key]) if manifest[key] else ""  # noqa: B023, E731
+            command, share, plugins = (
+                os.path.join(folder, name, manifest[key]) if manifest[key] else ""
+                for key in ("server", "share", "plugins")
+            )
             version = re.match(r"[\d.]+", manifest["version"])
             assert version, path
             label = f"{name.split('-')[0]}-{version[0]}"
-            found.append(Server(label, at("server"), at("share"), at("plugins")))
+            found.append(Server(label, command, share, plugins))
     return found
 
 
@@ -75,6 +79,7 @@ def probe(server: Server, names: list[str]) -> dict[str, Row]:
         first_word = is_plain_number(answers)
         if row["kind"] in (*NUMBERS, "double") or first_word:
             row["min"], row["max"] = numbers.span(answers.printed, row["kind"] or "uint")
+    find_widths(rows, asked)
     find_blocks(server, rows)
     find_members(server, rows, asked)
     return rows
@@ -90,6 +95,14 @@ def is_plain_number(answers: Asked) -> bool:
 def whole(row: Row) -> bool:
     """Whether both ends of a range of whole numbers are known."""
     return row["kind"] != "double" and all(re.fullmatch(r"-?\d+", row.get(end, "")) for end in ("min", "max"))
+
+
+def find_widths(rows: dict[str, Row], asked: dict[str, Asked]) -> None:
+    """Where the server prints 32 bits as signed numbers, the greatest of them tells which options have how many."""
+    narrow = {n for n, answers in asked.items() if numbers.wraps(answers.printed)}
+    for name, row in rows.items():
+        if narrow and row.get("max") == "4294967295":
+            row["bits"] = "32" if name in narrow else "64"
 
 
 def find_blocks(server: Server, rows: dict[str, Row]) -> None:
@@ -122,11 +135,16 @@ def find_members(server: Server, rows: dict[str, Row], asked: dict[str, Asked]) 
 
 
 def find_bool_arguments(server: Server, rows: dict[str, Row]) -> None:
-    """Which booleans take an argument: the others keep what they had when they can't read it (help prints the same of both)."""
-    values = {n: f"1\n{n}=maybe" for n, r in rows.items() if r["kind"] == "bool"}
-    for name, printed, _ in ask(server, values):
-        if printed in ("TRUE", "FALSE"):
-            rows[name]["arg"] = "none" if printed == "TRUE" else "optional"
+    """Which booleans take an argument, and which must have one: the help prints the same of all.
+
+    Those that take none keep what they had when they can't read it; the others become FALSE, or are refused.
+    """
+    names = [n for n, r in rows.items() if r["kind"] == "bool"]
+    for name, printed, _ in ask(server, {n: f"1\n{n}=maybe" for n in names}):
+        rows[name]["arg"] = "none" if printed == "TRUE" else "optional"
+    for name, _, messages in ask(server, dict.fromkeys(names)):
+        if any("requires an argument" in m for m in messages):
+            rows[name]["arg"] = "required"
 
 
 def find_plugin_options(server: Server, base: dict[str, str]) -> list[Row]:
@@ -221,7 +239,11 @@ def find_hidden(server: Server, listed: set[str]) -> list[Row]:
     known = {r["option"] for r in read("changes", "presence.tsv")} | {r["name"] for r in read("changes", "events.tsv")}
     known |= {r["name"] for r in read("changes", "mariadb-events.tsv")}
     names = sorted(
-        n for n in known - listed - UNASKED if not any(o.startswith(n) for o in listed) and re.fullmatch(r"\w+", n)
+        n
+        for n in known - listed - UNASKED
+        if re.fullmatch(r"\w+", n)
+        and PREFIX.sub("", n) not in listed
+        and not any(o.startswith(n) for o in listed)  # MariaDB takes an abbreviation
     )
     valued, bare = taken(server, names, "=1"), taken(server, names, "")
     found: list[Row] = []
@@ -312,7 +334,7 @@ def ask_one(server: Server) -> None:
         [] if server.name.startswith("mysql-8.0") else find_hidden(server, set(listed))
     )  # 8.0 calls nothing unknown
     plugins = find_plugin_options(server, base)
-    columns = ["option", "arg", "kind", "min", "max", "block", "values", "ignored", "deprecated", "replaced_by", "host"]
+    columns = ["option", "arg", "kind", "bits", "min", "max", "block", "values", "ignored", "deprecated", "replaced_by", "host"]
     write(sorted(rows.values(), key=lambda r: r["option"]), columns, "servers", server.name, "probes.tsv")
     write(plugins, ["plugin", "argument", "default", *columns], "servers", server.name, "plugin-options.tsv")
     write(effects, ["option", "value", "other", "from", "to"], "servers", server.name, "effects.tsv")

@@ -16,6 +16,8 @@ from tables import canonical
 UNASKED = frozenset(
     ["help", "verbose", "version", "version_with_update", "bootstrap", "initialize", "initialize_insecure", "user", "chroot", "daemonize", "gdb", "debug_gdb", "console", "basedir", "datadir", "tmpdir", "lc_messages_dir", "plugin_dir", "character_sets_dir", "language", "validate_config", "upgrade", "log_error", "log_error_verbosity", "log_basename", "flashback", "getopt_prefix_matching", "early_plugin_load", "plugin_load", "plugin_load_add", "core_file", "exit_info", "debug_exit_info", "skip_stack_trace", "stack_trace", "skip_new", "safe_mode", "memlock", "innodb", "ansi", "secure_file_priv", "keyring_migration_source", "keyring_migration_destination", "lc_messages", "silent_startup", "log_warnings", "init_rpl_role", "keyring_migration_from_component", "keyring_migration_to_component", "plugin_maturity", "disabled_storage_engines", "open_files_limit", "default_storage_engine", "default_tmp_storage_engine", "log_error_services"]
 )
+# Refused unless another option has a value of its own.
+COMPANIONS = {"binlog_transaction_dependency_tracking": "transaction_write_set_extraction=XXHASH64"}
 HELP = ("--verbose", "--help")
 VALIDATE = ("--validate-config", "--secure-file-priv=NULL")
 NAMED = re.compile(
@@ -106,7 +108,8 @@ def ask(
     for start in range(step):  # neighbours by name bear on each other, so they stand in different batches
         batch = {n: settings[n] for n in names[start::step]}
         while batch:
-            lines = [n if v is None else f"{n}={v}" for n, v in batch.items()]
+            lines = [COMPANIONS[n] for n in batch if n in COMPANIONS and COMPANIONS[n].split("=")[0] not in batch]
+            lines += [n if v is None else f"{n}={v}" for n, v in batch.items()]
             answer = run(server, lines)
             refused = blamed(answer, batch) if answer.status or "[ERROR]" in "".join(answer.messages) else None
             if refused is None and answer.status:

@@ -19,6 +19,8 @@ Build = dict[str, Record]
 # What these take is limited by the host that was asked, or follows another option.
 LIMITED = {"back_log", "port", "max_connections", "table_open_cache", "open_files_limit", "lower_case_table_names",
            "table_definition_cache", "table_cache", "host_cache_size", "thread_cache_size", "thread_pool_size"}  # fmt: skip
+# A server that is given the first moves the second (effects.tsv; a limit of the host hides it for table_cache).
+SPELLINGS = {"table_cache": "table_open_cache"}
 # Sources that tell the kinds of an asked server whose own tables don't, nearest first.
 DECLARED_FOR = {
     "mysql-5.7.22": ("mysql-5.7.18", "mysql-5.7.36-stonedb"),
@@ -45,7 +47,7 @@ def help_build(folder: str, name: str) -> Build:
     build: Build = {}
     for row in read(folder, name, "options.tsv"):
         option = canonical(row["option"])
-        facts = {"arg": row["argument"], "default": values.get(option), "shown": option in values}
+        facts: dict[str, object] = {"arg": row["argument"], "default": values.get(option), "shown": option in values}
         put(build.setdefault(option, {}), facts, "asked")
     return build
 
@@ -70,7 +72,7 @@ def probed(row: Row) -> dict[str, object]:
     found: dict[str, object] = {}
     if row["kind"] in ("int", "uint", "double") and row["option"] not in LIMITED:
         found |= {f: n for f in ("min", "max") if (n := number(row[f])) is not None}
-        found |= {"bits": 32} if row["max"] in ("4294967295", "2147483647") else {}
+        found |= {"bits": int(row["bits"])} if row.get("bits") else {}
     if row["kind"] in ("int", "uint") and row["block"] not in ("", "1"):
         found["block"] = number(row["block"])
     if row["values"]:
@@ -202,10 +204,19 @@ def asked(name: str) -> Build:
     add_probes(build, name)
     add_hidden(build, name)
     add_plugins(build, name)
+    add_spellings(build)
     running.add_running(build, name)
     add_declared(build, name)
     add_printed(build, "servers", name)
     return fill(build)
+
+
+def add_spellings(build: Build) -> None:
+    """Options of an older name that set the same variable as another one (MariaDB): they take what that one takes."""
+    for option, other in SPELLINGS.items():
+        if option in build and other in build:
+            put(build[option], {"alias_of": other}, "asked")
+            build[option] |= {f: build[other][f] for f in ("kind", "bits", "min", "max") if f in build[other]}
 
 
 def printed(name: str, build_name: str) -> Build:

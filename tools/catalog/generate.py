@@ -115,9 +115,13 @@ def catalog(name: str) -> dict[str, dict[str, object]]:
     return found
 
 
+def dump(value: object) -> str:
+    """A value as the catalog's files spell it."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
 def text(name: str, options: dict[str, dict[str, object]]) -> str:
     """The catalog's file: one option a line, sorted."""
-    dump = lambda value: json.dumps(value, ensure_ascii=True, separators=(",", ":"))  # noqa: E731
     lines = ",\n".join(f"{dump(option)}:{dump(record)}" for option, record in sorted(options.items()))
     return f'{{"series":{dump(name)},"options":{{\n{lines}\n}}}}\n'
 

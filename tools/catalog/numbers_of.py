@@ -32,7 +32,11 @@ def kind(printed: Printed, messages: list[str]) -> str:  # noqa: PLR0911 - one r
     if is_number(one) and is_number(zero):
         if any("." in (v or "") for v in printed.values()):
             return "double"
-        return "int" if signed(printed, messages) else "uint" if unsigned(printed, messages) else ""
+        if signed(printed, messages):
+            return "int"
+        if unsigned(printed, messages) or printed.get(MOST) is not None:
+            return "uint"
+        return "int" if printed.get(SIGNED_MOST) is not None else ""  # past the signed range it is refused
     two, three = printed.get("2"), printed.get("3")
     if zero in ("", "OFF") and two and three == f"{one},{two}":
         return "set"
