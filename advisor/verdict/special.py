@@ -77,6 +77,11 @@ def _relay_log_size(case: Case) -> Taken | None:
     return None if case.text is None else take_number(case.text, case.option._replace(min=0), case.target)
 
 
+def _table_cache(case: Case) -> Taken | None:
+    """The old name of table_open_cache has a range of its own; what help prints of it is bounded by the host too."""
+    return None if case.text is None else take_number(case.text, case.option._replace(min=1, max=524288), case.target)
+
+
 def _plugin_state(case: Case) -> Taken | None:
     """Help prints ON whatever the state is, before 8.4 and on MariaDB, and nothing for a plugin that is forced."""
     states = case.option._replace(values=PLUGIN_STATES)
@@ -237,6 +242,7 @@ MYSQL_9: dict[str, Handler] = {"tls_version": _tls_version, "admin_tls_version":
 MARIADB: dict[str, Handler] = {
     "alter_algorithm": _alter_algorithm,
     "max_relay_log_size": _relay_log_size,
+    "table_cache": _table_cache,
     "log_slow_filter": _slow_filter,
     "slave_skip_errors": _room("replication", "take_skip_errors"),
     "slave_transaction_retry_errors": _room("replication", "take_retry_errors"),

@@ -94,6 +94,8 @@ REFUSED = "refused"
         ("mysql-8.0.15", "general_log_file", "", "(host name).log"),
         ("mysql-8.0.15", "general_log_file", "x", "x"),
         ("mariadb-11.8", "alter_algorithm", "x", REFUSED),
+        ("mariadb-11.8", "table_cache", "512M", "524288"),
+        ("mariadb-11.8", "max_relay_log_size", "100", "0"),
         ("mysql-8.0.15", "loose-skip-log-bin", None, "(No default value)"),
     ],
 )
