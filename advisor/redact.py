@@ -35,6 +35,8 @@ _PUBLIC = frozenset(
         "validate_password",
     }
 )
+# `report_pass`, which MariaDB takes for `report_password`, and slips of the pen such as `report_pasword`.
+_NEARLY = r"(?:^|_)pas(?:s+w?o?r?d?|w?o?r?d|wo?r?)$"
 _PREFIXES = ("loose_", "maximum_")
 
 # Patterns are texts that `re` compiles when a value first needs them: most files hold nothing of the kind.
@@ -71,8 +73,9 @@ def is_secret(name: str) -> bool:
         plain = plain.removeprefix(prefix)
     if plain in _PUBLIC:
         return False
-    abbreviated = len(plain) >= len("pass") and "password".startswith(plain)
-    return abbreviated or plain in _NAMES or plain in _ENDINGS or plain.endswith(_AS_ENDINGS)
+    if plain in _NAMES or plain in _ENDINGS or plain.endswith(_AS_ENDINGS):
+        return True
+    return "pas" in plain and re.search(_NEARLY, plain) is not None
 
 
 def redact_value(name: str, value: str) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NOT_ASKED = Absent("a running server (mycnf audit)")
 NO_HOST = Absent("the host under the server (--ram, --cpus, --disk, or an audit on it)")
+BEYOND = 1 << 64  # what no server holds in a variable: the other end is no server, or means harm
 
 
 class Missing(Exception):  # noqa: N818 - it is no error: the engine turns it into a skipped rule
@@ -49,7 +50,8 @@ class Known:
 
     def number(self, name: str) -> int | None:
         """A variable as a whole number (bytes, or a count); None where it is absent, no number, or a template."""
-        return None if self._templated(name) else self.settings.number(name)
+        value = None if self._templated(name) else self.settings.number(name)
+        return value if value is not None and abs(value) < BEYOND else None
 
     def text(self, name: str) -> str | None:
         """A variable as the server prints it, in upper case for comparing words; None as with `number`."""

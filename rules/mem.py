@@ -165,7 +165,7 @@ def small_buffer_pool(known: Known) -> Iterator[Finding]:
 def _kept_free(known: Known, total: int) -> int:
     """Pages that are free in a pool which is full: the server keeps innodb_lru_scan_depth of each instance ready."""
     kept = (known.number("innodb_lru_scan_depth") or 0) * (known.number("innodb_buffer_pool_instances") or 1)
-    return max(total * FREE_PERCENT // 100, kept)
+    return total * FREE_PERCENT // 100 + kept
 
 
 @rule(

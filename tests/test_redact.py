@@ -118,3 +118,17 @@ def test_cleaned_text_is_harmless(text: str) -> None:
 def test_cleaned_text_shows_what_was_there() -> None:
     """What is harmless stays, what isn't shows as its number."""
     assert clean("Größe 日本 \x1b[2J\n\udcff") == "Größe 日本 \\x1b[2J\\x0a\\xff"
+
+
+@pytest.mark.parametrize(
+    "name", ["report_pass", "report-passw", "report_pasword", "pass", "passwor", "loose_master-pasw"]
+)
+def test_abbreviated_and_mistyped_names_of_passwords_are_secret(name: str) -> None:
+    """What MariaDB takes for a password's option, and what its writer meant as one, is masked."""
+    assert is_secret(name)
+
+
+@pytest.mark.parametrize("name", ["password_history", "bypass", "compass", "password_lock_time", "passive_mode"])
+def test_names_that_only_look_like_a_password_are_not_secret(name: str) -> None:
+    """Policies of passwords, and words that end alike, keep their values."""
+    assert not is_secret(name)

@@ -74,17 +74,24 @@ def _block(f: Finding, colour: bool) -> str:
 
 
 def _about(f: Finding) -> str:
-    what = f"{f.option} = {f.value}" if f.option and f.value is not None else f.option or ""
+    what = f"{f.option} = {f.value or '(empty)'}" if f.option and f.value is not None else f.option or ""
     where = f"{f.location.path}:{f.location.line}" if f.location and f.location.line else ""
     return ", ".join(x for x in (what, where) if x)
+
+
+def _place_of(option_line: str, f: Finding) -> str:
+    """The line to write it in; the file alone where the finding's line holds another option, which is to stay."""
+    if not f.location or not f.location.line:
+        return ""
+    own = option_line.partition(" = ")[0] in (f.canonical, f.option)
+    return f"{f.location.path}:{f.location.line}  " if own else f"{f.location.path}  "
 
 
 def _action(a: Action, f: Finding) -> Iterator[str]:
     if a.statement:
         yield f"  do now    {clean(a.statement)}"
     if a.option_line:
-        place = f"{f.location.path}:{f.location.line}  " if f.location and f.location.line else ""
-        yield f"  keep      {clean(place + a.option_line)}"
+        yield f"  keep      {clean(_place_of(a.option_line, f) + a.option_line)}"
     risk = a.risk or ("" if not (a.statement or a.option_line) else "none known")
     restart = "needs a restart" if a.restart else "no restart" if a.statement else ""
     if risk or restart:

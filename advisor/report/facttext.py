@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from advisor.report.audited import Audited
 
 LABEL = 10
+DIGITS = 20  # of the largest number that a server holds
 READS = ("com_select",)
 WRITES = ("com_insert", "com_update", "com_delete", "com_replace")
 
@@ -120,7 +121,7 @@ def _connections(server: Server) -> str:
     """The peak since the start, and Threads_running, in which servers count threads of their own too."""
     used, running = server.counter("max_used_connections"), server.counter("threads_running")
     limit = server.variables.get("max_connections", "")
-    most = f"{int(limit):,}" if limit.isdigit() else "?"
+    most = f"{int(limit):,}" if limit.isdecimal() and len(limit) <= DIGITS else "?"
     peak = "unknown" if used is None else f"{used:,}"
     return f"peak {peak} of {most} connections, {plural(running or 0, 'thread')} running"
 

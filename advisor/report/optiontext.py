@@ -25,6 +25,7 @@ KINDS = {
     "string": "text",
     "flag": "switch without a value",
 }
+LONG = 60  # a list that is longer than a line of the table is broken at its commas
 ARGUMENTS = {"none": "takes no value", "optional": "value optional", "required": "value required"}
 
 
@@ -115,4 +116,6 @@ def _default(option: Option | None) -> str:
     if option.ignored:
         return "accepted, and does nothing"
     shown = option.default if option.default is not None else "depends on the host" if option.host else "not known"
+    if len(shown) > LONG:
+        shown = shown.replace(",", ", ")
     return shown + (f" (running: {option.running})" if option.running is not None else "")

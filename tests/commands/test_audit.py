@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -164,3 +165,36 @@ def test_broken_snapshots(mycnf: Mycnf, tmp_path: Path) -> None:
         ended = mycnf("audit", "--snapshot", file)
         assert (ended.code, ended.out) == (2, "")
         assert len(ended.err.splitlines()) == 1
+
+
+def test_hostile_server_text_is_harmless(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Escapes, endless values and numbers beyond all bounds reach no terminal and break nothing."""
+    snapshot = json.loads((CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json").read_text())
+    snapshot["server"]["variables"].update(
+        hostname="\x1b[31mdb1\x1b]0;title\x07\u202egnp",
+        version_comment="\x1b[2J" + "A" * 5000,
+        tls_version="TLSv1,\x1b[31m",
+        max_connections="9" * 400,
+        read_buffer_size="9" * 5000,
+    )
+    file = tmp_path / "hostile.snap"
+    file.write_text(json.dumps(snapshot))
+    for form in ("text", "concise", "json"):
+        ended = mycnf("audit", "--snapshot", file, "--format", form)
+        assert ended.code == 1, ended.err
+        assert all(c.isprintable() or c == "\n" for c in ended.out)
+
+
+def test_a_line_is_kept_for_its_own_option(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Advice to write another option than the one on the finding's line names the file, not that line."""
+    snapshot = json.loads((CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json").read_text())
+    for file in snapshot["files"]["files"]:
+        lines = file["text"].splitlines(keepends=True)
+        file["text"] = "".join("\n" if "expire_logs" in line else line for line in lines)
+    for name in ("binlog_expire_logs_seconds", "expire_logs_days"):
+        snapshot["server"]["origins"][name] = {"source": "COMPILE-TIME", "path": ""}
+    path = tmp_path / "no-expiry.snap"
+    path.write_text(json.dumps(snapshot))
+    out = mycnf("audit", "--snapshot", path, "--select", "BIN001,SEC004").out
+    assert re.search(r"^  keep +\S+\.cnf  binlog_expire_logs_seconds", out, re.MULTILINE), out
+    assert re.search(r"^  keep +\S+\.cnf:\d+  local_infile", out, re.MULTILINE), out
