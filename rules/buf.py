@@ -79,9 +79,9 @@ def _too_large(
     docs=Docs(
         why="On these versions a scan of a MyISAM or Aria table reads the data file in pieces of exactly "
         "read_buffer_size. In the published sweep 128K was fastest; 2M took 52 percent longer from disk and "
-        "9 percent longer from cache. Why is open: readers of the sweep suggested the processor's cache and "
-        "the size from which malloc maps fresh pages, and its author confirmed neither. At start-up the "
-        "buffer also sets how much a small MEMORY table takes.",
+        "9 percent longer from cache. Why is open: the processor's cache, the size from which malloc maps "
+        "fresh pages and the stripe of the disks come to mind, and none is confirmed. At start-up the buffer "
+        "also sets how much a small MEMORY table takes.",
         fix="Go back to 128K, for all sessions. A session that loads or scans in bulk may set its own value.",
         risk="None known; no restart. Measure a nightly scan before and after where one matters.",
         exceptions="Servers that scan MyISAM or Aria from network storage with a high latency a request. "

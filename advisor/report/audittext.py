@@ -62,7 +62,7 @@ def _block(f: Finding, colour: bool) -> str:
     sure = f.confidence.value
     room = max(2, WIDTH - len(head) - len(sure))
     lines = [f"{painted(f.severity.value, f.severity, colour)}  {f.code} {bold(f.name, colour)}{' ' * room}{sure}"]
-    lines += [clean(f"  {about}") for about in [_about(f)] if about]
+    lines += [clean(f"  {about}") for about in _about(f)]
     lines.append(wrap(clean(f.message), "  "))
     if f.help and not f.actions:
         lines.append(wrap(clean(f.help), "  help      "))
@@ -73,10 +73,13 @@ def _block(f: Finding, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def _about(f: Finding) -> str:
+def _about(f: Finding) -> list[str]:
+    """The setting and its place on one line of the page, or on a line each."""
     what = f"{f.option} = {f.value or '(empty)'}" if f.option and f.value is not None else f.option or ""
     where = f"{f.location.path}:{f.location.line}" if f.location and f.location.line else ""
-    return ", ".join(x for x in (what, where) if x)
+    parts = [x for x in (what, where) if x]
+    joined = ", ".join(parts)
+    return parts if len(joined) > WIDTH - 2 else [joined][: len(parts)]
 
 
 def _place_of(option_line: str, f: Finding) -> str:

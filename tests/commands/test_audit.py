@@ -198,3 +198,11 @@ def test_a_line_is_kept_for_its_own_option(mycnf: Mycnf, tmp_path: Path) -> None
     out = mycnf("audit", "--snapshot", path, "--select", "BIN001,SEC004").out
     assert re.search(r"^  keep +\S+\.cnf  binlog_expire_logs_seconds", out, re.MULTILINE), out
     assert re.search(r"^  keep +\S+\.cnf:\d+  local_infile", out, re.MULTILINE), out
+
+
+def test_a_setting_and_its_place_fit_the_page(mycnf: Mycnf) -> None:
+    """Where both together are wider than a terminal the place has a line to itself."""
+    out = mycnf("audit", "--snapshot", CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json").out
+    told = [line for line in out.splitlines() if not line.startswith("  keep ")]
+    assert max(map(len, told)) <= 80
+    assert "\n  loose_binlog_expire_logs_seconds = 0\n  /etc/" in out
