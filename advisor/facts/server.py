@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 
@@ -99,7 +100,7 @@ class Server:
     def counter(self, name: str) -> int | None:
         """A status counter since the server started, None where this server has none of that name."""
         text = self.status.get(name.lower())
-        return int(text) if text is not None and text.lstrip("-").isdigit() else None
+        return int(text) if text is not None and re.fullmatch(r"-?[0-9]{1,20}", text) else None
 
     @property
     def uptime(self) -> int:
