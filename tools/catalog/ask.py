@@ -182,6 +182,8 @@ def other_value(row: Row, default: str) -> str | None:
         size = int(row.get("block") or 1)
         tries = (low + (high - low) * p // 1000 // size * size for p in (3, 7, 1, 500))
         return next((str(t) for t in tries if str(t) != default and low <= t <= high), None)
+    if row["kind"] == "double" and row.get("min") and row.get("max"):
+        return next((v for v in ("2.5", "0.5", "50.5") if float(row["min"]) <= float(v) <= float(row["max"])), None)
     if row["kind"] in ("enum", "set"):
         return next((m for m in row.get("values", "").split("|") if m and m != default), None)
     return "zzz" if row["kind"] == "string" else None

@@ -18,8 +18,8 @@ Build = dict[str, Record]
 
 # What these take is limited by the host that was asked, or follows another option.
 LIMITED = {"back_log", "port", "max_connections", "table_open_cache", "open_files_limit", "lower_case_table_names",
-           "table_definition_cache", "table_cache", "host_cache_size", "thread_cache_size", "thread_pool_size"}  # fmt: skip
-# A server that is given the first moves the second (effects.tsv; a limit of the host hides it for table_cache).
+           "query_cache_size", "table_definition_cache", "table_cache", "host_cache_size", "thread_cache_size", "thread_pool_size"}  # fmt: skip
+# The first is no variable, so nobody tells its range.
 SPELLINGS = {"table_cache": "table_open_cache"}
 # Sources that tell the kinds of an asked server whose own tables don't, nearest first.
 DECLARED_FOR = {
@@ -204,19 +204,28 @@ def asked(name: str) -> Build:
     add_probes(build, name)
     add_hidden(build, name)
     add_plugins(build, name)
-    add_spellings(build)
+    add_spellings(build, name)
     running.add_running(build, name)
     add_declared(build, name)
     add_printed(build, "servers", name)
     return fill(build)
 
 
-def add_spellings(build: Build) -> None:
-    """Options of an older name that set the same variable as another one (MariaDB): they take what that one takes."""
-    for option, other in SPELLINGS.items():
-        if option in build and other in build:
-            put(build[option], {"alias_of": other}, "asked")
-            build[option] |= {f: build[other][f] for f in ("kind", "bits", "min", "max") if f in build[other]}
+def add_spellings(build: Build, name: str) -> None:
+    """Options that are two names of one thing: each, put alone, moved the other. One is the name, the others its aliases."""
+    rows = read("servers", name, "effects.tsv")
+    moves = {(r["option"], r["other"]) for r in rows}
+    for one, other in sorted(moves):
+        same = (other, one) in moves and build[one]["kind"].value == build[other]["kind"].value
+        if (same or SPELLINGS.get(one) == other) and lesser(build[one], one) > lesser(build[other], other):
+            put(build[one], {"alias_of": other}, "asked")
+            if SPELLINGS.get(one) == other:
+                build[one] |= {f: build[other][f] for f in ("kind", "bits", "min", "max") if f in build[other]}
+
+
+def lesser(record: Record, option: str) -> tuple[bool, bool, bool, str]:
+    """Orders two names of one thing, the one that is meant to be used first."""
+    return "warned" in record, "variable" not in record, bool(re.search("slave|master", option)), option
 
 
 def printed(name: str, build_name: str) -> Build:

@@ -9,13 +9,14 @@ import argparse
 import json
 import os
 import re
+from typing import Any
 
 import elsewhere
 import history
 from builds import Record
 from fact import Fact
 from series import SERIES, test_plugin
-from tables import Version, canonical, read
+from tables import Version, canonical, read, version
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "advisor", "catalog", "data")
 ORDER = ("arg", "kind", "bits", "min", "max", "block", "values", "default", "running", "shown", "variable", "scope",
@@ -112,7 +113,19 @@ def catalog(name: str) -> dict[str, dict[str, object]]:
         if "warned" in record and "deprecated" not in record:
             record = record | {"deprecated": Fact(STANDS_FOR[name].split("-")[1], record["warned"].source)}
         found[option] = entry(option, with_plugin(option, record, flavour, name), before)
+    for record in found.values():
+        part_alias(record, found, number)
     return found
+
+
+def part_alias(record: dict[str, Any], found: dict[str, dict[str, Any]], number: Version) -> None:
+    """A name is no alias before the patch that brought the other name, nor where the other name is unknown."""
+    other = found.get(record.get("alias_of", ""))
+    if other is None:
+        record.pop("alias_of", None)
+    elif "since" in other and version(other["since"])[:2] == number:
+        changes = [*record.get("was", []), [other["since"], {"alias_of": None}]]
+        record["was"] = sorted(changes, key=lambda change: version(change[0]), reverse=True)
 
 
 def dump(value: object) -> str:

@@ -16,6 +16,8 @@ Merged = dict[str, tuple[builds.Record, list[tuple[Version, builds.Record]]]]
 RUNNING_97 = {canonical(r["option"]) for r in read("servers", "mysql-9.7.4", "options.tsv")}
 # Defaults that count what a version has (errors, statements), so that they move with every patch.
 COUNTED = ("performance_schema_error_size", "performance_schema_max_statement_classes")
+# What 9.7 is believed of an option that 8.0 has too, where 8.0 itself tells nothing.
+LENT = ("values", "scope", "alias_of")
 # Options that only the servers' own test plugins add.
 TEST_PLUGINS = ("example", "null_audit", "simple_parser", "test_", "mock", "rewrite_example", "replication_observers")
 
@@ -50,7 +52,7 @@ def mysql_80() -> Merged:
     for option, (record, before) in merged.items():
         if option in newer:
             lent = {
-                f: v for f, v in weaken(newer[option][0]).items() if "arg" not in record or f in ("values", "scope")
+                f: v for f, v in weaken(newer[option][0]).items() if "arg" not in record or f in LENT
             }
             merged[option] = (history.complete([lent | record]), before)
     for option in newer.keys() - merged.keys():
