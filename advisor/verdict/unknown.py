@@ -66,7 +66,8 @@ def _from_elsewhere(presence: Presence, target: Target) -> Taken:
         why = f"{presence.name} came with {FLAVOURS[own.flavour]} {own.first}, later than this target."
         return Taken(Outcome.UNKNOWN, None, why)
     if not own.gone and _version(own.last) >= target.version:
-        why = f"Other versions of {FLAVOURS[own.flavour]} know {presence.name} ({own.first} to {own.last}), not this one."
+        spans = f"{FLAVOURS[own.flavour]} {own.first} to {own.last}"
+        why = f"{spans} know {presence.name}, but not this version."
         return Taken(Outcome.UNKNOWN, None, why)
     last = f"in {own.gone}" if own.gone else f"after {own.last}"
     return Taken(Outcome.REMOVED, None, f"{presence.name} was removed {last}.{instead}")
