@@ -19,6 +19,7 @@ Build = dict[str, Record]
 # What these take is limited by the host that was asked, or follows another option.
 LIMITED = {"back_log", "port", "max_connections", "table_open_cache", "open_files_limit", "lower_case_table_names",
            "query_cache_size", "table_definition_cache", "table_cache", "host_cache_size", "thread_cache_size", "thread_pool_size"}  # fmt: skip
+REPLACED = {row["name"] for row in read("changes", "events.tsv") if row["event"] == "replaced"}
 # The first is no variable, so nobody tells its range.
 SPELLINGS = {"table_cache": "table_open_cache"}
 # Sources that tell the kinds of an asked server whose own tables don't, nearest first.
@@ -225,7 +226,7 @@ def add_spellings(build: Build, name: str) -> None:
 
 def lesser(record: Record, option: str) -> tuple[bool, bool, bool, str]:
     """Orders two names of one thing, the one that is meant to be used first."""
-    return "warned" in record, "variable" not in record, bool(re.search("slave|master", option)), option
+    return "warned" in record or option in REPLACED, "variable" not in record, bool(re.search("slave|master", option)), option
 
 
 def printed(name: str, build_name: str) -> Build:

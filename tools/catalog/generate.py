@@ -113,8 +113,8 @@ def catalog(name: str) -> dict[str, dict[str, object]]:
         if "warned" in record and "deprecated" not in record:
             record = record | {"deprecated": Fact(STANDS_FOR[name].split("-")[1], record["warned"].source)}
         found[option] = entry(option, with_plugin(option, record, flavour, name), before)
-    for record in found.values():
-        part_alias(record, found, number)
+    for written in found.values():
+        part_alias(written, found, number)
     return found
 
 
