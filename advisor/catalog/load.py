@@ -108,8 +108,13 @@ def load(target: Target) -> Catalog:
     if target not in _LOADED:
         read_as = catalog_for(target)
         with open(f"{_FOLDER}{read_as.flavour}-{read_as.series}.json", encoding="utf-8") as f:
-            records: dict[str, dict[str, Any]] = json.load(f)["options"]
-        options = {n: _at(raw, read_as.version) for n, raw in records.items() if _known(raw, read_as.version)}
+            told = json.load(f)
+        options: dict[str, dict[str, Any]] = told["options"]
+        for name in told["moving"]:
+            if _known(options[name], read_as.version):
+                options[name] = _at(options[name], read_as.version)
+            else:
+                del options[name]
         _LOADED[target] = Catalog(target, read_as, options)
     return _LOADED[target]
 

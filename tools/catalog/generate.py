@@ -136,7 +136,14 @@ def dump(value: object) -> str:
 def text(name: str, options: dict[str, dict[str, object]]) -> str:
     """The catalog's file: one option a line, sorted."""
     lines = ",\n".join(f"{dump(option)}:{dump(record)}" for option, record in sorted(options.items()))
-    return f'{{"series":{dump(name)},"options":{{\n{lines}\n}}}}\n'
+    moving = [option for option, record in sorted(options.items()) if moves(record, SERIES[name][0])]
+    return f'{{"series":{dump(name)},"moving":{dump(moving)},"options":{{\n{lines}\n}}}}\n'
+
+
+def moves(record: dict[str, Any], number: Version) -> bool:
+    """Whether two patches of a series may know different things of an option: the reader need look at no other."""
+    came, went = version(record.get("since", "0")), version(record.get("gone", "9999"))
+    return "was" in record or came[:2] >= number or went[:2] <= number
 
 
 def main() -> None:
