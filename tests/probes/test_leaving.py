@@ -19,7 +19,9 @@ from probes.sandbox import start as start_sandbox
 from probes.sandbox.scratch import MARKER, PREFIX, Scratch
 
 OWNER = """
-import sys, time
+import signal, sys, time
+# A background job of a shell without job control is born deaf to SIGINT, and so would be its children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from probes.sandbox import Binary, start
 from advisor.model import Target
 binary = eval(sys.argv[1])
