@@ -19,10 +19,11 @@ SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_c
 
 def settle(given: Values, catalog: Catalog) -> Settled:
     """The values that help prints; `given` holds what the lines made, by canonical name, the last line last."""
-    settled = Settled(dict(given), {})
+    settled = Settled(dict(given), {}, {})
     target = catalog.target
     _aliases(settled.values, catalog)
-    _binary_log_name(settled, target)
+    refused = refusals(settled.values, target)
+    _binary_log_name(settled, target, stopped="log_bin" in refused)
     _no_network(settled)
     _ssl(settled)
     if target.is_mariadb:
@@ -31,7 +32,7 @@ def settle(given: Values, catalog: Catalog) -> Settled:
         _relay_log_size(settled, catalog)
     elif not target.since("mysql", 8):
         _log_warnings(settled)
-    return settled
+    return settled._replace(refused=refused)
 
 
 def refusals(values: Values, target: Target) -> dict[str, str]:
@@ -73,10 +74,13 @@ def _aliases(values: Values, catalog: Catalog) -> None:
     values.update({name: last[root] for name, root in roots.items()})
 
 
-def _binary_log_name(settled: Settled, target: Target) -> None:
-    """Servers cut the extension off, MySQL the last one and MariaDB all; 5.7 does so only where it has a server id."""
+def _binary_log_name(settled: Settled, target: Target, *, stopped: bool) -> None:
+    """Servers cut the extension off, MySQL the last one and MariaDB all, unless one has stopped at the option before."""
     name = settled.values.get("log_bin")
-    if name is None or name == NOTHING or (_before_8(target) and "server_id" not in settled.values):
+    if name is None or name == NOTHING:
+        return
+    if stopped:
+        settled.values["log_bin"] = NOTHING if name == HOST_BINLOG else name
         return
     if name == HOST_BINLOG:
         settled.values["log_bin"] = (target.is_mariadb and _base_name(settled.values)) or name

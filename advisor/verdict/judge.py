@@ -159,15 +159,14 @@ def _settle(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, Li
     """The effective lines, by identity, as they are once options have acted on each other."""
     given = {name: line.value for name, line in effective.items() if line.value is not None}
     after = effects.settle(given, catalog)
-    refused = effects.refusals(after.values, catalog.target)
     up = startup.running(after.values, catalog)
     settled = {}
     for name, line in effective.items():
         value = after.values.get(name)
         shown = startup.in_help(value, line.option, catalog.target)
         moved = line._replace(value=shown, running=up.get(name, value if shown != value else None))
-        if name in refused and line.outcome not in REFUSED:
-            moved = moved._replace(outcome=Outcome.INVALID, reason=refused[name])
+        if name in after.refused and line.outcome not in REFUSED:
+            moved = moved._replace(outcome=Outcome.INVALID, reason=after.refused[name])
         elif name in after.why and line.outcome not in REFUSED:
             moved = moved._replace(outcome=Outcome.ADJUSTED, reason=after.why[name])
         settled[id(line)] = moved

@@ -121,7 +121,9 @@ Values = dict[str, str]
 
 
 class Settled(NamedTuple):
-    """Values by canonical name after all options are read, and why some moved (an alias moves without a word)."""
+    """Values by canonical name after all options are read, why some moved (an alias moves without a word), and at which
+    options the server stops because of others."""
 
     values: Values
     why: dict[str, str]
+    refused: dict[str, str]
