@@ -1,0 +1,92 @@
+"""What one run of a server says of an option file: the error it stops at, what it changes aloud, what it prints."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from probes.sandbox import Binary
+from probes.sandbox.ask import as_user
+from probes.sandbox.binary import run_briefly
+from probes.sandbox.placement import help_values, placement
+
+# What servers call the ways to refuse an option, and the finding that says the same.
+ERRORS = {
+    "unknown-option": r"unknown (?:variable|option) '(?:--)?(?P<name>[^'=]*)(?:=(?P<value>.*?))?'\.?$",
+    "ambiguous-option": r"ambiguous option '(?:--)?(?P<name>[^'=]*)(?:=(?P<value>.*?))?'",
+    "missing-argument": r"option '(?:--)?(?P<name>[^'=]*)' requires an argument",
+    "unexpected-argument": r"option '(?:--)?(?P<name>[^'=]*)' cannot take an argument",
+    "invalid-value": r"Error while setting value '(?P<value>.*)' to '(?P<name>[^']*)'",
+}
+NAMES_ONE = re.compile(r"'(?:--)?(?P<name>[\w-]+)(?:=(?P<value>[^']*))?'")
+MOVED = re.compile(r"option '(?P<name>[^']*)': (?:un)?signed value (?P<was>\S+) adjusted to (?P<now>\S+?)\.?$")
+MOVED_REAL = re.compile(r"option '(?P<name>[^']*)': value (?P<was>\S+) adjusted to (?P<now>\S+?)\.?$")
+NO_BOOLEAN = re.compile(r"option '(?P<name>[^']*)': boolean value '(?P<was>.*)' (?:was not|wasn't) recognized")
+STAMP = re.compile(r"^\S+ +(?:\S+ )??\d+ (?=\[)")
+# Told as errors, though the server goes on.
+GOES_ON = ("Unknown locale",)
+
+
+class Stop(NamedTuple):
+    """The error that a server stops at: which kind, and the option and value it names, None where it names none."""
+
+    kind: str
+    name: str | None
+    value: str | None
+    said: str
+
+
+class Answer(NamedTuple):
+    """What a server made of a file; `moved` are the values it changed aloud, by option, in their order."""
+
+    stop: Stop | None
+    values: dict[str, str]
+    moved: dict[str, list[str]]
+    said: str
+
+
+def ask(binary: Binary, path: str, empty: str) -> Answer:
+    """Put the file to the server; `empty` is an empty folder for its data directory."""
+    target = binary.target
+    command = [binary.program, f"--defaults-file={path}", *placement(binary), f"--datadir={empty}", "--tmpdir=/tmp"]
+    loud = ["--log-error-verbosity=3"] if target.since("mysql", 8) else []
+    done = run_briefly([*command, *loud, "--verbose", "--help"], cwd=empty)
+    stop = _stop(done.stderr, failed=done.returncode != 0, tolerant=target.since("mysql", 8))
+    if stop is None and target.since("mysql", 8, 0, 16):
+        # Under --help these servers call no option unknown.
+        told = run_briefly([*command, *as_user(), "--validate-config"], cwd=empty).stderr
+        unknown = [line for line in told.splitlines() if re.search("unknown (var|opt)", line)]
+        stop = _stop("\n".join(unknown), failed=bool(unknown), tolerant=False)
+    values = {name.replace("-", "_").lower(): value for name, value in help_values(done.stdout).items()}
+    return Answer(stop, values, _moved(done.stderr), done.stderr)
+
+
+def _stop(said: str, *, failed: bool, tolerant: bool) -> Stop | None:
+    errors = [line for line in said.splitlines() if "[ERROR]" in line]
+    if not failed and tolerant:
+        errors = [line for line in errors if not any(word in line for word in GOES_ON)]
+    errors = [line for line in errors if not line.endswith(" Aborting")] or (["[ERROR]"] if failed else [])
+    if not errors:
+        return None
+    for line in errors:
+        for kind, pattern in ERRORS.items():
+            match = re.search(pattern, line)
+            if match:
+                told = match.groupdict()
+                return Stop(kind, _name(told["name"]), told.get("value"), STAMP.sub("", line))
+    match = NAMES_ONE.search(errors[0].partition("[ERROR]")[2])
+    return Stop("invalid-value", _name(match["name"]) if match else None, None, STAMP.sub("", errors[0]))
+
+
+def _name(text: str) -> str:
+    return text.replace("-", "_").lower()
+
+
+def _moved(said: str) -> dict[str, list[str]]:
+    moved: dict[str, list[str]] = {}
+    for line in said.splitlines():
+        if match := MOVED.search(line) or MOVED_REAL.search(line):
+            moved.setdefault(_name(match["name"]), []).append(match["now"])
+        elif match := NO_BOOLEAN.search(line):
+            moved.setdefault(_name(match["name"]), []).append("FALSE")
+    return moved

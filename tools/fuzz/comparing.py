@@ -1,0 +1,131 @@
+"""Compares a server's truth with the verdict, setting by setting."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from answers import Stop
+from truth import Truth
+
+from advisor.catalog.load import load
+from advisor.model import Target
+from advisor.optionfile import resolve
+from advisor.verdict import REFUSED, FileVerdict, LineVerdict, Outcome, judge_file
+
+# Given on the command line when a server is asked, decided by the operating system's limits, or made of the host's name.
+HOST = frozenset(
+    (
+        *("basedir", "datadir", "tmpdir", "plugin_dir", "character_sets_dir", "lc_messages_dir", "secure_file_priv", "user"),
+        *("log_error_verbosity", "open_files_limit", "table_open_cache", "table_cache", "table_definition_cache"),
+        *("max_connections", "innodb_open_files", "back_log", "table_open_cache_instances"),
+    )
+)
+FINDINGS = {
+    Outcome.UNKNOWN: "unknown-option",
+    Outcome.REMOVED: "unknown-option",
+    Outcome.AMBIGUOUS: "ambiguous-option",
+    Outcome.INVALID: "invalid-value",
+    Outcome.MISSING_ARGUMENT: "missing-argument",
+    Outcome.UNEXPECTED_ARGUMENT: "unexpected-argument",
+}
+SILENT = (8, 0, 15)  # calls no option unknown under --help and has nothing else that would
+TELLS_LITTLE = (5, 7)
+SECRET = "********"
+
+
+class Disagreement(NamedTuple):
+    """One setting that the server takes otherwise than foretold: its line's place, and in which way."""
+
+    at: int
+    what: str
+    detail: str
+
+
+def judge(lines: list[str], target: Target) -> FileVerdict:
+    """The verdict on the file."""
+    text = "".join(line + "\n" for line in lines).encode("utf-8", "surrogateescape")
+    return judge_file(resolve(["f.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: text), load(target))
+
+
+def compare(lines: list[str], truth: Truth, target: Target) -> list[Disagreement]:
+    """Every setting about which the two differ, one entry each."""
+    verdict = judge(lines, target)
+    found = {d.at: d for d in [*_values(verdict, truth), *_adjusted(verdict, truth), *_refused(verdict, truth)]}
+    return [found[at] for at in sorted(found)]
+
+
+def _at(line: LineVerdict) -> int:
+    return line.placed.line.number - 1
+
+
+def _refused(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
+    ours = {_at(line): line for line in verdict.lines if line.outcome in REFUSED and not line.loose}
+    if verdict.catalog.target.version == SILENT:
+        ours = {at: x for at, x in ours.items() if x.outcome not in (Outcome.UNKNOWN, Outcome.REMOVED)}
+    only_ours = [at for at in ours if at not in truth.refused]
+    only_theirs = [at for at in truth.refused if at not in ours]
+    for at in [at for at in only_theirs if truth.refused[at].name is None]:
+        # A clash of several options is told without a name, and any of them may be called the one.
+        also = next((other for other in only_ours if ours[other].value is not None), None)
+        if also is not None:
+            only_ours.remove(also)
+            only_theirs.remove(at)
+    found = [Disagreement(at, "refused by the server alone", truth.refused[at].said) for at in only_theirs]
+    found += [Disagreement(at, "refused by the verdict alone", ours[at].reason) for at in only_ours]
+    return found + [
+        Disagreement(at, "refused under another name", f"{stop.said} | {ours[at].outcome}")
+        for at, stop in truth.refused.items()
+        if at in ours and not _same_name(stop, ours[at])
+    ]
+
+
+def _same_name(stop: Stop, line: LineVerdict) -> bool:
+    return stop.kind == FINDINGS[line.outcome]
+
+
+def _adjusted(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
+    if truth.last is None or verdict.catalog.target.version[:2] == TELLS_LITTLE:
+        return []
+    ours: dict[str, list[LineVerdict]] = {}
+    for line in verdict.lines:
+        if line.outcome is Outcome.ADJUSTED:
+            ours.setdefault(line.canonical or "", []).append(line)
+    found = []
+    for name, moved in truth.last.moved.items():
+        lines = ours.get(name, [])
+        if len(lines) < len(moved):
+            found.append(Disagreement(_line_of(name, verdict), "adjusted by the server alone", f"{name}: {moved}"))
+    for name, lines in ours.items():
+        last = lines[-1]
+        silent = truth.last.values.get(name) not in (None, number(last.placed.line.value))
+        if name not in truth.last.moved and not silent and _at(last) not in truth.refused:
+            found.append(Disagreement(_at(last), "adjusted by the verdict alone", f"{name}: {last.reason}"))
+    return found
+
+
+def _line_of(name: str, verdict: FileVerdict) -> int:
+    named = [_at(line) for line in verdict.lines if line.canonical == name]
+    return named[-1] if named else 0
+
+
+def number(raw: str | None) -> str | None:
+    """A number with a suffix, written out."""
+    match = re.fullmatch(r"\s*(-?\d+)\s*([kmgtpe]?)\w*\s*", raw or "", re.IGNORECASE)
+    return str(int(match[1]) * 1024 ** " kmgtpe".index(match[2].lower() or " ")) if match else None
+
+
+def _values(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
+    if truth.last is None:
+        return []
+    found = []
+    for name, line in verdict.effective.items():
+        said = truth.last.values.get(name, "")
+        if _at(line) in truth.refused or name in HOST or (line.value or "") == said or _of_host(line):
+            continue
+        found.append(Disagreement(_at(line), "another value", f"{name}: server {said!r} verdict {line.value!r}"))
+    return found
+
+
+def _of_host(line: LineVerdict) -> bool:
+    return (line.value or "").startswith("(host name)")

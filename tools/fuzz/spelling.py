@@ -1,0 +1,63 @@
+"""Ways to write an option's name; all but the plain ones stand on the list of known traps."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from vocabulary import Entry
+
+
+def dashed(name: str) -> str:
+    """With dashes for underscores."""
+    return name.replace("_", "-")
+
+
+def _mixed(name: str, chance: random.Random) -> str:
+    return "".join(chance.choice("-_") if c == "_" else c for c in name)
+
+
+def _recased(name: str, chance: random.Random) -> str:
+    return chance.choice([name.upper(), name.title(), name.replace("_", "-").title()])
+
+
+def _short(name: str, chance: random.Random) -> str:
+    return name[: chance.randrange(min(3, len(name)), max(4, len(name)))]
+
+
+def _slipped(name: str, chance: random.Random) -> str:
+    at = chance.randrange(len(name))
+    return chance.choice([name[:at] + name[at + 1 :], name[:at] + "x" + name[at:], name + "s"]) or "x"
+
+
+def _prefixed(*prefixes: str) -> Callable[[str, random.Random], str]:
+    return lambda name, chance: chance.choice(prefixes) + chance.choice([name, dashed(name)])
+
+
+Spell = Callable[[str, random.Random], str]
+GENTLE: dict[str, tuple[int, Spell]] = {
+    "plain": (60, lambda name, _: name),
+    "dashes": (16, lambda name, _: dashed(name)),
+    "mixed": (3, _mixed),
+    "loose": (8, _prefixed("loose_", "loose-", "loose-loose-")),
+    "skip": (4, _prefixed("skip_", "skip-")),
+    "disable": (3, _prefixed("disable_", "disable-")),
+    "enable": (3, _prefixed("enable_", "enable-")),
+}
+# Servers refuse most of these.
+ODD: dict[str, tuple[int, Spell]] = {
+    "capitals": (2, _recased),
+    "maximum": (2, _prefixed("maximum_", "maximum-")),
+    "two prefixes": (2, _prefixed("loose-skip-", "skip-loose-", "skip-skip-", "loose_enable_", "loose-maximum-", "autoset_")),
+    "abbreviation": (4, _short),
+    "misspelt": (1, _slipped),
+    "dotted": (1, lambda name, chance: chance.choice(["hot.", "a.b.", "."]) + name),
+}
+PLAIN = ("plain", "dashes")
+
+
+def spell(entry: Entry, chance: random.Random, *, odd: bool) -> tuple[str, str]:
+    """A form and the name written in it."""
+    forms = ODD if odd else GENTLE
+    form = chance.choices(list(forms), [weight for weight, _ in forms.values()])[0]
+    return form, forms[form][1](entry.name, chance)

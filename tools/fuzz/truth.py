@@ -1,0 +1,118 @@
+"""The whole truth about a file: which lines the server refuses, one after the other, and what it makes of the rest."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+import shutil
+import tempfile
+from typing import NamedTuple
+
+from answers import Answer, Stop, ask
+
+from probes.sandbox import Binary
+
+MOST_ASKS = 120
+
+
+class Truth(NamedTuple):
+    """`refused` holds the refused lines by their place in the file; `last` what the server says of the others.
+
+    `last` is None where no end was found.
+    """
+
+    refused: dict[int, Stop]
+    last: Answer | None
+    asks: int
+
+
+class Interview:
+    """Puts a file to a server, takes the refused lines out and asks again, until nothing is refused."""
+
+    def __init__(self, binary: Binary, lines: list[str], folder: str) -> None:
+        self.binary = binary
+        self.lines = lines
+        self.asks = 0
+        self.path = os.path.join(folder, "asked.cnf")
+        self.empty = os.path.join(folder, "data")
+        os.makedirs(self.empty, exist_ok=True)
+
+    def ask(self, left: list[int]) -> Answer:
+        """The answer to some of the lines, by their places."""
+        self.asks += 1
+        with open(self.path, "w", encoding="utf-8", newline="") as f:
+            f.write("".join(self.lines[at] + "\n" for at in left))
+        return ask(self.binary, self.path, self.empty)
+
+    def truth(self) -> Truth:
+        """All refused lines, with the answer to what is left."""
+        left = list(range(len(self.lines)))
+        refused: dict[int, Stop] = {}
+        answer = self.ask(left)
+        while answer.stop is not None and self.asks < MOST_ASKS:
+            at, after = self._culprit(left, answer.stop)
+            if at is None or after is None:
+                return Truth(refused, None, self.asks)
+            refused[at] = answer.stop
+            left.remove(at)
+            answer = after
+        return Truth(refused, answer if answer.stop is None else None, self.asks)
+
+    def _culprit(self, left: list[int], stop: Stop) -> tuple[int | None, Answer | None]:
+        """The line that the server stops at, and its answer without it."""
+        suspects = [at for at in left if stop.name and names(self.lines[at], stop)]
+        for at in suspects:
+            answer = self.ask([other for other in left if other != at])
+            if answer.stop != stop or len(suspects) > 1 and _same_lines(self.lines, suspects):
+                return at, answer
+        at = self._search(left, stop)
+        return at, None if at is None else self.ask([other for other in left if other != at])
+
+    def _search(self, left: list[int], stop: Stop) -> int | None:
+        """The first line that the error needs, found by halves: a file's beginning has it or has it not."""
+        low, high = 0, len(left)
+        while low < high:
+            middle = (low + high) // 2
+            told = self.ask(left[: middle + 1]).stop
+            if told is not None and told.said == stop.said:
+                high = middle
+            else:
+                low = middle + 1
+        return left[low] if low < len(left) and not self.lines[left[low]].startswith("[") else None
+
+
+def _same_lines(lines: list[str], suspects: list[int]) -> bool:
+    return len({"".join(lines[at].split()) for at in suspects}) < len(suspects)
+
+
+def names(line: str, stop: Stop) -> bool:
+    """Whether the line may be the one that the error names: by its name, and by its value where one is told."""
+    name, equals, value = line.partition("=")
+    written = name.strip().partition(" ")[0].replace("-", "_").lower()
+    told = stop.name or ""
+    if stop.kind != "invalid-value":
+        return written == told
+    plain = value.partition(" #")[0].strip().strip("\"'").strip()
+    return (not equals or stop.value is None or plain == stop.value.strip()) and _akin(written, told)
+
+
+def _akin(written: str, told: str) -> bool:
+    """Whether one name is the end or the beginning of the other, once prefixes are off."""
+    last = written.rpartition(".")[2]
+    for prefix in ("loose_", "skip_", "disable_", "enable_", "maximum_", "loose_"):
+        last = last.removeprefix(prefix)
+    return last == told or told.startswith(last) or last.endswith(told)
+
+
+@functools.cache
+def _folder() -> str:
+    """A scratch folder of this process."""
+    folder = tempfile.mkdtemp(prefix="mycnf-fuzz-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def truth(binary: Binary, lines: list[str]) -> Truth:
+    """All that the server says of the lines, asked again and again."""
+    return Interview(binary, lines, _folder()).truth()

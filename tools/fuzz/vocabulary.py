@@ -1,0 +1,88 @@
+"""What settings are made of: the options that a server prints, with what the catalog's data says of their kinds.
+
+Nothing of the verdict is used here: names come from the servers' own help, kinds and ranges are read as plain data.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from typing import Any, NamedTuple
+
+from probes.sandbox import Binary
+from probes.sandbox.ask import ask_help
+from probes.sandbox.placement import help_values
+
+DATA = os.path.join(os.path.dirname(__file__), "..", "..", "advisor", "catalog", "data")
+NUMBERS = ("int", "uint")
+# Options that end the program, change what it is asked, or reach out of its scratch directory.
+NEVER = (
+    "help", "verbose", "version", "bootstrap", "initialize", "daemonize", "chroot", "debug", "print_defaults", "defaults_",
+    "no_defaults", "standalone", "console", "user", "init_file", "gdb", "core_file", "install", "remove", "upgrade", "wsrep",
+    "validate_config", "datadir", "basedir", "tmpdir", "lc_messages_dir", "character_sets_dir", "plugin_dir", "secure_file_priv",
+    "log_error_verbosity", "keyring_migration", "innodb_dedicated_server", "no_dd_upgrade", "no_monitor", "early_plugin_load",
+    "plugin_load", "symbolic_links", "temp_pool", "stack_trace", "safe_user", "language",
+)  # fmt: skip
+
+
+class Entry(NamedTuple):
+    """One option as material: `kind` as in the catalog's data, `where` says known, hidden, plugin or elsewhere."""
+
+    name: str
+    kind: str
+    where: str
+    low: int
+    high: int
+    block: int
+    values: tuple[str, ...]
+    printed: str
+    alias: bool
+
+
+def _entry(name: str, raw: dict[str, Any], where: str, printed: str) -> Entry:
+    kind = raw.get("kind") or ("uint" if printed.isdigit() else "string")
+    values = tuple(raw.get("values", ()))
+    if kind == "flagset" and not values:
+        values = tuple(part.partition("=")[0] for part in (raw.get("default") or printed).split(","))
+    return Entry(
+        name,
+        kind,
+        where,
+        int(raw.get("min") or 0),
+        int(raw.get("max") or (1 << 32) - 1),
+        int(raw.get("block") or 1),
+        values,
+        printed or str(raw.get("default") or ""),
+        bool(raw.get("alias_of")),
+    )
+
+
+@functools.cache
+def _data(series: str) -> dict[str, dict[str, Any]]:
+    with open(os.path.join(DATA, f"{series}.json"), encoding="utf-8") as f:
+        options: dict[str, dict[str, Any]] = json.load(f)["options"]
+    return options
+
+
+def vocabulary(binary: Binary) -> list[Entry]:
+    """Every option to make settings of: the server's own, hidden ones, those of plugins, and those of other series."""
+    help_text = ask_help(binary, placed=True).stdout
+    printed = {name.replace("-", "_"): value for name, value in help_values(help_text).items()}
+    listed = {
+        line.split()[0].lstrip("-").partition("=")[0].partition("[")[0].replace("-", "_")
+        for line in help_text.splitlines()
+        if line.startswith("  --")
+    }
+    own = _data(f"{binary.target.flavour}-{binary.target.series}")
+    found = {}
+    for name in sorted({*printed, *listed, *own}):
+        raw = own.get(name, {})
+        known = name in printed or name in listed
+        where = "known" if known else "plugin" if raw.get("plugin") else "hidden"
+        found[name] = _entry(name, raw, where, printed.get(name, ""))
+    for file in sorted(os.listdir(DATA)):
+        for name, raw in _data(file.removesuffix(".json")).items() if file.startswith("m") else ():
+            if name not in found:
+                found[name] = _entry(name, raw, "elsewhere", "")
+    return [entry for name, entry in found.items() if not name.startswith(NEVER)]
