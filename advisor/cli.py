@@ -20,6 +20,7 @@ EPILOG = (
 )
 PRODUCT = "mycnf-advisor"
 SEVERITIES = ("error", "warning", "note", "never")
+FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown")
 
 
 def dispatch(argv: list[str]) -> int:
@@ -83,6 +84,16 @@ class _Parser(argparse.ArgumentParser):
         self.exit(exits.USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
+class _InOrder(argparse.Action):
+    """Keeps --format and -o in the order given, as (const, value): a file belongs to the format beside it."""
+
+    def __call__(
+        self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _option: str | None = None
+    ) -> None:
+        given = getattr(namespace, self.dest) or ()
+        setattr(namespace, self.dest, (*given, (self.const, values)))
+
+
 def _lint(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "files", nargs="*", metavar="FILE", help="option file, or - for stdin (default: this host's own files)"
@@ -97,7 +108,24 @@ def _lint(p: argparse.ArgumentParser) -> None:
     p.add_argument("--statistics", action="store_true", help="count findings by rule instead of listing them")
     p.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
     _reading(p)
-    _selecting(p, fail_on="warning", formats=("text", "concise", "json"))
+    _selecting(p, fail_on="warning")
+    p.add_argument(
+        "--format",
+        dest="reports",
+        action=_InOrder,
+        const="format",
+        choices=FORMATS,
+        help="how to print it (default: text; repeatable, each with its own -o)",
+    )
+    p.add_argument(
+        "-o",
+        "--output",
+        dest="reports",
+        action=_InOrder,
+        const="output",
+        metavar="FILE",
+        help="write there instead of to stdout",
+    )
     _machine(p)
 
 
@@ -116,7 +144,11 @@ def _audit(p: argparse.ArgumentParser) -> None:
     )
     _window(p)
     _connection(p)
-    _selecting(p, fail_on="error", formats=("text", "concise", "json"))
+    _selecting(p, fail_on="error")
+    p.add_argument(
+        "--format", default="text", choices=("text", "concise", "json"), help="how to print it (default: text)"
+    )
+    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
     _machine(p)
 
 
@@ -146,7 +178,7 @@ def _reading(p: argparse.ArgumentParser) -> None:
     p.add_argument("--isolated", action="store_true", help="use neither configuration file nor baseline")
 
 
-def _selecting(p: argparse.ArgumentParser, *, fail_on: str, formats: tuple[str, ...]) -> None:
+def _selecting(p: argparse.ArgumentParser, *, fail_on: str) -> None:
     p.add_argument(
         "--select", action="append", metavar="RULES", help="only these codes, names or families (comma-separated)"
     )
@@ -154,8 +186,6 @@ def _selecting(p: argparse.ArgumentParser, *, fail_on: str, formats: tuple[str, 
     p.add_argument(
         "--fail-on", choices=SEVERITIES, default=fail_on, help=f"exit 1 from this severity up (default: {fail_on})"
     )
-    p.add_argument("--format", default="text", choices=formats, help="how to print it (default: text)")
-    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
 
 
 def _machine(p: argparse.ArgumentParser) -> None:

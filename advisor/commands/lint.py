@@ -11,8 +11,8 @@ from advisor.catalog.targets import parse_target
 from advisor.commands.reading import read_resolved, take_stdin
 from advisor.engine import by_place, choose, fails
 from advisor.engine import run as run_rules
-from advisor.report import Checked
-from advisor.report.output import colour_wanted, write
+from advisor.report import Checked, Page
+from advisor.report.formats import pair, write_reports
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules.known import NO_HOST, NOT_ASKED, Known
@@ -31,21 +31,21 @@ USUAL = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
 
 def run(args: argparse.Namespace) -> int:
     """Check each file by itself for each target; unreadable ones are told on stderr and make the exit code 2."""
+    pairs = pair(args.reports or ())
     host = _host(args)
     rules = choose(args.select, args.ignore, files_only=host is NO_HOST)
     if args.select:
         _tell_skipped(rules, host)
     targets = [parse_target(t) for t in args.target or ()]
     checked: list[Checked] = []
-    broken = False
+    broken: list[str] = []
     for path in args.files or _usual_files():
         try:
             checked.extend(_check(path, targets, rules, host, args))
         except exits.MycnfError as error:
             _narrate(str(error))
-            broken = True
-    if checked or args.format == "json":
-        write(_render(checked, args), args.output)
+            broken.append(str(error))
+    write_reports(pairs, checked, _page(args, broken))
     found = [f for c in checked for f in c.findings]
     if broken:
         return exits.USAGE
@@ -124,15 +124,7 @@ def _sources(resolved: Resolved, findings: tuple[Finding, ...]) -> dict[tuple[st
     return {place: redact.redact_text(text).text for place, text in lines if place in wanted}
 
 
-def _render(checked: list[Checked], args: argparse.Namespace) -> str:
-    if args.format == "json":
-        from advisor.report import jsonform
+def _page(args: argparse.Namespace, broken: list[str]) -> Page:
+    from advisor.report.output import colour_wanted, run_time, working_directory
 
-        return jsonform.lint_report(checked)
-    from advisor.report import text
-
-    if args.statistics:
-        return text.statistics(checked)
-    if args.format == "concise":
-        return text.concise_report(checked)
-    return text.lint_report(checked, colour_wanted(args.output))
+    return Page(colour_wanted(None), args.statistics, working_directory(), tuple(broken), args.fail_on, run_time())

@@ -9,9 +9,29 @@ class Checked(NamedTuple):
     """One option file, checked for one target: its findings in the order of its lines.
 
     `sources` holds the text of each line that a finding points at, with secrets taken out, keyed by (path, line).
+    `suppressed` are the findings that a comment in the file asked to leave out, `baselined` those that a baseline
+    knows; a format that can tell of them without alarm does.
     """
 
     path: str
     target: Target
     findings: tuple[Finding, ...]
     sources: dict[tuple[str, int], str]
+    suppressed: tuple[Finding, ...] = ()
+    baselined: tuple[Finding, ...] = ()
+
+
+class Page(NamedTuple):
+    """What a report depends on besides findings.
+
+    `base` is the directory whose files are named relative to it where machines read the report. `broken` says in a
+    line each what could not be read. `fail_on` is the least severity that fails. `now` is the time of the run in UTC,
+    as 2026-11-21T07:00:00, for formats that can't do without.
+    """
+
+    colour: bool = False
+    statistics: bool = False
+    base: str = ""
+    broken: tuple[str, ...] = ()
+    fail_on: str = "warning"
+    now: str = "1970-01-01T00:00:00"

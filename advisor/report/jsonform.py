@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.model import Action, Finding, Fix
-    from advisor.report import Checked
+    from advisor.report import Checked, Page
 
 VERSION = 1
 
 
-def lint_report(files: Iterable[Checked]) -> str:
+def report(files: Iterable[Checked], page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """The report of lint, one entry for each file and target."""
     entries = [{"path": c.path, "target": str(c.target), "findings": [finding(f) for f in c.findings]} for c in files]
     return dumps({"version": VERSION, "files": entries})

@@ -5,25 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.redact import clean
-from advisor.report.words import bold, counted, painted, plural, wrap
+from advisor.report.words import WIDTH, bold, counted, painted, plural, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.model import Finding, Location
-    from advisor.report import Checked
+    from advisor.report import Checked, Page
 
 SHOWN = 66
 
 
-def lint_report(files: Sequence[Checked], colour: bool) -> str:
-    """Every finding with its source line, and a summary that says what was checked."""
-    blocks = [_block(f, c, colour) for c in files for f in c.findings]
+def report(files: Sequence[Checked], page: Page) -> str:
+    """Every finding with its source line, and a summary that says what was checked; counts alone with statistics."""
+    if page.statistics:
+        return statistics(files)
+    several = len({c.target for c in files}) > 1
+    blocks = [_block(f, c, colour=page.colour, several=several) for c in files for f in c.findings]
     return "\n\n".join([*blocks, summary(files)]) + "\n"
 
 
-def concise_report(files: Sequence[Checked]) -> str:
+def concise(files: Sequence[Checked], page: Page) -> str:
     """One line a finding, for editors and grep."""
+    if page.statistics:
+        return statistics(files)
     lines = [f"{_place(f, c)}: {f.code} {f.name} {f.option or ''}: {f.message}" for c in files for f in c.findings]
     return "".join(clean(line.replace(" : ", ": ")) + "\n" for line in lines)
 
@@ -33,32 +38,57 @@ def statistics(files: Sequence[Checked]) -> str:
     counts: dict[str, int] = {}
     for name in (f"{f.code} {f.name}" for c in files for f in c.findings):
         counts[name] = counts.get(name, 0) + 1
-    return "".join(f"{n:6,}  {name}\n" for name, n in sorted(counts.items(), key=lambda x: (-x[1], x[0])))
+    return "".join(f"{n:6,}  {clean(name)}\n" for name, n in sorted(counts.items(), key=lambda x: (-x[1], x[0])))
 
 
 def summary(files: Sequence[Checked]) -> str:
-    """`2 files checked for MySQL 8.4.8: 1 error.`"""
-    targets = list(dict.fromkeys(c.target.label for c in files))
-    paths = len({c.path for c in files})
-    found = counted(f for c in files for f in c.findings)
-    return wrap(f"{plural(paths, 'file')} checked for {', '.join(targets)}: {found}.")
+    """`2 files checked for MySQL 8.4.8: 1 error.` for each target, and how many findings can be fixed."""
+    lines = []
+    for target in dict.fromkeys(c.target for c in files):
+        own = [c for c in files if c.target == target]
+        paths = plural(len({c.path for c in own}), "file")
+        lines.append(f"{paths} checked for {target.label}: {counted(f for c in own for f in c.findings)}.")
+    lines[-1:] = [f"{lines[-1]} {fixable(files)}"] if lines else []
+    return "\n".join(wrap(line) for line in lines)
+
+
+def fixable(files: Sequence[Checked]) -> str:
+    """`2 can be fixed (--fix: 1, --unsafe-fixes: 1 more).`; a fix for several targets counts once."""
+    mended = {(f.location, f.fix) for c in files for f in c.findings if f.fix}
+    safe = sum(fix.applicability == "safe" for _, fix in mended)
+    unsafe = len(mended) - safe
+    ways = [f"--fix: {safe:,}"] if safe else []
+    ways += [f"--unsafe-fixes: {unsafe:,}{' more' if safe else ''}"] if unsafe else []
+    return f"{len(mended):,} can be fixed ({', '.join(ways)})." if mended else ""
 
 
 def _place(f: Finding, c: Checked) -> str:
     return f"{f.location.path}:{f.location.line}:{f.location.column}" if f.location else c.path
 
 
-def _block(f: Finding, c: Checked, colour: bool) -> str:
+def _block(f: Finding, c: Checked, *, colour: bool, several: bool) -> str:
     head = f"{clean(_place(f, c))}  {painted(f.severity.value, f.severity, colour)}  {bold(f.name, colour)} {f.code}"
-    lines = [head if f.confidence.value == "certain" else f"{head}  ({f.confidence.value})"]
+    aside = [c.target.label] if several else []
+    aside += [f.confidence.value] if f.confidence.value != "certain" else []
+    lines = [f"{head}  ({', '.join(aside)})" if aside else head]
     if f.location and (f.location.path, f.location.line) in c.sources:
         lines += source_lines(c.sources[f.location.path, f.location.line], f.location)
     lines.append(wrap(clean(f.message), "  "))
-    if f.help:
-        lines.append(wrap(clean(f.help), "  help: "))
+    if f.help or f.fix:
+        lines.append(_help(f))
     if f.evidence:
         lines.append(wrap(f"{', '.join(f.evidence)} · mycnf explain {f.code}", "  why:  "))
     return "\n".join(lines)
+
+
+def _help(f: Finding) -> str:
+    """What to do, and at the right edge of the page whether mycnf can do it."""
+    text = wrap(clean(f.help), "  help: ")
+    if f.fix is None:
+        return text
+    mark = f"[fix: {f.fix.applicability}]"
+    room = WIDTH - len(text.rpartition("\n")[2]) - len(mark)
+    return f"{text}{' ' * room}{mark}" if room > 1 else f"{text}\n{mark:>{WIDTH}}"
 
 
 def source_lines(source: str, place: Location) -> list[str]:

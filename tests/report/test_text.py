@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from advisor.model import Confidence, Finding, Location, Severity, Target
-from advisor.report import Checked, jsonform, text
+from advisor.report import Checked, Page, jsonform, text
 
 TARGET = Target("mysql", (8, 4, 8))
 PLACE = Location("my.cnf", 7, 1, 7, 23)
@@ -30,7 +30,7 @@ def checked(finding: Finding, source: str) -> Checked:
 
 def test_full_report() -> None:
     """The line stands over its carets, the message and the help are wrapped, and a summary closes the page."""
-    assert text.lint_report([checked(TYPO, "innodb_bufer_pool_size = 12G\n")], colour=False) == (
+    assert text.report([checked(TYPO, "innodb_bufer_pool_size = 12G\n")], Page()) == (
         "my.cnf:7:1  error  unknown-option OPT001\n"
         "  7 │ innodb_bufer_pool_size = 12G\n"
         "    │ ^^^^^^^^^^^^^^^^^^^^^^\n"
@@ -43,7 +43,7 @@ def test_full_report() -> None:
 
 def test_concise_report() -> None:
     """One line a finding, with the place first, as editors read it."""
-    assert text.concise_report([checked(TYPO, "")]) == (
+    assert text.concise([checked(TYPO, "")], Page()) == (
         "my.cnf:7:1: OPT001 unknown-option innodb_bufer_pool_size: "
         "MySQL 8.4 has no such option; the server will not start.\n"
     )
@@ -51,7 +51,7 @@ def test_concise_report() -> None:
 
 def test_nothing_found() -> None:
     """A clean file is one line."""
-    assert text.lint_report([Checked("a.cnf", TARGET, (), {})], colour=False) == (
+    assert text.report([Checked("a.cnf", TARGET, (), {})], Page()) == (
         "1 file checked for MySQL 8.4.8: nothing found.\n"
     )
 
@@ -61,9 +61,9 @@ def test_colour_is_never_the_only_sign() -> None:
     import re
 
     files = [checked(TYPO, "innodb_bufer_pool_size = 12G\n")]
-    coloured = text.lint_report(files, colour=True)
-    assert coloured != text.lint_report(files, colour=False)
-    assert re.sub(r"\x1b\[\d+m", "", coloured) == text.lint_report(files, colour=False)
+    coloured = text.report(files, Page(colour=True))
+    assert coloured != text.report(files, Page())
+    assert re.sub(r"\x1b\[\d+m", "", coloured) == text.report(files, Page())
 
 
 def test_long_line_keeps_the_place_in_view() -> None:
@@ -78,15 +78,13 @@ def test_long_line_keeps_the_place_in_view() -> None:
 def test_terminal_escapes_are_not_sent() -> None:
     """Control characters in a file or message never reach the terminal."""
     evil = TYPO._replace(message="a\x1b]0;owned\x07b", option="x\x1b[2J")
-    shown = text.lint_report([checked(evil, "x\x1b[2J = \x9b31m\n")], colour=False) + text.concise_report(
-        [checked(evil, "")]
-    )
+    shown = text.report([checked(evil, "x\x1b[2J = \x9b31m\n")], Page()) + text.concise([checked(evil, "")], Page())
     assert not [c for c in shown if (ord(c) < 32 and c != "\n") or 127 <= ord(c) < 160]
 
 
 def test_json_has_the_contract_fields() -> None:
     """The JSON report holds the fields of the contract, in its order."""
-    report = json.loads(jsonform.lint_report([checked(TYPO, "")]))
+    report = json.loads(jsonform.report([checked(TYPO, "")], Page()))
     assert report["version"] == 1
     assert report["files"][0]["path"] == "my.cnf"
     assert report["files"][0]["target"] == "mysql-8.4.8"

@@ -1,0 +1,19 @@
+"""Findings as JSON lines: one a line, with the file and target that it was found in, for grep, jq and log shippers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from advisor.report.jsonform import finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.report import Checked, Page
+
+
+def report(files: Sequence[Checked], page: Page) -> str:  # noqa: ARG001 - every format is called alike
+    """One object a finding; nothing where nothing was found."""
+    found = ({"file": c.path, "target": str(c.target), **finding(f)} for c in files for f in c.findings)
+    return "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in found)

@@ -1,0 +1,99 @@
+"""Findings as JUnit XML, which CI servers show as failed tests: a suite for each file and target, a test a finding."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from advisor.engine import fails
+from advisor.redact import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from advisor.model import Finding
+    from advisor.report import Checked, Page
+
+# Not even a reference puts these into XML 1.0.
+_NO_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+
+
+def report(files: Sequence[Checked], page: Page) -> str:
+    """The document; a finding below --fail-on is a test that passed, and told of in the suite's output."""
+    root = Element("testsuites")
+    for checked in files:
+        _suite(root, checked, page)
+    if page.broken:
+        _unread(root, page)
+    indent(root, space=" ")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+def _suite(root: Element, c: Checked, page: Page) -> None:
+    failing = [fails([f], page.fail_on) for f in c.findings]
+    suite = _opened(root, c.path, str(c.target), page, tests=max(1, len(failing)), failures=sum(failing))
+    for f, fail in zip(c.findings, failing, strict=True):
+        test = _test(suite, _title(f, c), f.location.path if f.location else c.path)
+        if fail:
+            _outcome(test, "failure", f.severity.value, f.message, "\n".join(_detail(f, c)))
+    if not c.findings:
+        _test(suite, f"no findings for {c.target.label}", c.path)
+    _closed(suite, [_line(f) for f, fail in zip(c.findings, failing, strict=True) if not fail])
+
+
+def _unread(root: Element, page: Page) -> None:
+    """What could not be read, as tests that broke off."""
+    suite = _opened(root, "mycnf", "none", page, tests=len(page.broken), errors=len(page.broken))
+    for number, line in enumerate(page.broken, start=1):
+        _outcome(_test(suite, f"readable {number}", "mycnf"), "error", "unreadable", line, _xml(line))
+    _closed(suite, [])
+
+
+def _opened(
+    root: Element, name: str, target: str, page: Page, *, tests: int, failures: int = 0, errors: int = 0
+) -> Element:
+    """A suite with every attribute that one of the schemas in use demands; a report has no clock for `time`."""
+    suite = SubElement(root, "testsuite", name=_xml(name), package="mycnf", id=str(len(root)), hostname="localhost")
+    suite.attrib |= {"timestamp": page.now, "time": "0"}
+    suite.attrib |= {"tests": str(tests), "failures": str(failures), "errors": str(errors)}
+    SubElement(SubElement(suite, "properties"), "property", name="target", value=target)
+    return suite
+
+
+def _closed(suite: Element, told: list[str]) -> None:
+    SubElement(suite, "system-out").text = "\n".join(told)
+    SubElement(suite, "system-err")
+
+
+def _test(suite: Element, name: str, classname: str) -> Element:
+    return SubElement(suite, "testcase", name=_xml(name), classname=_xml(classname), time="0")
+
+
+def _outcome(test: Element, kind: str, severity: str, message: str, detail: str) -> None:
+    SubElement(test, kind, type=severity, message=_xml(message)).text = detail
+
+
+def _title(f: Finding, c: Checked) -> str:
+    at = f" at {f.location.line}:{f.location.column}" if f.location else ""
+    return f"{f.code} {f.name}{at} for {c.target.label}"
+
+
+def _detail(f: Finding, c: Checked) -> Iterator[str]:
+    yield _line(f)
+    if f.location and (f.location.path, f.location.line) in c.sources:
+        yield _xml(c.sources[f.location.path, f.location.line].rstrip("\r\n"))
+    if f.help:
+        yield _xml(f"help: {f.help}")
+    if f.evidence:
+        yield f"why: {', '.join(f.evidence)}, mycnf explain {f.code}"
+
+
+def _line(f: Finding) -> str:
+    place = f"{f.location.path}:{f.location.line}:{f.location.column}: " if f.location else ""
+    return _xml(f"{place}{f.severity.value}: {f.code} {f.name}: {f.message}")
+
+
+def _xml(text: str) -> str:
+    """The text on one line, of characters that XML can hold."""
+    return re.sub(_NO_XML, "\ufffd", clean(text))

@@ -1,0 +1,67 @@
+"""The report of lint for tickets and merge requests: a table for each file and target, in Markdown of every forge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.report.mdtext import code, prose
+from advisor.report.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from advisor.model import Finding
+    from advisor.report import Checked, Page
+
+LONGEST = 60  # characters of a setting that a table has room for
+
+
+def report(files: Sequence[Checked], page: Page) -> str:
+    """The whole page: counts, then what was found in each file, then what could not be read."""
+    found = counted(f for c in files for f in c.findings)
+    blocks = [f"## mycnf lint: {found}", *(block for c in files for block in _file(c))]
+    if page.broken:
+        blocks += ["### Not read", "\n".join(f"- {prose(line)}" for line in page.broken)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _file(c: Checked) -> Iterator[str]:
+    yield f"### {code(c.path)} for {c.target.label}"
+    if not c.findings:
+        yield "Nothing found."
+        return
+    head = ("| Line | Severity | Rule | Setting | Finding | What to do |", "|---:|---|---|---|---|---|")
+    yield "\n".join([*head, *(_row(f, c) for f in c.findings)])
+    rules = sorted({f"mycnf explain {f.code}" for f in c.findings})
+    yield f"Why: {', '.join(code(rule) for rule in rules)}"
+
+
+def _row(f: Finding, c: Checked) -> str:
+    sure = "" if f.confidence.value == "certain" else f", {f.confidence.value}"
+    cells = (
+        _line(f, c),
+        f"{f.severity.value}{sure}",
+        f"{code(f.code)} {prose(f.name)}",
+        _setting(f),
+        prose(f.message),
+        prose(f.help) + _fixable(f),
+    )
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |")
+
+
+def _line(f: Finding, c: Checked) -> str:
+    if f.location is None:
+        return ""
+    number = str(f.location.line)
+    return number if f.location.path == c.path else f"{code(f.location.path)} {number}"
+
+
+def _setting(f: Finding) -> str:
+    if not f.option:
+        return ""
+    whole = f.option if f.value is None else f"{f.option} = {f.value}"
+    return code(whole if len(whole) <= LONGEST else whole[: LONGEST - 1] + "…")
+
+
+def _fixable(f: Finding) -> str:
+    return f" (fix: {f.fix.applicability})" if f.fix else ""
