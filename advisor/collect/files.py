@@ -8,6 +8,8 @@ import pwd
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.process import SERVERS
+from advisor.collect.persisted import NAME as PERSISTED
+from advisor.collect.persisted import read_persisted
 from advisor.exits import MycnfError
 from advisor.facts.files import FileCopy, Files
 from advisor.optionfile import resolve
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 # Every build reads the first two; the others are compiled in here and there, so they count where the server names them.
 EVERYWHERE = ("/etc/my.cnf", "/etc/mysql/my.cnf")
-PERSISTED = "mysqld-auto.cnf"
 
 
 class Start(NamedTuple):
@@ -58,6 +59,7 @@ def read_files(
     if missing:
         copies, folders = _copies(_tops(start, missing), reader)
     persisted = os.path.join(datadir, PERSISTED)
+    held = read_persisted(persisted)
     return Files(
         files=tuple(copies.values()),
         command_line=redact_arguments(start.arguments),
@@ -65,13 +67,16 @@ def read_files(
         inferred=not (start.no_defaults or start.defaults_file),
         persisted=persisted if os.path.exists(persisted) else "",
         folders=tuple(folders),
+        persisted_options=held.options,
+        persisted_problem=held.problem,
+        persisted_changed=held.changed,
     )
 
 
 def start_of(pid: int, proc: str = "/proc") -> Start:
     """Command line and environment of a process, read for what they say about option files."""
     arguments = _strings(f"{proc}/{pid}/cmdline")
-    environment = dict(entry.partition("=")[::2] for entry in _strings(f"{proc}/{pid}/environ"))
+    environment = environment_of(pid, proc)
     cwd = environment.get("PWD", "/")
     said = dict(_leading(arguments))
 
@@ -87,6 +92,11 @@ def start_of(pid: int, proc: str = "/proc") -> Start:
         own_home=environment.get("MARIADB_HOME", "") or environment.get("MYSQL_HOME", ""),
         user_home=environment.get("HOME", "") or _home(f"{proc}/{pid}"),
     )
+
+
+def environment_of(pid: int, proc: str = "/proc") -> dict[str, str]:
+    """The environment that a process was started with; nothing where it can't be read. It holds secrets."""
+    return dict(entry.partition("=")[::2] for entry in _strings(f"{proc}/{pid}/environ"))
 
 
 def _leading(arguments: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -150,10 +160,11 @@ def _copies(tops: list[str], reader: Reader) -> tuple[dict[str, FileCopy], list[
 def _copy(path: str, data: bytes | None, *, included: bool) -> FileCopy:
     found = os.stat(path) if os.path.exists(path) else None
     mode, uid, gid = (found.st_mode & 0o7777, found.st_uid, found.st_gid) if found else (0, 0, 0)
+    changed = found.st_ctime if found else 0.0
     if data is None:
-        return FileCopy(path, None, mode, uid, gid, included=included)
+        return FileCopy(path, None, mode, uid, gid, included=included, changed=changed)
     redacted = redact_text(data.decode("utf-8", "surrogateescape"))
-    return FileCopy(path, redacted.text, mode, uid, gid, redacted.lines, included)
+    return FileCopy(path, redacted.text, mode, uid, gid, redacted.lines, included, changed)
 
 
 def _is_option_file(path: str) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from advisor.facts.files import FileCopy, Files
+from advisor.facts.files import FileCopy, Files, PersistedOption
 from advisor.facts.host import Host
 from advisor.facts.server import DataSizes, Link, Plugin, Replication, Server, VariableOrigin
+from advisor.facts.service import Service
 from advisor.facts.workload import Sample, Workload
 
 SCHEMA = "1.0"
@@ -19,10 +20,12 @@ __all__ = [
     "Files",
     "Host",
     "Link",
+    "PersistedOption",
     "Plugin",
     "Replication",
     "Sample",
     "Server",
+    "Service",
     "Unavailable",
     "VariableOrigin",
     "Workload",
@@ -56,6 +59,7 @@ class Facts:
     lost: str = ""
     statements: int = 0
     seconds: float = 0.0
+    service: Service | None = None
 
     def why_not(self, part: str) -> str:
         """Why a part is missing, for a rule that is skipped over it."""

@@ -14,7 +14,8 @@ WORLD_WRITABLE = 0o002
 class FileCopy:
     """One option file as found: text without its secrets, owner and mode; `text` is None where it couldn't be read.
 
-    `holds_secret` says that a value was taken out; `secret_lines` are the lines they stood on, 1-based.
+    `holds_secret` says that a value was taken out; `secret_lines` are the lines they stood on, 1-based. `changed` is
+    when its content or owner last changed, in seconds since 1970 by the host's clock, 0 where nobody looked.
     """
 
     path: str
@@ -24,6 +25,7 @@ class FileCopy:
     gid: int = 0
     secret_lines: tuple[int, ...] = ()
     included: bool = False
+    changed: float = 0.0
 
     @property
     def holds_secret(self) -> bool:
@@ -32,13 +34,24 @@ class FileCopy:
 
 
 @dataclass(frozen=True, slots=True)
+class PersistedOption:
+    """A variable of mysqld-auto.cnf by its variable's name; a secret's value is masked, an encrypted one is empty."""
+
+    name: str
+    value: str
+    line: int = 1
+    column: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Files:
     """The option files in the order in which the server reads them, includes listed after the files that name them.
 
     `command_line` holds the server's own arguments with secrets taken out; `inferred` says that the list of files was
     concluded from the usual places, not told by the server's command line. `persisted` is the path of mysqld-auto.cnf
-    where there is one: its values come last, and the server tells them as PERSISTED. `folders` are the directories of
-    `!includedir` lines that could be listed, empty ones too.
+    where there is one: its values come last, and the server tells them as PERSISTED. `persisted_options` are what it
+    holds, None where nobody looked; `persisted_problem` says why it can't be read, `persisted_changed` when it last
+    changed. `folders` are the directories of `!includedir` lines that could be listed, empty ones too.
     """
 
     files: tuple[FileCopy, ...] = ()
@@ -47,6 +60,9 @@ class Files:
     inferred: bool = False
     persisted: str = ""
     folders: tuple[str, ...] = ()
+    persisted_options: tuple[PersistedOption, ...] | None = None
+    persisted_problem: str = ""
+    persisted_changed: float = 0.0
 
     @property
     def tops(self) -> tuple[str, ...]:

@@ -1,0 +1,61 @@
+"""Read mysqld-auto.cnf, where MySQL 8 and later keep what `SET PERSIST` was told."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from advisor.facts.files import PersistedOption
+from advisor.redact import redact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "mysqld-auto.cnf"
+LARGEST = 4 << 20  # bytes; a thousand variables take a tenth of it
+DEEPEST = 4  # levels of objects; the servers nest two
+VALUE = "Value"
+
+
+class Persisted(NamedTuple):
+    """What the file holds (None where it can't be read), why a server would stop at it, and when it last changed."""
+
+    options: tuple[PersistedOption, ...] | None
+    problem: str = ""
+    changed: float = 0.0
+
+
+def read_persisted(path: str) -> Persisted:
+    """The persisted variables with their places, secrets masked; both layouts, that of 8.0.15 and that of 9.7."""
+    try:
+        with open(path, "rb") as file:
+            changed = os.fstat(file.fileno()).st_ctime
+            text = file.read(LARGEST).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return Persisted(())
+    except OSError as error:
+        return Persisted(None, f"it can't be read ({error.strerror}): run as root or as the server's account")
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict) or "Version" not in told:
+        return Persisted(None, "it is no JSON of the server's making, at which the server stops", changed)
+    found = tuple(_option(name, value, text) for name, value in _values(told, DEEPEST))
+    return Persisted(found, "", changed)
+
+
+def _values(node: dict[str, Any], levels: int) -> Iterator[tuple[str, str]]:
+    """Every name that has a value of its own, through whatever sections this version makes of them."""
+    for name, child in node.items():
+        if isinstance(child, dict) and isinstance(child.get(VALUE), str):
+            yield name, child[VALUE]
+        elif isinstance(child, dict) and levels:
+            yield from _values(child, levels - 1)
+
+
+def _option(name: str, value: str, text: str) -> PersistedOption:
+    at = max(0, text.find(json.dumps(name, ensure_ascii=False)))
+    line_start = text.rfind("\n", 0, at) + 1
+    return PersistedOption(name, redact_value(name, value), text.count("\n", 0, at) + 1, at - line_start + 1)
