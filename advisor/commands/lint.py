@@ -38,13 +38,13 @@ def run(args: argparse.Namespace) -> int:
         _tell_skipped(rules, host)
     targets = [parse_target(t) for t in args.target or ()]
     checked: list[Checked] = []
-    broken: list[str] = []
+    broken: list[tuple[str, str]] = []
     for path in args.files or _usual_files():
         try:
             checked.extend(_check(path, targets, rules, host, args))
         except exits.MycnfError as error:
             _narrate(str(error))
-            broken.append(str(error))
+            broken.append((path, str(error)))
     write_reports(pairs, checked, _page(args, broken))
     found = [f for c in checked for f in c.findings]
     if broken:
@@ -124,7 +124,7 @@ def _sources(resolved: Resolved, findings: tuple[Finding, ...]) -> dict[tuple[st
     return {place: redact.redact_text(text).text for place, text in lines if place in wanted}
 
 
-def _page(args: argparse.Namespace, broken: list[str]) -> Page:
+def _page(args: argparse.Namespace, broken: list[tuple[str, str]]) -> Page:
     from advisor.report.output import colour_wanted, run_time, working_directory
 
     return Page(colour_wanted(None), args.statistics, working_directory(), tuple(broken), args.fail_on, run_time())

@@ -28,8 +28,9 @@ def fingerprinted(files: Sequence[Checked], base: str) -> Iterator[tuple[Checked
             path = from_base(finding.location.path if finding.location else checked.path, base)
             key = "\0".join((finding.code, path, finding.group or "", finding.option or ""))
             seen[key] = seen.get(key, 0) + 1
-            yield checked, finding, _digest(f"{key}\0{seen[key]}")
+            yield checked, finding, digest(f"{key}\0{seen[key]}")
 
 
-def _digest(key: str) -> str:
+def digest(key: str) -> str:
+    """32 hexadecimal digits for a key."""
     return sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:LENGTH]

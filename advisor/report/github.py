@@ -20,15 +20,19 @@ LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "
 def report(files: Sequence[Checked], page: Page) -> str:
     """One command a line: a finding, or a file that could not be read."""
     lines = [_command(f, c, page.base) for c in files for f in c.findings]
-    lines += [f"::error title={_property('mycnf')}::{_data(clean(line))}" for line in page.broken]
+    lines += [_written("error", from_base(path, page.base), {}, "not read", clean(why)) for path, why in page.broken]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _command(f: Finding, c: Checked, base: str) -> str:
-    properties = {"file": from_base(f.location.path if f.location else c.path, base), **_place(f)}
-    properties["title"] = f"{f.code} {f.name}"
+    path = from_base(f.location.path if f.location else c.path, base)
+    return _written(LEVELS[f.severity], path, _place(f), f"{f.code} {f.name}", _words(f))
+
+
+def _written(level: str, path: str, place: dict[str, int], title: str, words: str) -> str:
+    properties = {"file": path, **place, "title": title}
     written = ",".join(f"{name}={_property(clean(str(value)))}" for name, value in properties.items())
-    return f"::{LEVELS[f.severity]} {written}::{_data(_words(f))}"
+    return f"::{level} {written}::{_data(words)}"
 
 
 def _place(f: Finding) -> dict[str, int]:

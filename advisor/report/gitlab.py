@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.model import Severity
+from advisor.model import Location, Severity
 from advisor.redact import clean
-from advisor.report.fingerprint import fingerprinted
+from advisor.report.fingerprint import digest, fingerprinted
 from advisor.report.jsonform import dumps
 from advisor.report.where import from_base
 
@@ -21,22 +21,29 @@ LEVELS = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: 
 
 
 def report(files: Sequence[Checked], page: Page) -> str:
-    """A list with one entry a finding."""
-    return dumps([_entry(c, f, mark, page.base) for c, f, mark in fingerprinted(files, page.base)])
+    """A list with one entry for a finding, and one for a file that could not be read."""
+    found = [_finding(c, f, mark, page.base) for c, f, mark in fingerprinted(files, page.base)]
+    return dumps([*found, *(_unread(path, why, page.base) for path, why in dict(page.broken).items())])
 
 
-def _entry(c: Checked, f: Finding, fingerprint: str, base: str) -> dict[str, Any]:
-    place = f.location
+def _finding(c: Checked, f: Finding, fingerprint: str, base: str) -> dict[str, Any]:
+    place = f.location or Location(c.path, 1)
     # GitLab shows neither the name of the check nor its help, and wants a line where a finding has none.
     words = " ".join([f"{f.code} {f.name}:", clean(f.message), *([f"Help: {clean(f.help)}"] if f.help else [])])
-    first = max(1, place.line) if place else 1
+    lines = (max(1, place.line), max(1, place.line, place.end_line))
+    return _entry(words, f.name, fingerprint, LEVELS[f.severity], from_base(place.path, base), lines)
+
+
+def _unread(path: str, why: str, base: str) -> dict[str, Any]:
+    plain = from_base(path, base)
+    return _entry(clean(why), "not-read", digest(f"not read\0{plain}"), "critical", plain, (1, 1))
+
+
+def _entry(words: str, check: str, fingerprint: str, level: str, path: str, lines: tuple[int, int]) -> dict[str, Any]:
     return {
         "description": words,
-        "check_name": f.name,
+        "check_name": clean(check),
         "fingerprint": fingerprint,
-        "severity": LEVELS[f.severity],
-        "location": {
-            "path": clean(from_base(place.path if place else c.path, base)),
-            "lines": {"begin": first, "end": max(first, place.end_line) if place else first},
-        },
+        "severity": level,
+        "location": {"path": clean(path), "lines": {"begin": lines[0], "end": lines[1]}},
     }

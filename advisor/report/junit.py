@@ -45,8 +45,8 @@ def _suite(root: Element, c: Checked, page: Page) -> None:
 def _unread(root: Element, page: Page) -> None:
     """What could not be read, as tests that broke off."""
     suite = _opened(root, "mycnf", "none", page, tests=len(page.broken), errors=len(page.broken))
-    for number, line in enumerate(page.broken, start=1):
-        _outcome(_test(suite, f"readable {number}", "mycnf"), "error", "unreadable", line, _xml(line))
+    for path, why in page.broken:
+        _outcome(_test(suite, "readable", path), "error", "unreadable", why, _xml(why))
     _closed(suite, [])
 
 

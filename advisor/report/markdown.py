@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.report.mdtext import code, prose
-from advisor.report.words import counted
+from advisor.report.words import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,9 +19,11 @@ LONGEST = 60  # characters of a setting that a table has room for
 def report(files: Sequence[Checked], page: Page) -> str:
     """The whole page: counts, then what was found in each file, then what could not be read."""
     found = counted(f for c in files for f in c.findings)
-    blocks = [f"## mycnf lint: {found}", *(block for c in files for block in _file(c))]
-    if page.broken:
-        blocks += ["### Not read", "\n".join(f"- {prose(line)}" for line in page.broken)]
+    unread = [plural(len(page.broken), "file") + " not read"] if page.broken else []
+    blocks = [f"## mycnf lint: {', '.join([*([found] if files else []), *unread])}"]
+    blocks += [block for c in files for block in _file(c)]
+    if unread:
+        blocks += ["### Not read", "\n".join(f"- {code(why)}" for _, why in page.broken)]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -46,7 +48,7 @@ def _row(f: Finding, c: Checked) -> str:
         prose(f.message),
         prose(f.help) + _fixable(f),
     )
-    return f"| {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |")
+    return f"| {' | '.join(cells)} |"
 
 
 def _line(f: Finding, c: Checked) -> str:

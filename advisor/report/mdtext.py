@@ -6,8 +6,8 @@ import re
 
 from advisor.redact import clean
 
-# Punctuation that belongs to the sentence around a word.
-_OUTSIDE = "\"'(),;:.!?…"
+# A word with the punctuation of the sentence around it.
+_AROUND = "([\"'(]*)(.*?)([\"'),;:.!?\u2026]*)"
 # A word that no dialect of Markdown and no forge makes anything of: letters, a number, or several of these joined.
 _WORD = r"(?:[^\W_]+(?:['/-][^\W_]+)*|[-+]?\d+(?:[.,:]\d+)*[%A-Za-z]*|[-=+%/\u2013\xb7\xd7\u2264\u2265\u2026]|)"
 # Words that forges link although they look plain: commits, and issues of trackers.
@@ -34,8 +34,8 @@ def _span(text: str) -> str:
 
 
 def _word(word: str) -> str:
-    bare = word.strip(_OUTSIDE)
-    if re.fullmatch(_WORD, bare) and not re.fullmatch(_LINKED, bare) and word.isprintable():
+    parts = re.fullmatch(_AROUND, word)
+    before, bare, after = parts.groups() if parts else ("", word, "")
+    if re.fullmatch(_WORD, bare) and not re.fullmatch(_LINKED, bare):
         return word
-    before, _, after = word.partition(bare)
     return f"{before}{code(bare)}{after}"

@@ -50,8 +50,13 @@ def _driver(rules: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _invocation(page: Page) -> dict[str, Any]:
     """Whether every file could be read; the results can't be taken for complete where one could not."""
-    notes = [{"level": "error", "message": message(line)} for line in page.broken]
+    notes = [_notification(path, why, page.base) for path, why in page.broken]
     return {"executionSuccessful": not notes, **({"toolExecutionNotifications": notes} if notes else {})}
+
+
+def _notification(path: str, why: str, base: str) -> dict[str, Any]:
+    location = {"physicalLocation": {"artifactLocation": _artifact(path, base)}}
+    return {"level": "error", "message": message(why), "locations": [location]}
 
 
 def _result(c: Checked, f: Finding, mark: str, rule: int, base: str, *, marked: bool) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.model import Confidence, Severity
 from advisor.redact import clean
+from advisor.report.mdtext import prose
 from rules import find
 
 if TYPE_CHECKING:
@@ -24,8 +25,11 @@ PROBLEM = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: 
 def message(text: str) -> dict[str, str]:
     """A message in plain text; what would be a placeholder or a link in it is written so that it is none."""
     lines = (clean(line) for line in text.split("\n"))
-    plain = "\n".join(lines).replace("{", "{{").replace("}", "}}").replace("](", "] (")
-    return {"text": plain}
+    return {"text": _literal("\n".join(lines)).replace("](", "] (")}
+
+
+def _literal(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def descriptor(code: str, name: str) -> dict[str, Any]:
@@ -36,9 +40,9 @@ def descriptor(code: str, name: str) -> dict[str, Any]:
     return {
         "id": rule.code,
         "name": rule.name,
-        "shortDescription": {"text": rule.summary},
-        "fullDescription": {"text": rule.docs.why},
-        "help": {"text": _help(rule, "{}: {}"), "markdown": _help(rule, "**{}**: {}")},
+        "shortDescription": message(rule.summary),
+        "fullDescription": message(rule.docs.why),
+        "help": {**message(_help(rule)), "markdown": _literal(_help_in_markdown(rule))},
         "defaultConfiguration": {"level": rule.severity.value},
         "properties": {
             "confidence": rule.confidence.value,
@@ -50,7 +54,15 @@ def descriptor(code: str, name: str) -> dict[str, Any]:
     }
 
 
-def _help(rule: Rule, form: str) -> str:
+def _help(rule: Rule) -> str:
+    return "\n\n".join(f"{title}: {text}" for title, text in _parts(rule))
+
+
+def _help_in_markdown(rule: Rule) -> str:
+    return "\n\n".join(f"**{title}**: {prose(text)}" for title, text in _parts(rule))
+
+
+def _parts(rule: Rule) -> list[tuple[str, str]]:
     docs = rule.docs
     parts = [
         ("What happens", docs.why),
@@ -59,4 +71,4 @@ def _help(rule: Rule, form: str) -> str:
         ("Exceptions", docs.exceptions),
         ("More", f"mycnf explain {rule.code}"),
     ]
-    return "\n\n".join(form.format(title, text) for title, text in parts if text)
+    return [(title, text) for title, text in parts if text]
