@@ -8,14 +8,15 @@ from advisor.catalog.elsewhere import known_elsewhere
 from advisor.model import Confidence, Severity
 from advisor.verdict import Outcome
 from rules.registry import Docs, rule
-from rules.subject import SAFE, UNSAFE, of_verdict, remove, rename, written
+from rules.subject import SAFE, UNSAFE, mend, of_verdict, remove, revalue, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding, Target
+    from advisor.model import Finding, Fix, Target
     from advisor.verdict import LineVerdict
     from rules.known import Known
+    from rules.registry import Rule
 
 ASKED = ("ASK-01",)
 ROUNDING = 0.01  # an adjustment by less than this share is a rounding that nobody will miss
@@ -29,15 +30,21 @@ def _sureness(line: LineVerdict) -> Confidence:
     return Confidence.CERTAIN if line.certain else Confidence.LIKELY
 
 
-def _refusal(known: Known, line: LineVerdict) -> tuple[str, Severity]:
-    """The words and the weight of an option that the server refuses, or passes over where it is `loose_`."""
-    if line.loose:
-        return f"{line.reason} Its loose prefix lets the server start without it, with a warning.", Severity.NOTE
-    return f"{line.reason} {known.target.label} will not start with this line.", Severity.ERROR
-
-
-def _meant(line: LineVerdict) -> str | None:
-    return line.candidates[0] if line.candidates else None
+def _refusal(speaker: Rule, known: Known, line: LineVerdict, words: str, fix: Fix | None = None) -> Finding:
+    """A finding about an option that the server refuses, or passes over where it is `loose_`."""
+    ends = (
+        "Its loose prefix lets the server start without it, with a warning."
+        if line.loose
+        else f"{known.target.label} will not start with this line."
+    )
+    return speaker.finding(
+        f"{line.reason} {ends}",
+        of_verdict(line),
+        severity=Severity.NOTE if line.loose else Severity.ERROR,
+        confidence=_sureness(line),
+        help=words,
+        fix=fix,
+    )
 
 
 @rule(
@@ -63,16 +70,15 @@ def _meant(line: LineVerdict) -> str | None:
 def unknown_option(known: Known) -> Iterator[Finding]:
     """Lines whose name no option of the target has."""
     for line in _with(known, Outcome.UNKNOWN):
-        message, severity = _refusal(known, line)
-        meant = _meant(line)
-        yield unknown_option.finding(
-            message,
-            of_verdict(line),
-            severity=severity,
-            confidence=_sureness(line),
-            help=f"did you mean {meant}?" if meant else _without(line),
-            fix=rename(line.placed.line, meant, UNSAFE) if meant else None,
-        )
+        if line.loose and _of_plugin(line, known):
+            continue  # whoever writes loose_ before a plugin's option knows that it may not be loaded
+        words = f"did you mean {line.candidates[0]}?" if line.candidates else _without(line)
+        yield _refusal(unknown_option, known, line, words, mend("mending", "unknown", line, known))
+
+
+def _of_plugin(line: LineVerdict, known: Known) -> bool:
+    option = known.catalog.get(written(line.placed.line).removeprefix("loose_"))
+    return option is not None and option.plugin is not None
 
 
 def _without(line: LineVerdict) -> str:
@@ -100,15 +106,9 @@ def _without(line: LineVerdict) -> str:
 def ambiguous_option(known: Known) -> Iterator[Finding]:
     """Lines whose name is the beginning of several options."""
     for line in _with(known, Outcome.AMBIGUOUS):
-        message, severity = _refusal(known, line)
         names = ", ".join(line.candidates)
-        yield ambiguous_option.finding(
-            message,
-            of_verdict(line),
-            severity=severity,
-            confidence=_sureness(line),
-            help=f"write the whole name: {names}" if names else "write the whole name",
-        )
+        words = f"write the whole name: {names}" if names else "write the whole name"
+        yield _refusal(ambiguous_option, known, line, words)
 
 
 @rule(
@@ -117,6 +117,7 @@ def ambiguous_option(known: Known) -> Iterator[Finding]:
     severity=Severity.ERROR,
     summary="The server refuses the value and will not start.",
     evidence=ASKED,
+    fix=UNSAFE,
     docs=Docs(
         why="Servers adjust many values in silence, but refuse those that they can't read at all: a name "
         "that an enumeration doesn't have, a number with a decimal point or an unknown suffix.",
@@ -130,11 +131,7 @@ def ambiguous_option(known: Known) -> Iterator[Finding]:
 def invalid_value(known: Known) -> Iterator[Finding]:
     """Lines whose value the server can't read."""
     for line in _with(known, Outcome.INVALID):
-        message, severity = _refusal(known, line)
-        takes = _values(line)
-        yield invalid_value.finding(
-            message, of_verdict(line), severity=severity, confidence=_sureness(line), help=takes
-        )
+        yield _refusal(invalid_value, known, line, _values(line), mend("mending", "invalid", line, known))
 
 
 def _values(line: LineVerdict) -> str:
@@ -149,6 +146,7 @@ def _values(line: LineVerdict) -> str:
     severity=Severity.ERROR,
     summary="The option needs a value and has none; the server will not start.",
     evidence=ASKED,
+    fix=UNSAFE,
     docs=Docs(
         why="An option that requires an argument and stands alone on its line stops the server.",
         fix="Give it a value, or take the line out.",
@@ -161,14 +159,8 @@ def _values(line: LineVerdict) -> str:
 def missing_argument(known: Known) -> Iterator[Finding]:
     """Lines that name an option without the value it requires."""
     for line in _with(known, Outcome.MISSING_ARGUMENT):
-        message, severity = _refusal(known, line)
-        yield missing_argument.finding(
-            message,
-            of_verdict(line),
-            severity=severity,
-            confidence=_sureness(line),
-            help="write = and a value, or remove the line",
-        )
+        words = "write = and a value, or remove the line"
+        yield _refusal(missing_argument, known, line, words, remove(line.placed.line, UNSAFE))
 
 
 @rule(
@@ -177,6 +169,7 @@ def missing_argument(known: Known) -> Iterator[Finding]:
     severity=Severity.ERROR,
     summary="The option takes no value and has one; the server will not start.",
     evidence=ASKED,
+    fix=UNSAFE,
     docs=Docs(
         why="Some options are switches without a value. Where one is given a value the server stops.",
         fix="Take the value away, or the whole line where the value was meant to switch the option off.",
@@ -189,14 +182,8 @@ def missing_argument(known: Known) -> Iterator[Finding]:
 def unexpected_argument(known: Known) -> Iterator[Finding]:
     """Lines that give a value to an option that takes none."""
     for line in _with(known, Outcome.UNEXPECTED_ARGUMENT):
-        message, severity = _refusal(known, line)
-        yield unexpected_argument.finding(
-            message,
-            of_verdict(line),
-            severity=severity,
-            confidence=_sureness(line),
-            help="remove the value to switch the option on, or the line to leave it off",
-        )
+        words = "remove the value to switch the option on, or the line to leave it off"
+        yield _refusal(unexpected_argument, known, line, words, mend("mending", "unexpected", line))
 
 
 @rule(
@@ -204,6 +191,7 @@ def unexpected_argument(known: Known) -> Iterator[Finding]:
     "adjusted-value",
     summary="The server runs with another value than the one written.",
     evidence=ASKED,
+    fix=SAFE,
     docs=Docs(
         why="A number outside an option's range becomes the nearest bound, one that is no multiple of the "
         "block size is rounded down, and a word that is no boolean becomes OFF. Most of it happens with a "
@@ -217,12 +205,15 @@ def unexpected_argument(known: Known) -> Iterator[Finding]:
 def adjusted_value(known: Known) -> Iterator[Finding]:
     """Lines whose value the server changes, silently or not."""
     for line in _with(known, Outcome.ADJUSTED):
+        fix = mend("mending", "adjusted", line, known)
+        stands = f"a value that the server takes as it stands: mycnf explain {line.canonical} tells which"
         yield adjusted_value.finding(
             line.reason,
             of_verdict(line),
             severity=_weight(line),
             confidence=_sureness(line),
-            help=f"write a value that the server takes as it stands: mycnf explain {line.canonical} tells which",
+            help=f"write {fix.edits[0].text}, or the value that was meant" if fix else f"write {stands}",
+            fix=fix,
         )
 
 
@@ -262,14 +253,7 @@ def _is_rounding(line: LineVerdict) -> bool:
 def removed_option(known: Known) -> Iterator[Finding]:
     """Lines whose option other versions have and the target has not."""
     for line in _with(known, Outcome.REMOVED):
-        message, severity = _refusal(known, line)
-        yield removed_option.finding(
-            message,
-            of_verdict(line),
-            severity=severity,
-            confidence=_sureness(line),
-            help=_instead(line),
-        )
+        yield _refusal(removed_option, known, line, _instead(line), mend("mending", "removed", line, known))
 
 
 def _instead(line: LineVerdict) -> str:
@@ -284,6 +268,7 @@ def _instead(line: LineVerdict) -> str:
     severity=Severity.NOTE,
     summary="The option works, with a warning at each start, and will go away.",
     evidence=ASKED,
+    fix=SAFE,
     docs=Docs(
         why="A deprecated option still works. A later series removes it, and the server then refuses to "
         "start with the line.",
@@ -304,6 +289,7 @@ def deprecated_option(known: Known) -> Iterator[Finding]:
                 of_verdict(line),
                 confidence=_sureness(line),
                 help=f"use {line.replaced_by} instead" if line.replaced_by else "plan to remove the line",
+                fix=mend("mending", "deprecated", line, known),
             )
 
 
@@ -337,3 +323,42 @@ def ignored_option(known: Known) -> Iterator[Finding]:
             help="remove the line",
             fix=remove(line.placed.line, SAFE),
         )
+
+
+@rule(
+    "OPT017",
+    "unread-letters",
+    severity=Severity.NOTE,
+    summary="The server reads the first letter behind a number, and passes over the others.",
+    evidence=ASKED,
+    fix=SAFE,
+    docs=Docs(
+        why="Of 10GB and of 10gigs a server reads 10G, and of 10Minutes 10M: it takes the first letter behind the "
+        "digits for a unit of bytes and never looks at the rest, so that a slip is taken without a word.",
+        fix="Write the number with one letter.",
+        risk="None: the server reads the same number.",
+        exceptions="None.",
+        mind="A server that refuses the value, or reads another number.",
+    ),
+)
+def unread_letters(known: Known) -> Iterator[Finding]:
+    """Numbers with more letters behind them than the server reads."""
+    for line in known.file_verdict.lines:
+        if (line.placed.line.value or "x")[-2:].isalpha():
+            text = _as_read(line, known)
+            if text is not None:
+                yield unread_letters.finding(
+                    f"The server reads {text}: it passes over the letters behind the first.",
+                    of_verdict(line),
+                    confidence=_sureness(line),
+                    help=f"write {text}",
+                    fix=revalue(line.placed.line, text, SAFE),
+                )
+
+
+def _as_read(line: LineVerdict, known: Known) -> str | None:
+    if line.option is None or line.option.kind not in ("int", "uint"):
+        return None
+    from rules.mending import number_as_read
+
+    return number_as_read(line, known.catalog)

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 from advisor.model import Confidence, Location, Origin, Severity
 from advisor.optionfile.lines import Kind
 from advisor.redact import MASK, redact_value
+from advisor.verdict import take
+from advisor.verdict.names import find
 from rules.registry import Docs, rule
-from rules.subject import SAFE, Subject, of_line, of_verdict, remove, written
+from rules.subject import SAFE, UNSAFE, Subject, mend, of_line, of_verdict, remove, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.model import Finding
-    from advisor.optionfile.lines import Problem
+    from advisor.optionfile.lines import Line, Problem
     from advisor.verdict import LineVerdict
     from rules.known import Known
 
@@ -76,6 +78,7 @@ def _end(known: Known, path: str, line: int) -> str:
     severity=Severity.ERROR,
     summary="The reader of option files rejects the line, and no program that reads the file starts.",
     evidence=ASKED,
+    fix=UNSAFE,
     docs=Docs(
         why="The server and its tools share one reader. A group header without its closing bracket, or an "
         "include line without a path, stops all of them.",
@@ -96,6 +99,7 @@ def syntax_error(known: Known) -> Iterator[Finding]:
                     _file(of_line(file.path, line).location),
                     severity=_stops(known, file.path, line.number),
                     help="mend the line, or put # before it",
+                    fix=mend("regrouping", "closed", line),
                 )
 
 
@@ -105,6 +109,7 @@ def syntax_error(known: Known) -> Iterator[Finding]:
     severity=Severity.ERROR,
     summary="An option stands before the first group, and no program that reads the file starts.",
     evidence=ASKED,
+    fix=UNSAFE,
     docs=Docs(
         why="Every option belongs to the group header above it. An option before any header is an error to "
         "the reader that the server and its tools share.",
@@ -118,16 +123,21 @@ def syntax_error(known: Known) -> Iterator[Finding]:
 def option_outside_group(known: Known) -> Iterator[Finding]:
     """Option lines above the first group header of a file."""
     for file in known.file_verdict.resolved.files:
-        for line in file.lines:
-            if line.kind is Kind.GROUP:
-                break
-            if line.kind is Kind.OPTION:
-                yield option_outside_group.finding(
-                    f"This option stands before any group. {_end(known, file.path, line.number)}",
-                    of_line(file.path, line),
-                    severity=_stops(known, file.path, line.number),
-                    help="put a group header such as [mysqld] above it",
-                )
+        outside = [line for line in _before_groups(file.lines) if line.kind is Kind.OPTION]
+        fix = mend("regrouping", "headed", outside, known) if outside else None
+        for line in outside:
+            yield option_outside_group.finding(
+                f"This option stands before any group. {_end(known, file.path, line.number)}",
+                of_line(file.path, line),
+                severity=_stops(known, file.path, line.number),
+                help="put a group header such as [mysqld] above it",
+                fix=fix,
+            )
+
+
+def _before_groups(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    first = next((at for at, line in enumerate(lines) if line.kind is Kind.GROUP), len(lines))
+    return lines[:first]
 
 
 @rule(
@@ -142,7 +152,8 @@ def option_outside_group(known: Known) -> Iterator[Finding]:
         "that is overridden misleads who edits it. Dashes, underscores and abbreviations are the same "
         "option.",
         fix="Keep one line.",
-        risk="None: the server does the same without the overridden line.",
+        risk="None: the server does the same without the overridden line. Where the other line stands in another file "
+        "or group, a program that reads only one of the two may depend on it, so that fix counts as unsafe.",
         exceptions="A versioned group such as [mysqld-8.0] overrides on purpose. Options that collect "
         "values, such as replicate_do_db and plugin_load_add, are no duplicates.",
         mind="A file that is meant as defaults for others to override.",
@@ -153,15 +164,32 @@ def duplicate_option(known: Known) -> Iterator[Finding]:
     verdict = known.file_verdict
     for canonical, overridden in verdict.overridden.items():
         winner = verdict.effective[canonical]
+        if not _decides(winner, known):
+            continue
         for line in overridden:
-            if not _on_purpose(line, winner):
+            if not _on_purpose(line, winner) and _is_plain(line, known):
                 yield duplicate_option.finding(
                     _again(line, winner),
                     of_verdict(line),
                     severity=Severity.WARNING if _contradicts(line, winner) else None,
                     help="keep one of the two lines",
-                    fix=remove(line.placed.line, SAFE),
+                    fix=remove(line.placed.line, SAFE if _together(line, winner) else UNSAFE),
                 )
+
+
+def _decides(winner: LineVerdict, known: Known) -> bool:
+    """Whether the line sets the whole value by itself: a flag set and a line without a value may build on others."""
+    option, line = winner.option, winner.placed.line
+    if option is None or not _is_plain(winner, known):
+        return False
+    whole = option.kind != "flagset" and line.value is not None and (option.kind, option.arg) != ("bool", "none")
+    return whole or take(line.name or "", line.value, known.catalog).value == winner.value
+
+
+def _is_plain(line: LineVerdict, known: Known) -> bool:
+    """Whether the line sets the option itself, not its upper bound or a key cache of another name."""
+    found = find(line.placed.line.name or "", known.catalog, has_value=line.placed.line.value is not None)
+    return not found.cache and found.prefix not in ("maximum", "autoset")
 
 
 def _on_purpose(line: LineVerdict, winner: LineVerdict) -> bool:
@@ -172,8 +200,12 @@ def _on_purpose(line: LineVerdict, winner: LineVerdict) -> bool:
 
 def _contradicts(line: LineVerdict, winner: LineVerdict) -> bool:
     """Whether the same group of the same file says two different things."""
-    same = (line.placed.path, line.placed.line.group) == (winner.placed.path, winner.placed.line.group)
-    return same and line.value != winner.value
+    return _together(line, winner) and line.value != winner.value
+
+
+def _together(line: LineVerdict, winner: LineVerdict) -> bool:
+    """Whether every program that reads one of the two lines reads the other as well."""
+    return (line.placed.path, line.placed.line.group) == (winner.placed.path, winner.placed.line.group)
 
 
 def _again(line: LineVerdict, winner: LineVerdict) -> str:
@@ -190,6 +222,7 @@ def _again(line: LineVerdict, winner: LineVerdict) -> str:
     "server-option-in-client-group",
     summary="A server's option stands in a group that only client programs read.",
     evidence=("ASK-02",),
+    fix=UNSAFE,
     docs=Docs(
         why="The server doesn't read the groups of client programs, so the setting does nothing for it, and "
         "the client program that reads the group stops at an option that it doesn't know.",
@@ -211,6 +244,7 @@ def server_option_in_client_group(known: Known) -> Iterator[Finding]:
                         f"[{line.group}] is read by client programs, which stop at {name}; the server never sees it.",
                         of_line(file.path, line, name),
                         help="move the line to [mysqld]",
+                        fix=mend("regrouping", "moved", file, line, known),
                     )
 
 

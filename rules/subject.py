@@ -4,12 +4,14 @@ from typing import NamedTuple
 
 from advisor.model import Edit, Fix, Location, Origin
 from advisor.optionfile.lines import Line
+from advisor.optionfile.reader import LINE_BYTES, SPACE
 from advisor.redact import redact_value
 from advisor.verdict import LineVerdict
 from rules.known import Known
 
 SAFE = "safe"
 UNSAFE = "unsafe"
+ADDRESSED = "mycnf:"  # how a comment to mycnf begins: on a line of its own it would speak of the next line
 
 
 class Subject(NamedTuple):
@@ -81,6 +83,12 @@ def _same_place(location: Location, line: LineVerdict) -> bool:
     return (location.path, location.line) == (line.placed.path, line.placed.line.number)
 
 
+def mend(room: str, how: str, *about: object) -> Fix | None:
+    """The edit that a function of another room makes; the room is opened when a line first needs mending."""
+    fix: Fix | None = getattr(__import__(f"rules.{room}", fromlist=[how]), how)(*about)
+    return fix
+
+
 def rename(line: Line, name: str, applicability: str) -> Fix:
     """Write another name for the option; its value stays."""
     return Fix(applicability, (Edit(line.number, line.column, line.number, line.name_end_column, name),))
@@ -94,6 +102,29 @@ def revalue(line: Line, value: str, applicability: str) -> Fix | None:
     return Fix(applicability, (edit,))
 
 
-def remove(line: Line, applicability: str) -> Fix:
-    """Take the whole line out."""
-    return Fix(applicability, (Edit(line.number, 1, line.number + 1, 1, ""),))
+def without_value(line: Line, applicability: str) -> Fix:
+    """Leave the name alone on its line."""
+    return Fix(applicability, (Edit(line.number, line.name_end_column, line.number, line.end_column, ""),))
+
+
+def remove(line: Line, applicability: str) -> Fix | None:
+    """Take the option out with its line, or leave the line to the comment that stands behind it.
+
+    None for a part of a line that the server reads as several: the others would go with it.
+    """
+    if _is_part(line):
+        return None
+    behind = line.text[line.end_column - 1 :]
+    comment = behind.lstrip(SPACE)
+    if not comment.startswith("#") or comment.lstrip("# \t").startswith(ADDRESSED):
+        return Fix(applicability, (Edit(line.number, 1, line.number + 1, 1, ""),))
+    start = line.end_column + len(behind) - len(comment)
+    return Fix(applicability, (Edit(line.number, line.column, line.number, start, ""),))
+
+
+def _is_part(line: Line) -> bool:
+    """Whether the server reads the line of the file as several, of which this is one."""
+    name = line.name or ""
+    if line.text[line.column - 1 : line.column - 1 + len(name)] != name:
+        return True
+    return not line.text.endswith("\n") and len(line.text.encode("utf-8", "surrogateescape")) == LINE_BYTES
