@@ -25,8 +25,8 @@ class Page(NamedTuple):
     """What a report depends on besides findings.
 
     `base` is the directory whose files are named relative to it where machines read the report. `broken` are the files
-    that could not be read, each with a line that says why. `fail_on` is the least severity that fails. `now` is the time of the run in UTC,
-    as 2026-11-21T07:00:00, for formats that can't do without.
+    that could not be read, each with a line that says why. `fail_on` is the least severity that fails. `now` is the
+    time of the run in UTC, as 2026-11-21T07:00:00, for formats that can't do without.
     """
 
     colour: bool = False

@@ -30,20 +30,24 @@ def _finding(c: Checked, f: Finding, fingerprint: str, base: str) -> dict[str, A
     place = f.location or Location(c.path, 1)
     # GitLab shows neither the name of the check nor its help, and wants a line where a finding has none.
     words = " ".join([f"{f.code} {f.name}:", clean(f.message), *([f"Help: {clean(f.help)}"] if f.help else [])])
-    lines = (max(1, place.line), max(1, place.line, place.end_line))
-    return _entry(words, f.name, fingerprint, LEVELS[f.severity], from_base(place.path, base), lines)
+    where = _location(from_base(place.path, base), max(1, place.line), max(1, place.line, place.end_line))
+    return _entry(words, f.name, fingerprint, LEVELS[f.severity], where)
 
 
 def _unread(path: str, why: str, base: str) -> dict[str, Any]:
     plain = from_base(path, base)
-    return _entry(clean(why), "not-read", digest(f"not read\0{plain}"), "critical", plain, (1, 1))
+    return _entry(clean(why), "not-read", digest(f"not read\0{plain}"), "critical", _location(plain, 1, 1))
 
 
-def _entry(words: str, check: str, fingerprint: str, level: str, path: str, lines: tuple[int, int]) -> dict[str, Any]:
+def _location(path: str, first: int, last: int) -> dict[str, Any]:
+    return {"path": clean(path), "lines": {"begin": first, "end": last}}
+
+
+def _entry(words: str, check: str, fingerprint: str, level: str, where: dict[str, Any]) -> dict[str, Any]:
     return {
         "description": words,
         "check_name": clean(check),
         "fingerprint": fingerprint,
         "severity": level,
-        "location": {"path": clean(path), "lines": {"begin": lines[0], "end": lines[1]}},
+        "location": where,
     }

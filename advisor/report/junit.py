@@ -75,7 +75,7 @@ def _outcome(test: Element, kind: str, severity: str, message: str, detail: str)
 
 
 def _title(f: Finding, c: Checked) -> str:
-    at = f" at {f.location.line}:{f.location.column}" if f.location else ""
+    at = f" at {f.location.line}:{f.location.column}" if f.location and f.location.line else ""
     return f"{f.code} {f.name}{at} for {c.target.label}"
 
 
@@ -90,7 +90,7 @@ def _detail(f: Finding, c: Checked) -> Iterator[str]:
 
 
 def _line(f: Finding) -> str:
-    place = f"{f.location.path}:{f.location.line}:{f.location.column}: " if f.location else ""
+    place = f"{':'.join(str(part) for part in f.location[:3])}: " if f.location and f.location.line else ""
     return _xml(f"{place}{f.severity.value}: {f.code} {f.name}: {f.message}")
 
 

@@ -46,7 +46,7 @@ def _row(f: Finding, c: Checked) -> str:
         f"{code(f.code)} {prose(f.name)}",
         _setting(f),
         prose(f.message),
-        prose(f.help) + _fixable(f),
+        _to_do(f),
     )
     return f"| {' | '.join(cells)} |"
 
@@ -54,8 +54,8 @@ def _row(f: Finding, c: Checked) -> str:
 def _line(f: Finding, c: Checked) -> str:
     if f.location is None:
         return ""
-    number = str(f.location.line)
-    return number if f.location.path == c.path else f"{code(f.location.path)} {number}"
+    number = str(f.location.line or "")
+    return number if f.location.path == c.path else f"{code(f.location.path)} {number}".rstrip()
 
 
 def _setting(f: Finding) -> str:
@@ -65,5 +65,5 @@ def _setting(f: Finding) -> str:
     return code(whole if len(whole) <= LONGEST else whole[: LONGEST - 1] + "…")
 
 
-def _fixable(f: Finding) -> str:
-    return f" (fix: {f.fix.applicability})" if f.fix else ""
+def _to_do(f: Finding) -> str:
+    return " ".join([*([prose(f.help)] if f.help else []), *([f"(fix: {f.fix.applicability})"] if f.fix else [])])

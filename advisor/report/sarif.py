@@ -26,12 +26,12 @@ _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 def report(files: Sequence[Checked], page: Page) -> str:
     """The log with its one run; findings that were suppressed or that a baseline knows are marked as such."""
     shown = [c._replace(findings=(*c.findings, *c.suppressed, *c.baselined)) for c in files]
-    codes = sorted({(f.code, f.name) for c in shown for f in c.findings})
-    index = {code: i for i, (code, _) in enumerate(codes)}
+    names = {f.code: f.name for c in shown for f in c.findings}
+    index = {code: i for i, code in enumerate(sorted(names))}
     marks = list(fingerprinted(shown, page.base))
     marked = any(c.suppressed or c.baselined for c in files)
     run = {
-        "tool": {"driver": _driver([descriptor(*code) for code in codes])},
+        "tool": {"driver": _driver([descriptor(code, names[code]) for code in index])},
         "invocations": [_invocation(page)],
         "originalUriBaseIds": {ROOT: {"description": {"text": "The directory that mycnf was run in."}}},
         "artifacts": [

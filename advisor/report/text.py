@@ -48,7 +48,9 @@ def summary(files: Sequence[Checked]) -> str:
         own = [c for c in files if c.target == target]
         paths = plural(len({c.path for c in own}), "file")
         lines.append(f"{paths} checked for {target.label}: {counted(f for c in own for f in c.findings)}.")
-    lines[-1:] = [f"{lines[-1]} {fixable(files)}"] if lines else []
+    mended = fixable(files)
+    if mended:
+        lines = [f"{lines[0]} {mended}"] if len(lines) == 1 else [*lines, mended]
     return "\n".join(wrap(line) for line in lines)
 
 
@@ -63,7 +65,10 @@ def fixable(files: Sequence[Checked]) -> str:
 
 
 def _place(f: Finding, c: Checked) -> str:
-    return f"{f.location.path}:{f.location.line}:{f.location.column}" if f.location else c.path
+    if f.location is None:
+        return c.path
+    path, line, column = f.location[:3]
+    return f"{path}:{line}:{column}" if line else path
 
 
 def _block(f: Finding, c: Checked, *, colour: bool, several: bool) -> str:
@@ -83,7 +88,7 @@ def _block(f: Finding, c: Checked, *, colour: bool, several: bool) -> str:
 
 def _help(f: Finding) -> str:
     """What to do, and at the right edge of the page whether mycnf can do it."""
-    text = wrap(clean(f.help), "  help: ")
+    text = wrap(clean(f.help), "  help: ") if f.help else ""
     if f.fix is None:
         return text
     mark = f"[fix: {f.fix.applicability}]"

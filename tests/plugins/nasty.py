@@ -1,0 +1,85 @@
+"""Findings whose every text is hostile: they quote golden/nasty.cnf, and no rule's own words."""
+
+from __future__ import annotations
+
+from asking import CHECKOUT
+
+from advisor.model import Confidence, Edit, Finding, Fix, Location, Severity, Target
+from advisor.optionfile.lines import Kind, Line
+from advisor.optionfile.reader import parse
+from advisor.redact import redact_text
+from advisor.report import Checked, Page
+from rules.subject import of_line, place
+
+GOLDEN = CHECKOUT / "tests" / "golden"
+MYSQL = Target("mysql", (8, 4, 8))
+MARIADB = Target("mariadb", (10, 11, 19))
+BASE = "/repository"
+# Hostile names too: one that is no UTF-8, and one below the directory of the run, given as an absolute path.
+NAMES = ("conf.d/\udcff|`<b>#1%.cnf", f"{BASE}/my files/a:b,c.cnf", "../::error::\r\n.cnf")
+SECRET = "kanarienvogel"  # noqa: S105 - what must not be seen
+
+
+def nasty() -> list[Checked]:
+    """The file under three names and for two targets; of the second, all findings are left out by a comment."""
+    first, second, third = (_checked(name, target) for name, target in zip(NAMES, (MYSQL, MARIADB, MYSQL), strict=True))
+    return [
+        first,
+        second._replace(findings=(), suppressed=second.findings),
+        third._replace(findings=third.findings[:2]),
+    ]
+
+
+def nothing() -> list[Checked]:
+    """A clean file."""
+    return [Checked("clean.cnf", MYSQL, (), {})]
+
+
+def page(*broken: tuple[str, str], colour: bool = False) -> Page:
+    """The page that goldens are made for."""
+    return Page(colour=colour, base=BASE, broken=broken, now="2026-11-21T07:00:00")
+
+
+def _checked(path: str, target: Target) -> Checked:
+    lines = parse((GOLDEN / "nasty.cnf").read_bytes(), path).lines
+    options = [line for line in lines if line.kind is Kind.OPTION]
+    findings = [_finding(path, line, number) for number, line in enumerate(options)]
+    about_file = Finding(
+        "TST099",
+        "file-as-a-whole",
+        Severity.NOTE,
+        Confidence.OPINION,
+        "Nothing of one line.",
+        location=Location(path, 0),
+    )
+    of_no_file = about_file._replace(name="of-no-file", location=None)
+    sources = {(path, line.number): redact_text(line.text).text for line in options}
+    return Checked(path, target, (*findings, about_file, of_no_file), sources)
+
+
+def _finding(path: str, line: Line, number: int) -> Finding:
+    about = of_line(path, line)
+    shown = redact_text(line.text.rstrip("\r\n")).text
+    return Finding(
+        f"TST{number:03}",
+        "nasty-option",
+        list(Severity)[number % 3],
+        list(Confidence)[number % 4],
+        f"The line is {shown} and nobody likes it.",
+        help="" if number % 2 else f"write it without {shown}",
+        option=about.option,
+        value=about.value,
+        group=about.group,
+        location=place(path, line),
+        evidence=("RBS-06", "ASK-01")[: number % 3],
+        fix=_fix(line, number),
+    )
+
+
+def _fix(line: Line, number: int) -> Fix | None:
+    if number == 0:
+        return Fix("unsafe", (Edit(line.number, 1, line.number, 2, "a\udcff"),))
+    if number == 1:
+        two = (Edit(line.number, 1, line.number, 1, "# "), Edit(line.number + 1, 1, line.number + 1, 1, "a|{b}\n"))
+        return Fix("unsafe", two)
+    return Fix("safe", (Edit(line.number, 1, line.number + 1, 1, ""),)) if number == 2 else None

@@ -1,0 +1,138 @@
+"""Which report goes where, and that every format is at hand."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from nasty import SECRET, nasty, nothing, page
+
+from advisor import cli
+from advisor.exits import MycnfError
+from advisor.report.formats import FORMATS, pair, render, write_reports
+from advisor.report.output import run_time, write
+
+WORDS = {"f": "format", "o": "output"}
+
+
+def given(text: str) -> list[tuple[str, str]]:
+    """`f:json o:a` as the command line's `--format json -o a`."""
+    return [(WORDS[word[0]], word[2:]) for word in text.split()]
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("", [("text", None)]),
+        ("o:a", [("text", "a")]),
+        ("f:json", [("json", None)]),
+        ("f:json o:a", [("json", "a")]),
+        ("o:a f:json", [("json", "a")]),
+        ("f:json o:a f:sarif o:b", [("json", "a"), ("sarif", "b")]),
+        ("o:a f:json o:b f:sarif", [("json", "a"), ("sarif", "b")]),
+        ("f:text f:sarif o:b", [("text", None), ("sarif", "b")]),
+        ("f:sarif o:b f:text", [("sarif", "b"), ("text", None)]),
+        ("f:sarif o:b f:text o:-", [("sarif", "b"), ("text", "-")]),
+    ],
+)
+def test_pairs(text: str, pairs: list[tuple[str, str | None]]) -> None:
+    """A file belongs to the format beside it; a format without one goes to stdout."""
+    assert pair(given(text)) == pairs
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("o:a o:b", "-o b"),
+        ("f:json o:a o:b", "-o b"),
+        ("o:a f:json o:b", "-o b"),
+        ("f:json f:sarif", "stdout"),
+        ("f:json f:sarif o:-", "stdout"),
+        ("f:json o:a f:sarif o:a", "go to a"),
+    ],
+)
+def test_pairs_that_are_none(text: str, says: str) -> None:
+    """More files than formats, or two reports for one place, are one line that says which."""
+    with pytest.raises(MycnfError, match=says):
+        pair(given(text))
+
+
+def test_command_line_knows_every_format() -> None:
+    """--format takes what can be rendered, and nothing else."""
+    assert tuple(FORMATS) == cli.FORMATS
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_secret_in_any_format(name: str) -> None:
+    """The password in the file is in no report."""
+    assert SECRET not in render(name, nasty(), page())
+    assert "********" in render(name, nasty(), page())
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_same_findings_same_bytes(name: str) -> None:
+    """Nothing but findings and page decides what is printed."""
+    assert render(name, nasty(), page()) == render(name, nasty(), page())
+
+
+def test_colour_is_for_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of two text reports, the one that goes to a file has no escapes."""
+    write_reports([("text", str(tmp_path / "a")), ("concise", None)], nasty(), page(colour=True))
+    assert "\x1b" not in (tmp_path / "a").read_text()
+    write_reports([("text", None)], nasty(), page(colour=True))
+    assert "\x1b" in capsys.readouterr().out
+
+
+def test_nothing_is_written_where_one_cannot_be_made(tmp_path: Path) -> None:
+    """Every report is made before the first is written."""
+    with pytest.raises(KeyError):
+        write_reports([("json", str(tmp_path / "a")), ("no such format", None)], nothing(), page())
+    assert not list(tmp_path.iterdir())
+
+
+def test_where_no_file_could_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    """For people stderr has said it all; machines get a whole document."""
+    write_reports([("text", None)], [], page(("a", "why")))
+    assert capsys.readouterr().out == ""
+    write_reports([("json", None)], [], page(("a", "why")))
+    assert capsys.readouterr().out
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    """A report to a link replaces the file behind it."""
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "link").symlink_to("file")
+    write("new", str(tmp_path / "link"))
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_text() == "new"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "link"]
+
+
+def test_a_fifo_stays_a_fifo(tmp_path: Path) -> None:
+    """What is no ordinary file is written to, not replaced."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write("report", str(fifo))
+        assert os.read(reader, 100) == b"report"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(fifo.stat().st_mode)
+
+
+def test_a_folder_is_no_place_for_a_report(tmp_path: Path) -> None:
+    """A folder is one line with the reason, and nothing is left in it or beside it."""
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(MycnfError, match="name another file"):
+        write("report", str(tmp_path / "folder"))
+    assert [p.name for p in tmp_path.rglob("*")] == ["folder"]
+
+
+@pytest.mark.parametrize(("given_time", "shown"), [("0", "1970-01-01T00:00:00"), ("1795244400", "2026-11-21T07:00:00")])
+def test_run_time_can_be_given(monkeypatch: pytest.MonkeyPatch, given_time: str, shown: str) -> None:
+    """SOURCE_DATE_EPOCH makes a report repeatable."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", given_time)
+    assert run_time() == shown
