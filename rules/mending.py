@@ -173,14 +173,15 @@ def _replaced(line: LineVerdict, name: str, value: str, catalog: Catalog, applic
 
 def _converted(name: str, line: Line, known: Known) -> tuple[str, str] | None:
     """The successor of an option that counted in another unit, and the value in the successor's unit."""
-    number, rest = leading_digits(line.value or "")
+    number, rest = leading_digits(_whole(line.value or "") or line.value or "")
     if not line.value or number < 0 or (rest and name != "innodb_log_file_size"):
         return None
     if name == "expire_logs_days":
         return "binlog_expire_logs_seconds", str(number * DAY)
     if name == "log_warnings" and known.target.is_mysql:
         return "log_error_verbosity", str(min(number, 2) + 1)
-    if name == "innodb_log_file_size" and "innodb_redo_log_capacity" not in known.file_verdict.effective:
+    redo = name == "innodb_log_file_size" and known.target.is_mysql
+    if redo and "innodb_redo_log_capacity" not in known.file_verdict.effective:
         size = number << SUFFIXES.get(rest[:1].lower(), 0)
         return "innodb_redo_log_capacity", exact(size * _redo_files(known))
     return None

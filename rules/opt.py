@@ -131,7 +131,9 @@ def ambiguous_option(known: Known) -> Iterator[Finding]:
 def invalid_value(known: Known) -> Iterator[Finding]:
     """Lines whose value the server can't read."""
     for line in _with(known, Outcome.INVALID):
-        yield _refusal(invalid_value, known, line, _values(line), mend("mending", "invalid", line, known))
+        fix = mend("mending", "invalid", line, known)
+        words = f"did you mean {fix.edits[0].text}?" if fix else _values(line)
+        yield _refusal(invalid_value, known, line, words, fix)
 
 
 def _values(line: LineVerdict) -> str:
@@ -212,7 +214,7 @@ def adjusted_value(known: Known) -> Iterator[Finding]:
             of_verdict(line),
             severity=_weight(line),
             confidence=_sureness(line),
-            help=f"write {fix.edits[0].text}, or the value that was meant" if fix else f"write {stands}",
+            help="write the value that the server takes, or the one that was meant" if fix else f"write {stands}",
             fix=fix,
         )
 
@@ -253,10 +255,13 @@ def _is_rounding(line: LineVerdict) -> bool:
 def removed_option(known: Known) -> Iterator[Finding]:
     """Lines whose option other versions have and the target has not."""
     for line in _with(known, Outcome.REMOVED):
-        yield _refusal(removed_option, known, line, _instead(line), mend("mending", "removed", line, known))
+        fix = mend("mending", "removed", line, known)
+        yield _refusal(removed_option, known, line, _instead(line, fix), fix)
 
 
-def _instead(line: LineVerdict) -> str:
+def _instead(line: LineVerdict, fix: Fix | None) -> str:
+    if fix is not None and fix.edits[0].text:
+        return f"use {' = '.join(edit.text for edit in fix.edits)} instead"
     elsewhere = known_elsewhere(line.canonical or written(line.placed.line).removeprefix("loose_"))
     successor = line.replaced_by or (elsewhere.replaced_by if elsewhere else None)
     return f"use {successor} instead" if successor else "remove the line"
