@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import glob
+import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 
@@ -28,15 +31,41 @@ def figures(top: str) -> Iterator[Figure]:
 
 
 def _start_up(top: str) -> Iterator[Figure]:
-    """Interleaved, so that a slow spell of the machine meets both alike."""
+    """Interleaved, so that a slow spell of the machine meets all alike."""
+    file = os.path.join(top, "examples", "bad.cnf")
     bare = [sys.executable, "-c", "pass"]
-    lint = [_mycnf(), "lint", "--target", "mariadb-10.11", os.path.join(top, "examples", "bad.cnf")]
-    times = [(_seconds(bare), _seconds(lint)) for _ in range(ROUNDS)]
-    bare_ms, lint_ms = (statistics.median(column) * 1000 for column in zip(*times, strict=True))
-    yield Figure("python -c pass, median of 20", bare_ms, "ms")
-    yield Figure("lint of a 60-line file, whole process, median of 20", lint_ms, "ms")
-    yield Figure("lint of a 60-line file / python -c pass", lint_ms / bare_ms, "times", "<=", 5)
+    lint = [_mycnf(), "lint", "--target", "mariadb-10.11", file]
+    with tempfile.TemporaryDirectory() as folder:
+        commands = [bare, lint, *_advisor(file, os.path.join(folder, "variables.txt"))]
+        times = [[_seconds(command) for command in commands] for _ in range(ROUNDS)]
+    medians = [statistics.median(column) * 1000 for column in zip(*times, strict=True)]
+    yield Figure("python -c pass, median of 20", medians[0], "ms")
+    yield Figure("lint of a 60-line file, whole process, median of 20", medians[1], "ms")
+    yield Figure("lint of a 60-line file / python -c pass", medians[1] / medians[0], "times", "<=", 5)
+    yield from _beside_the_advisor(*medians[1:])
     yield Figure("modules at exit of lint", _modules(top, lint[1:]), "", "<=", 100)
+
+
+def _beside_the_advisor(lint_ms: float, advisor_ms: float | None = None) -> Iterator[Figure]:
+    name = "lint / pt-variable-advisor on the same settings"
+    if advisor_ms is None:
+        yield Figure(name, None, why_not="no pt-variable-advisor (apt-get install percona-toolkit)")
+        return
+    yield Figure("pt-variable-advisor, median of 20", advisor_ms, "ms")
+    yield Figure(name, lint_ms / advisor_ms, "times", "<=", 0.8)
+
+
+def _advisor(file: str, variables: str) -> list[list[str]]:
+    """pt-variable-advisor's command, none without it; it reads SHOW VARIABLES and no option file, so it gets that."""
+    program = shutil.which("pt-variable-advisor")
+    if program is None:
+        return []
+    show = [_mycnf(), "show", "--format", "json", "--target", "mariadb-10.11", file]
+    options = json.loads(subprocess.check_output(show))["options"]
+    with open(variables, "w", encoding="utf-8") as text:
+        text.write("Variable_name\tValue\nversion\t10.11.19-MariaDB\n")
+        text.writelines(f"{name}\t{option['running'] or option['value']}\n" for name, option in options.items())
+    return [[program, "--no-version-check", "--source-of-variables", variables]]
 
 
 def _mycnf() -> str:
