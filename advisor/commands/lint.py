@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor import exits, redact
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.commands.reading import read_resolved, take_stdin
+from advisor.commands.reading import read_carrier, read_resolved, take_stdin
 from advisor.engine import by_place, choose, fails
 from advisor.engine import run as run_rules
 from advisor.report import Checked, Page
@@ -66,6 +66,12 @@ def _check(
     path: str, targets: list[Target], rules: list[Rule], host: Host | Absent, args: argparse.Namespace
 ) -> Iterator[Checked]:
     (name,), given = take_stdin([path], args.stdin_filename)
+    carrier = read_carrier(name, given)
+    if carrier is not None:
+        from advisor.commands.carried import check_carrier
+
+        yield from check_carrier(carrier, targets, rules, host)
+        return
     for target in targets or [_assumed(name, args.root, given)]:
         yield check_file(name, target, rules, host, root=args.root, given=given)
 

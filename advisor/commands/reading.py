@@ -12,8 +12,17 @@ from advisor.optionfile.source import LARGEST, load
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from advisor.carriers.sets import Carrier
     from advisor.model import Target
     from advisor.optionfile.lines import Resolved
+
+# What a template's name ends with, behind the name of what it makes.
+TEMPLATES = (".j2", ".jinja", ".jinja2", ".erb", ".epp", ".tpl", ".tmpl", ".gotmpl", ".template", ".tftpl", ".in")
+# Names of documents that may carry options beside what else they say; a .conf may be an option file as well.
+CARRIERS = (".yml", ".yaml", ".json", ".service", ".conf")
+PERSISTED = "mysqld-auto"
+# How such documents begin, for a text that came without a name.
+BEGINNINGS = (b"services:", b"apiVersion:", b"[Unit]", b"[Service]", b'{"', b'{ "')
 
 
 def stdin_bytes() -> bytes:
@@ -28,6 +37,29 @@ def take_stdin(paths: Sequence[str], name: str) -> tuple[list[str], dict[str, by
     """The paths with `name` in the place of `-`, and the bytes of stdin by that name where they are asked for."""
     given = {name: stdin_bytes()} if "-" in paths else {}
     return [name if path == "-" else path for path in paths], given
+
+
+def read_carrier(path: str, given: Mapping[str, bytes]) -> Carrier | None:
+    """The option sets of a document that carries them; None for an option file.
+
+    Raises MycnfError for one that can't be read.
+    """
+    name = _made_name(path)
+    if not name.endswith(CARRIERS) and PERSISTED not in name:
+        if path not in given or not given[path].lstrip().startswith(BEGINNINGS):
+            return None
+        name += ".yml"
+    from advisor.carriers.recognise import carrier_of
+
+    return carrier_of(given[path] if path in given else load(path).data, path, name)
+
+
+def _made_name(path: str) -> str:
+    """The name of what a template makes, in lower case without folders."""
+    name = path.rpartition("/")[2].lower()
+    while name.endswith(TEMPLATES):
+        name = name.rpartition(".")[0]
+    return name
 
 
 def read_resolved(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> Resolved:

@@ -1,0 +1,5 @@
+"""Options where people keep them beside option files: compose and Kubernetes YAML, systemd units, persisted variables.
+
+Each of those documents carries one or several sets of options; a set reads as lines whose places are the document's.
+Nothing here is imported for an ordinary option file.
+"""

@@ -1,0 +1,209 @@
+"""Read the words of a server's command line as option lines, by the rules that servers have for them.
+
+They differ from a file's: `--name value` is one option where it needs a value, nothing is unquoted, a `#` is no
+comment, there are short options, and a word of its own stops the server.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.carriers.sets import OptionSet, Reading, Stray
+from advisor.model import Location
+from advisor.optionfile.lines import Kind, Line
+from advisor.redact import is_secret
+from advisor.verdict.names import find
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.carriers.document import Document
+    from advisor.carriers.piece import Piece
+    from advisor.catalog.load import Catalog
+    from advisor.model import Target
+
+GROUP = "mysqld"
+# From each server's --help; those with a value take the rest of the word or the next one.
+SHORT = {
+    "a": "ansi", "b": "basedir", "C": "character_set_server", "r": "chroot", "h": "datadir", "P": "port",
+    "s": "symbolic_links", "t": "tmpdir", "u": "user", "?": "help", "v": "verbose", "V": "version",
+}  # fmt: skip
+SHORT_MYSQL = {"T": "exit_info"}
+SHORT_MARIADB = {"T": "debug_exit_info", "#": "debug", "L": "lc_messages_dir", "W": "log_warnings"}
+SHORT_57 = {"L": "language", "W": "log_warnings", "n": "new"}
+SHORT_8 = {"D": "daemonize", "I": "initialize", "n": "new", "p": "keyring_migration_password"}
+WITHOUT_VALUE = frozenset("aT?vVsnDI")
+OPTIONAL_VALUE = frozenset("#Wp")
+# A prefix that sets the value itself: what follows is no value.
+SETTING = frozenset(("skip", "disable", "enable"))
+
+
+def arguments_set(
+    document: Document, label: str, words: Sequence[Piece], hint: Target | None = None, why: str = ""
+) -> OptionSet:
+    """The options that a server is started with; secrets among them are noted in the document."""
+    _hide(document, words)
+
+    def read(catalog: Catalog) -> Reading:
+        return _Reader(document, catalog).read(words)
+
+    return OptionSet(label, read, hint, why, "The command line")
+
+
+def _hide(document: Document, words: Sequence[Piece]) -> None:
+    before = ""
+    for word in words:
+        name, equals, value = word.text.lstrip("-").partition("=")
+        if equals and value and is_secret(name):
+            part = word.cut(len(word.text) - len(value))
+            document.hide(part.start, part.end if part.places is None else max(part.end, word.end))
+        elif is_secret(before):
+            document.hide(word.start, word.end)
+        before = name if word.text.startswith("--") and not equals else ""
+
+
+class _Reader:
+    """Goes along the words once."""
+
+    def __init__(self, document: Document, catalog: Catalog) -> None:
+        self.document = document
+        self.catalog = catalog
+        self.short = _short_options(catalog.target)
+        self.lines: list[Line] = []
+        self.strays: list[Stray] = []
+        self.editable: set[tuple[int, int]] = set()
+        self.whole: set[int] = set()
+
+    def read(self, words: Sequence[Piece]) -> Reading:
+        """All words in turn."""
+        waiting = list(reversed(words))
+        after_template = False
+        while waiting:
+            word = waiting.pop()
+            text = word.text
+            if word.templated and not _named(word):
+                after_template = True
+                continue
+            if text == "--":
+                self.strays += [self._stray(extra) for extra in reversed(waiting)]
+                break
+            if text.startswith("--"):
+                self._long(word, waiting)
+            elif text.startswith("-") and len(text) > 1:
+                self._short(word, waiting)
+            elif not after_template:
+                self.strays.append(self._stray(word))
+            after_template = False
+        return self._reading()
+
+    def _reading(self) -> Reading:
+        head = [Line(Kind.GROUP, line.number, line.text, name=GROUP) for line in self.lines[:1]]
+        placed = sorted(self.lines, key=lambda line: (line.number, line.column))
+        return Reading(
+            (*head, *placed), tuple(self.lines), (), tuple(self.strays), frozenset(self.editable), frozenset(self.whole)
+        )
+
+    def _long(self, word: Piece, waiting: list[Piece]) -> None:
+        name, equals, _ = word.text[2:].partition("=")
+        if equals:
+            self._add(word.cut(2, 2 + len(name)), word.cut(3 + len(name)), word.end)
+            return
+        found = find(name, self.catalog, has_value=False)
+        option = self.catalog.get(found.canonical) if found.canonical else None
+        takes_next = option is not None and option.arg == "required" and found.prefix not in SETTING
+        value = waiting.pop() if takes_next and waiting else None
+        self._add(word.cut(2), value, value.end if value else word.end)
+
+    def _short(self, word: Piece, waiting: list[Piece]) -> None:
+        """A cluster such as -aP3308."""
+        for at in range(1, len(word.text)):
+            letter = word.text[at]
+            name = self.short.get(letter)
+            if name is None:
+                self._add(word.cut(at, at + 1), None, word.end, called=f"-{letter}")
+                return
+            if letter in WITHOUT_VALUE:
+                self._add(word.cut(at, at + 1), None, word.end, called=name)
+                continue
+            rest = word.cut(at + 1) if at + 1 < len(word.text) else None
+            if rest is None and letter not in OPTIONAL_VALUE and waiting:
+                rest = waiting.pop()
+            self._add(word.cut(at, at + 1), rest, rest.end if rest else word.end, called=name)
+            return
+
+    def _add(self, name: Piece, value: Piece | None, end: int, *, called: str = "") -> None:
+        number, column = self.document.place(name.start)
+        last, end_column = self.document.place(end)
+        line_end = len(self.document.line(number)) + 1
+        end_column = end_column if last == number else line_end
+        value_number, value_column = self.document.place(value.start) if value else (number, end_column)
+        on_line = value_number == number
+        text = value.source if value else None
+        self.lines.append(
+            Line(
+                Kind.OPTION,
+                number,
+                f"{self.document.line(number)}\n",
+                GROUP,
+                called or name.text,
+                text,
+                text,
+                column,
+                max(end_column, column),
+                value_column if on_line else end_column,
+                end_column,
+                bool(value and value.templated),
+            )
+        )
+        if not called:
+            self._note_exact(name, value, number, column, last)
+
+    def _note_exact(self, name: Piece, value: Piece | None, number: int, column: int, last: int) -> None:
+        pieces = [name, *([value] if value else [])]
+        if last != number or any(not _runs(piece) for piece in pieces):
+            return
+        self.editable.add((number, column))
+        if self._is_alone(number, f"--{name.source}" + (f"={value.source}" if value else "")):
+            self.whole.add(number)
+
+    def _is_alone(self, number: int, option: str) -> bool:
+        """Whether a line holds one option and nothing else, and the line before doesn't go on in it without need."""
+        line = self.document.line(number).strip()
+        goes_on = line.endswith("\\")
+        if not goes_on and number > 1 and self.document.line(number - 1).endswith("\\"):
+            return False
+        alone = line.removesuffix("\\").strip() if goes_on else line.removeprefix("- ").strip()
+        return alone.strip("'\"") == option
+
+    def _stray(self, word: Piece) -> Stray:
+        number, column = self.document.place(word.start)
+        last, end = self.document.place(word.end)
+        end = end if last == number else len(self.document.line(number)) + 1
+        return Stray(
+            "syntax-error",
+            f"The word {word.source!r} belongs to no option; {self.catalog.target.label} will not start with it.",
+            "write --name=value in one word",
+            Location(self.document.path, number, column, number, max(end, column + 1)),
+            fatal=True,
+        )
+
+
+def _named(word: Piece) -> bool:
+    """Whether at least the name of a templated word is known."""
+    name, _, _ = word.text.partition("=")
+    return word.text.startswith("--") and len(name) > len("--") and name == word.source[: len(name)]
+
+
+def _runs(piece: Piece) -> bool:
+    """Whether a piece stands in the document in one run."""
+    places = piece.places
+    if places is None:
+        return False
+    return not places or places[-1] - places[0] == len(places) - 1
+
+
+def _short_options(target: Target) -> dict[str, str]:
+    if target.is_mariadb:
+        return SHORT | SHORT_MARIADB
+    known = SHORT | SHORT_MYSQL | (SHORT_8 if target.since("mysql", 8) else SHORT_57)
+    return known | ({"L": "language"} if target.since("mysql", 8) and not target.since("mysql", 9) else {})

@@ -1,0 +1,88 @@
+"""Option files that stand inside a document: the data of a ConfigMap, the content of a compose config."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.carriers.sets import OptionSet, Reading
+from advisor.optionfile.dialect import dialect
+from advisor.optionfile.lines import Kind, Line, Problem
+from advisor.optionfile.reader import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.carriers.document import Document
+    from advisor.catalog.load import Catalog
+
+_SERVER_GROUP = (
+    r"(?m)^\s*\[\s*(?:mysqld|server|mariadb|mariadbd|galera|mysql_cluster|(?:mysqld|mariadbd?)-\d+(?:\.\d+)?)\s*\]"
+)
+_INSIGNIFICANT = r"\s*(?:[#;].*|\{\{.*|\{%.*|\{#.*|<%.*)?$"
+_FILE_NAME = r"\.cnf(?:$|\.)|(?:^|/)\.?my\.(?:cnf|ini)$"
+
+
+def holds_options(key: str, text: str) -> bool:
+    """Whether a text is an option file: by its name, or since it begins with a group and has a server's."""
+    if re.search(_FILE_NAME, key) and text.strip():
+        return True
+    if "[" not in text or not re.search(_SERVER_GROUP, text):
+        return False
+    lines = (line for line in text.split("\n") if not re.match(_INSIGNIFICANT, line))
+    return next(lines, "").lstrip().startswith(("[", "!include"))
+
+
+def block_set(document: Document, label: str, placed: Sequence[tuple[int, int]]) -> OptionSet:
+    """The option file in lines of the document, each given by its number and the indentation that is not the file's."""
+    text = "\n".join([document.line(number)[indent:] for number, indent in placed]) + "\n"
+
+    def read(catalog: Catalog) -> Reading:
+        lines = [_moved(line, placed, document) for line in _parsed(text, document, catalog)]
+        options = tuple(line for line in lines if line.kind is Kind.OPTION)
+        editable = frozenset((line.number, line.column) for line in options)
+        whole = frozenset(line.number for line in options)
+        return Reading(tuple(lines), options, _problems(lines, document.path), (), editable, whole)
+
+    return OptionSet(label, read)
+
+
+def text_set(document: Document, label: str, text: str, start: int) -> OptionSet:
+    """An option file whose notation tells no places: all of it stands where the scalar begins."""
+    number, column = document.place(start)
+
+    def read(catalog: Catalog) -> Reading:
+        end = len(document.line(number)) + 1
+        lines = [
+            line._replace(
+                number=number, column=column, end_column=end, value_column=column, value_end_column=end,
+                text=f"{document.line(number)}\n",
+            )
+            for line in _parsed(text, document, catalog)
+        ]  # fmt: skip
+        options = tuple(line for line in lines if line.kind is Kind.OPTION)
+        return Reading(tuple(lines), options, _problems(lines, document.path))
+
+    return OptionSet(label, read)
+
+
+def _parsed(text: str, document: Document, catalog: Catalog) -> tuple[Line, ...]:
+    return parse(text.encode(), document.path, dialect(catalog.target.flavour, catalog.target.version)).lines
+
+
+def _moved(line: Line, placed: Sequence[tuple[int, int]], document: Document) -> Line:
+    number, indent = placed[min(line.number, len(placed)) - 1]
+    return line._replace(
+        number=number,
+        text=f"{document.line(number)}\n",
+        column=line.column + indent,
+        end_column=line.end_column + indent,
+        value_column=line.value_column + indent,
+        value_end_column=line.value_end_column + indent,
+    )
+
+
+def _problems(lines: Sequence[Line], path: str) -> tuple[Problem, ...]:
+    return tuple(
+        Problem(path, line.number, "unknown-directive", line.value or "") for line in lines if line.kind is Kind.IGNORED
+    )

@@ -1,0 +1,113 @@
+"""Servers started by containers: services of compose and of CI, containers of pods, tasks of the like."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.carriers.arguments import arguments_set
+from advisor.carriers.document import CarrierError
+from advisor.carriers.images import Image, server_of
+from advisor.carriers.piece import FILLER, Piece
+from advisor.carriers.programs import server_command
+from advisor.carriers.scalars import piece_of
+from advisor.carriers.words import OpenQuoteError, shell_words
+from advisor.carriers.yamltree import Mapping, Node, Scalar, Sequence
+from advisor.catalog.targets import newest
+
+if TYPE_CHECKING:
+    from advisor.carriers.document import Document
+    from advisor.carriers.sets import OptionSet
+
+POD_LISTS = ("containers", "initContainers", "ephemeralContainers")
+FLAGS = ("MYSQL_EXTRA_FLAGS", "MARIADB_EXTRA_FLAGS", "extraFlags")
+_FILLS = r"\$\$|\$\{[^}]*\}|\$\(\w+\)|\$[A-Za-z_]\w*"
+_NOTHING = ("", "~", "null", "Null", "NULL")
+
+
+class Containers:
+    """Takes the servers out of the nodes of one document."""
+
+    def __init__(self, document: Document, parsed: str) -> None:
+        self.document = document
+        self.parsed = parsed
+        self.images: list[Image] = []
+
+    def server(self, key: str, node: Mapping) -> OptionSet | None:
+        """The options that a mapping gives to a server, where it describes one."""
+        image = self._image(key, node)
+        if image is not None:
+            self.images.append(image)
+        command = node.get("command")
+        if key in POD_LISTS or node.get("args") is not None:
+            first, second = command, node.get("args")
+        else:
+            first, second = node.get("entrypoint") or node.get("entryPoint"), command
+        found = server_command(
+            [*self._words(first), *self._words(second)], by_image=image is not None and not self._words(first)
+        )
+        if found is None or not found.options:
+            return None
+        name = node.get("name")
+        label = name.value if key in POD_LISTS and isinstance(name, Scalar) else key
+        if image is None and found.program.startswith("mariadb"):
+            image = Image(newest("mariadb"), f"its program is {found.program}")
+        return arguments_set(self.document, label, found.options, *(image or ()))
+
+    def flags(self, key: str, node: Scalar) -> OptionSet | None:
+        """The options in an environment variable that images of Bitnami hand to their server."""
+        piece = self._piece(node)
+        if key not in FLAGS:
+            name, _, value = piece.text.partition("=")
+            if name not in FLAGS:
+                return None
+            key, piece = name, piece.cut(len(name) + 1)._replace(end=piece.end)
+            if not value:
+                return None
+        words = self._split(piece)
+        return arguments_set(self.document, key, words) if words else None
+
+    def _image(self, key: str, node: Mapping) -> Image | None:
+        named = node.get("image") or (node.get("name") if key == "services" else None)
+        if isinstance(named, Mapping):
+            repository, tag = named.get("repository"), named.get("tag")
+            if not isinstance(repository, Scalar):
+                return None
+            return server_of(f"{repository.value}:{tag.value if isinstance(tag, Scalar) else ''}".rstrip(":"))
+        return server_of(self._piece(named).source) if isinstance(named, Scalar) else None
+
+    def _words(self, node: Node | None) -> list[Piece]:
+        if isinstance(node, Sequence):
+            pieces = [self._piece(item) for item in node.items if isinstance(item, Scalar)]
+            return [_inside(interpolated(piece)) for piece in pieces]
+        if not isinstance(node, Scalar) or (not node.style and node.value in _NOTHING):
+            return []
+        return self._split(self._piece(node))
+
+    def _split(self, piece: Piece) -> list[Piece]:
+        piece = interpolated(piece)
+        try:
+            return shell_words(piece)
+        except OpenQuoteError as error:
+            at = error.args[0]
+            line, _ = self.document.place(piece.places[at] if piece.places else piece.start)
+            raise CarrierError(
+                f"{self.document.path}:{line}: a quote in this command is never closed; close it, or write a list"
+            ) from error
+
+    def _piece(self, node: Scalar) -> Piece:
+        return piece_of(self.document, self.parsed, node)
+
+
+def interpolated(piece: Piece) -> Piece:
+    """With fillers for variables that compose or Kubernetes put there; `$$` is a dollar sign."""
+    text = piece.text
+    dropped = {m.start() + 1 for m in re.finditer(_FILLS, text) if m[0] == "$$"}
+    filled = re.sub(_FILLS, lambda m: m[0] if m[0] == "$$" else FILLER * len(m[0]), text)
+    piece = piece._replace(text=filled)
+    return piece.keep([i for i in range(len(text)) if i not in dropped]) if dropped else piece
+
+
+def _inside(word: Piece) -> Piece:
+    """A list's item without the quotes around it."""
+    return word._replace(start=word.places[0], end=word.places[-1] + 1) if word.places else word

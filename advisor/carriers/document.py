@@ -1,0 +1,73 @@
+"""The text of a document with its places, and its lines fit to be shown."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from advisor.exits import MycnfError
+from advisor.redact import MASK, redact_text
+
+# What speaks of a secret in any notation: MYSQL_ROOT_PASSWORD: x, --report-password=x, "password": "x".
+_SPEAKING = (
+    r"(?i)(?P<lead>[\w.-]*(?:password|passwd|passphrase|pwd|secret|token|credentials?|wsrep[-_]sst[-_]auth)[\"']?"
+    r"(?:\s*[:=]\s*|\s+(?=[^\s:=-])))(?P<value>\"[^\"]*\"|'[^']*'|[^\s,}\]]+)"
+)
+
+
+class CarrierError(MycnfError):
+    """A document that can't be read; the message is one line with the place and the remedy."""
+
+
+class Document:
+    """A text by code points: offsets become lines and columns, secrets are noted where they stand."""
+
+    __slots__ = ("_secrets", "_starts", "path", "text")
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
+        self._secrets: list[tuple[int, int]] = []
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both from 1."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def offset(self, line: int, column: int = 1) -> int:
+        """The offset of a line and column that are in the text."""
+        return self._starts[line - 1] + column - 1
+
+    def line(self, number: int) -> str:
+        """A line as it stands there, without its end."""
+        start = self._starts[number - 1]
+        end = self._starts[number] - 1 if number < len(self._starts) else len(self.text)
+        return self.text[start:end].removesuffix("\r")
+
+    @property
+    def lines(self) -> int:
+        """How many lines there are."""
+        return len(self._starts)
+
+    def hide(self, start: int, end: int) -> None:
+        """Note that a secret stands between the two offsets."""
+        self._secrets.append((start, end))
+
+    def shown(self, number: int) -> str:
+        """A line with every secret masked, those that were noted and those that say so themselves."""
+        text = self.line(number)
+        start = self._starts[number - 1]
+        for begin, end in sorted(self._secrets, reverse=True):
+            if begin < start + len(text) and end > start:
+                text = text[: max(0, begin - start)] + MASK + text[max(0, end - start) :]
+        return redact_text(re.sub(_SPEAKING, rf"\g<lead>{MASK}", text)).text
+
+
+def document_of(data: bytes, path: str) -> Document:
+    """The document; raises CarrierError where it is no UTF-8."""
+    try:
+        return Document(path, data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise CarrierError(f"{path}:{line}: a byte that is no UTF-8; save the file as UTF-8") from error

@@ -1,0 +1,54 @@
+"""The server that a container image holds, by its name and tag."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from advisor.catalog.targets import SERIES, newest, parse_target
+from advisor.model import Target
+
+_MYSQL = frozenset(("mysql", "mysql-server", "community-server", "enterprise-server", "percona", "percona-server",
+                    "percona-xtradb-cluster", "mysql-ndb", "mysql-cluster", "percona-server-mysql"))  # fmt: skip
+_MARIADB = frozenset(("mariadb", "mariadb-server", "mariadb-galera", "mariadb-enterprise", "mariadb-community"))
+_VARIABLE_DEFAULT = r"\$\{\w+:?-([^{}]*)\}"
+_VERSION = r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?"
+
+
+class Image(NamedTuple):
+    """What is known of an image: its server, and what to say about how that was found."""
+
+    target: Target
+    why: str
+
+
+def server_of(reference: str) -> Image | None:
+    """The server in an image such as `mysql:8.0.36` or `docker.io/bitnami/mariadb:11.4`; None for any other image.
+
+    A tag without a version means the newest series; one that is older than all that are known means the oldest.
+    """
+    plain = re.sub(_VARIABLE_DEFAULT, r"\1", reference.strip()).partition("@")[0]
+    name, _, tag = plain.rpartition("/")[2].partition(":")
+    flavour = "mysql" if name.lower() in _MYSQL else "mariadb" if name.lower() in _MARIADB else None
+    if flavour is None:
+        parent = plain.rpartition("/")[0].rpartition("/")[2]
+        if name != "server" or parent != "mariadb":
+            return None
+        flavour = "mariadb"
+    version = re.match(_VERSION, tag)
+    if version is None:
+        return Image(newest(flavour), f"its image is {reference.strip()}, taken for the newest")
+    return _of_tag(flavour, tuple(int(n) for n in version.groups() if n), reference.strip())
+
+
+def _of_tag(flavour: str, version: tuple[int, ...], reference: str) -> Image:
+    known = SERIES[flavour]
+    if len(version) == 1:
+        series = max((s for s in known if s[0] == version[0]), default=None)
+        return Image(Target(flavour, known[series]) if series else newest(flavour), f"its image is {reference}")
+    if version[:2] < min(known):
+        oldest = min(known)
+        return Image(Target(flavour, known[oldest]), f"its image is {reference}, and no older series is known")
+    if max(version) > 9999:  # noqa: PLR2004 - no release has five digits
+        return Image(newest(flavour), f"its image is {reference}")
+    return Image(parse_target(f"{flavour}-{'.'.join(map(str, version))}"), f"its image is {reference}")

@@ -1,0 +1,157 @@
+"""mysqld-auto.cnf: the variables that SET PERSIST keeps, in both of its formats, with their places.
+
+Asked of MySQL 8.0.15 and 9.7.4: static variables reach the server as `--loose_NAME=VALUE`; the others as SET does it,
+so that numbers have no suffix and booleans are ON or OFF. Names that nobody knows are a warning in the log.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.carriers.document import CarrierError, Document
+from advisor.carriers.jsontree import Member, members
+from advisor.carriers.sets import Carrier, OptionSet, Reading, Stray
+from advisor.catalog.targets import newest
+from advisor.model import Location
+from advisor.optionfile.lines import Kind, Line
+from advisor.redact import is_secret
+from advisor.verdict import REFUSED, LineVerdict, Outcome, take
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Catalog
+
+STATIC_1 = "mysql_server_static_options"
+SECTION_1 = "mysql_server"
+NUMBERS = ("int", "uint")
+VERSIONS = (1, 2)
+STARTS_ANYWAY = (9, 7)  # 9.7.4 says so in its log and starts; 8.0.15 does not start; nobody asked those between
+STOPS = (8, 0, 15)
+
+
+class Entry(NamedTuple):
+    """One persisted variable; `static` says that the server gets it with its options, before it starts."""
+
+    name: str
+    member: Member
+    value: Member
+    static: bool
+
+
+def read_persisted(document: Document) -> Carrier:
+    """The persisted variables as one set; raises CarrierError for what is no such file."""
+    entries = list(_entries(document))
+    for entry in entries:
+        if is_secret(entry.name):
+            document.hide(entry.value.start, entry.value.end)
+
+    def read(catalog: Catalog) -> Reading:
+        return _read(document, entries, catalog)
+
+    one = OptionSet("persisted variables", read, newest("mysql"), "only MySQL persists variables", "The file")
+    return Carrier(document, (one,))
+
+
+def _entries(document: Document) -> list[Entry]:
+    top = {m.name: m for m in members(document, 0)}
+    version = top.get("Version")
+    if version is None or version.value not in VERSIONS:
+        raise CarrierError(
+            f"{document.path}:1: no Version 1 or 2, so it is no mysqld-auto.cnf and MySQL stops at it; "
+            "let SET PERSIST write the file"
+        )
+    found: list[Entry] = []
+    for section in top.values():
+        if section.name == SECTION_1:
+            parts = members(document, section.start)
+            found += [_entry(document, m, static=False) for m in parts if m.name != STATIC_1]
+            statics = [s for m in parts if m.name == STATIC_1 for s in members(document, m.start)]
+            found += [_entry(document, m, static=True) for m in statics]
+        elif section.name != "Version":
+            static = "static" in section.name
+            found += [_entry(document, m, static=static) for m in members(document, section.start)]
+    return found
+
+
+def _entry(document: Document, member: Member, *, static: bool) -> Entry:
+    inside = {m.name: m for m in members(document, member.start)}
+    value = inside.get("Value")
+    if value is None or not isinstance(value.value, str):
+        line, _ = document.place(member.start)
+        raise CarrierError(
+            f"{document.path}:{line}: {member.name} has no Value in quotes, which MySQL calls corrupt; "
+            "let SET PERSIST write the file"
+        )
+    return Entry(member.name, member, value, static)
+
+
+def _read(document: Document, entries: list[Entry], catalog: Catalog) -> Reading:
+    if not catalog.target.since("mysql", 8):
+        raise CarrierError(f"{document.path}: {catalog.target.label} has no persisted variables; name MySQL 8 or later")
+    lines: list[Line] = []
+    strays: list[Stray] = []
+    for entry in entries:
+        option = catalog.find_variable(entry.name) or catalog.get(entry.name.lower())
+        if "." in entry.name or (option is not None and option.plugin):
+            continue  # of a component, a plugin or a key cache: known once that is there
+        said = entry.value.value
+        given = said if option is None or entry.static or option.kind not in NUMBERS else _leading(said)
+        verdict = take(option.name if option else entry.name, given, catalog)
+        stray = _stray(document, entry, verdict, catalog, given)
+        if stray is not None:
+            strays.append(stray)
+        if stray is None or stray.name == "adjusted-value":
+            lines.append(_line(document, entry, verdict, given))
+    head = [Line(Kind.GROUP, line.number, line.text, name=line.group) for line in lines[:1]]
+    return Reading((*head, *lines), tuple(lines), (), tuple(strays))
+
+
+def _leading(text: str) -> str:
+    """The number as SET makes it of a text: digits alone."""
+    digits = re.match(r"\s*[+-]?\d+", text)
+    return digits[0].strip() if digits else "0"
+
+
+def _line(document: Document, entry: Entry, verdict: LineVerdict, given: str) -> Line:
+    place = _place(document, entry)
+    value_line, value_column = document.place(entry.value.start + 1)
+    _, value_end = document.place(entry.value.end - 1)
+    if value_line != place.line:
+        value_column = value_end = place.end_column
+    return Line(
+        Kind.OPTION, place.line, f"{document.line(place.line)}\n", "mysqld", verdict.canonical or entry.name,
+        entry.value.value, given, place.column, place.end_column, value_column, value_end,
+    )  # fmt: skip
+
+
+def _place(document: Document, entry: Entry) -> Location:
+    """Where the name stands, without its quotes."""
+    number, column = document.place(entry.member.key + 1)
+    return Location(document.path, number, column, number, column + len(json.dumps(entry.name)) - 2)
+
+
+def _stray(document: Document, entry: Entry, verdict: LineVerdict, catalog: Catalog, given: str) -> Stray | None:
+    place = _place(document, entry)
+    label = catalog.target.label
+    reset = f"RESET PERSIST {entry.name}"
+    if verdict.outcome in (Outcome.UNKNOWN, Outcome.REMOVED):
+        name = "unknown-option" if verdict.outcome is Outcome.UNKNOWN else "removed-option"
+        message = f"{verdict.reason} {label} warns of it in its log and starts without it."
+        return Stray(name, message, reset, place, fatal=False, option=entry.name)
+    wrong_word = not entry.static and verdict.option is not None and verdict.option.kind == "bool"
+    if verdict.outcome in REFUSED or (wrong_word and given.upper() not in ("ON", "OFF")):
+        return _invalid(entry, verdict, catalog, place)
+    if given != entry.value.value:
+        message = f"{label} takes {given} of {entry.value.value!r}: persisted numbers have no suffix."
+        return Stray("adjusted-value", message, f"SET PERSIST {entry.name} = the number", place, False, entry.name)
+    return None
+
+
+def _invalid(entry: Entry, verdict: LineVerdict, catalog: Catalog, place: Location) -> Stray:
+    target = catalog.target
+    starts = not entry.static and target.since("mysql", *STARTS_ANYWAY)
+    reason = verdict.reason if verdict.outcome in REFUSED else f"{entry.name} is ON or OFF when it is persisted."
+    end = "says so in its log and starts without it" if starts else "will not start with it"
+    message = f"{reason} {target.label} {end}."
+    return Stray("invalid-value", message, f"RESET PERSIST {entry.name}", place, fatal=not starts, option=entry.name)

@@ -1,0 +1,43 @@
+"""Which kind of document a file is, by its name and first bytes, and its option sets."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.carriers.document import Document, document_of
+
+if TYPE_CHECKING:
+    from advisor.carriers.sets import Carrier
+
+_PERSISTED = r"\s*\{\s*\"(?:Version|mysql_server)\""
+_UNIT = r"(?m)^\[(?:Service|Unit)\]\s*$"
+_YAML_NAMES = (".yml", ".yaml", ".json")
+
+
+def carrier_of(data: bytes, path: str, name: str) -> Carrier | None:
+    """The document's sets; None where it is an option file after all.
+
+    `name` is the file's name without a template's ending. Raises CarrierError where it can't be read.
+    """
+    head = data[:4096].decode("utf-8", "replace").removeprefix("\ufeff")
+    if "mysqld-auto" in name or re.match(_PERSISTED, head):
+        return _persisted(document_of(data, path))
+    if name.endswith(_YAML_NAMES):
+        from advisor.carriers.yamlfile import read_yaml
+
+        return read_yaml(document_of(data, path))
+    text = data.decode("utf-8", "replace")
+    if name.endswith(".service") or re.search(_UNIT, text):
+        from advisor.carriers.unitfile import read_unit
+
+        return read_unit(document_of(data, path))
+    return None
+
+
+def _persisted(document: Document) -> Carrier:
+    from advisor.carriers.jsontree import check_json
+    from advisor.carriers.persisted import read_persisted
+
+    check_json(document)
+    return read_persisted(document)

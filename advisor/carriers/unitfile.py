@@ -1,0 +1,152 @@
+"""The options in a systemd unit or drop-in: ExecStart, and variables for it that the unit sets itself.
+
+By systemd.service(5), systemd.exec(5) and systemd.syntax(7): what the manual says, there being no systemd to ask here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.carriers.arguments import arguments_set
+from advisor.carriers.document import CarrierError, Document
+from advisor.carriers.piece import Piece
+from advisor.carriers.programs import server_command
+from advisor.carriers.sets import Carrier
+from advisor.carriers.words import OpenQuoteError, unit_words
+from advisor.catalog.targets import newest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.carriers.sets import OptionSet
+
+# What the units of MySQL and MariaDB pass on to the server, where a drop-in sets them for a unit that isn't here.
+PASSED_ON = ("MYSQLD_OPTS", "MYSQLD_OPTS_1", "MARIADBD_OPTS")
+_PREFIXES = "@-:+!|"
+_SPECIFIER = r"%[a-zA-Z]"
+_WHOLE = r"\$(?:\{(\w+)\}|(\w+))"
+_BRACED = r"\$\{\w+\}"
+
+
+class Assignment(NamedTuple):
+    """One `Key=value` of a section, its value without continuations."""
+
+    section: str
+    key: str
+    value: Piece
+
+
+def read_unit(document: Document) -> Carrier:
+    """The servers that the unit starts; raises CarrierError for a quote that nothing closes."""
+    variables: dict[str, list[Piece]] = {}
+    commands: list[tuple[str, list[Piece]]] = []
+    for one in assignments(document):
+        if one.section != "Service":
+            continue
+        if one.key == "Environment":
+            variables.update(_variables(document, one.value))
+        elif one.key in ("ExecStart", "ExecStartPre"):
+            commands += [(one.key, words) for words in _commands(_words(document, one.value))]
+    sets = [_started(document, key, words, variables) for key, words in commands]
+    if not commands:
+        sets = [arguments_set(document, name, words) for name, words in variables.items() if name in PASSED_ON]
+    return Carrier(document, tuple(one for one in sets if one is not None))
+
+
+def assignments(document: Document) -> Iterator[Assignment]:
+    """The settings of a unit; a backslash at the end of a line goes on with the next one that is no comment."""
+    section = ""
+    number = 1
+    while number <= document.lines:
+        text = document.line(number).strip()
+        if text.startswith("[") and text.endswith("]"):
+            section = text[1:-1]
+        elif text[:1] not in ("#", ";", ""):
+            number, value = _logical(document, number)
+            key, equals, _ = value.text.partition("=")
+            if equals:
+                yield Assignment(section, key.strip(), value.cut(len(key) + 1))
+        number += 1
+
+
+def _logical(document: Document, number: int) -> tuple[int, Piece]:
+    """The number of the last line of a setting, and its text with a blank for each line end."""
+    chars: list[str] = []
+    places: list[int] = []
+    goes_on = True
+    while goes_on and number <= document.lines:
+        text = document.line(number)
+        if chars and text.strip()[:1] in ("#", ";"):
+            number += 1
+            continue
+        goes_on = text.endswith("\\")
+        kept = text[:-1] + " " if goes_on else text
+        chars += kept
+        places += range(document.offset(number), document.offset(number) + len(kept))
+        number += 1
+    text = "".join(chars)
+    return number - 1, Piece(text, text, places, places[0], places[-1] + 1)
+
+
+def _words(document: Document, value: Piece) -> list[Piece]:
+    try:
+        return unit_words(_specified(value))
+    except OpenQuoteError as error:
+        at = value.places[min(error.args[0], len(value.places) - 1)] if value.places else value.start
+        line, _ = document.place(at)
+        raise CarrierError(f"{document.path}:{line}: a quote that nothing closes; close it") from error
+
+
+def _specified(value: Piece) -> Piece:
+    """With fillers for specifiers such as %i; `%%` is a per cent sign."""
+    dropped = {m.start() + 1 for m in re.finditer("%%", value.text)}
+    marked = value.text.replace("%%", "\0\0")
+    filled = value._replace(text=value._replace(text=marked).fill(_SPECIFIER).text.replace("\0", "%"))
+    return filled.keep([i for i in range(len(value.text)) if i not in dropped])
+
+
+def _commands(words: list[Piece]) -> Iterator[list[Piece]]:
+    """The commands of one ExecStart, parted by a semicolon of its own."""
+    command: list[Piece] = []
+    for word in words:
+        if word.source == ";":
+            yield command
+            command = []
+        else:
+            command.append(word)
+    yield command
+
+
+def _started(
+    document: Document, key: str, words: list[Piece], variables: dict[str, list[Piece]]
+) -> OptionSet | None:
+    if not words:
+        return None
+    prefix = len(words[0].text) - len(words[0].text.lstrip(_PREFIXES))
+    renamed = "@" in words[0].text[:prefix]
+    words = [words[0].cut(prefix), *words[2 if renamed else 1 :]]
+    found = server_command([w for word in words for w in _expanded(word, variables)], by_image=False)
+    if found is None or not found.options:
+        return None
+    if found.program.startswith("mariadb"):
+        return arguments_set(document, key, found.options, newest("mariadb"), f"its program is {found.program}")
+    return arguments_set(document, key, found.options)
+
+
+def _expanded(word: Piece, variables: dict[str, list[Piece]]) -> list[Piece]:
+    """A variable's own words where the unit sets it, else a filler; `$$` is a dollar sign."""
+    whole = re.fullmatch(_WHOLE, word.text)
+    if whole:
+        known = variables.get(whole[1] or whole[2])
+        return known if known is not None and whole[2] else [word.fill(".")]
+    filled = word.fill(_BRACED)
+    dropped = {m.start() + 1 for m in re.finditer(r"\$\$", filled.text)}
+    return [filled.keep([i for i in range(len(filled.text)) if i not in dropped]) if dropped else filled]
+
+
+def _variables(document: Document, value: Piece) -> Iterator[tuple[str, list[Piece]]]:
+    for word in _words(document, value):
+        name, equals, _ = word.text.partition("=")
+        if equals:
+            yield name, _words(document, word.cut(len(name) + 1))

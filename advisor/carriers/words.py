@@ -1,0 +1,105 @@
+"""Split text into words as shells, compose and systemd do, each word with its places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from advisor.carriers.piece import Piece
+
+BLANKS = " \t\r\n"
+OPERATORS = ";&|()<>\n"
+_IN_DOUBLE = '"\\$`'  # what a backslash protects between double quotes
+_ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92, '"': 34, "'": 39, "s": 32}
+_BASES = {"x": (16, 2), "u": (16, 4), "U": (16, 8)}
+
+
+class OpenQuoteError(ValueError):
+    """A quote that nothing closes; its index in the text is the argument."""
+
+
+class Escape(NamedTuple):
+    """What a backslash begins: how long it is, the index that stays of it if any, and the character that it makes."""
+
+    length: int
+    kept: int | None
+    said: str | None = None
+
+
+def shell_words(piece: Piece, operators: str = "") -> list[Piece]:
+    """The words as Python's shlex and a POSIX shell part them; with `operators`, each of these is a word by itself.
+
+    Raises OpenQuoteError.
+    """
+    return _split(piece, operators, _shell_escape)
+
+
+def unit_words(piece: Piece) -> list[Piece]:
+    """The words as systemd parts them: quotes anywhere in a word, C-style escapes within and outside of them.
+
+    An unknown escape stays as it is. Raises OpenQuoteError.
+    """
+    return _split(piece, "", _unit_escape)
+
+
+def _split(piece: Piece, operators: str, escape: Callable[[str, int, str], Escape]) -> list[Piece]:
+    text, parting = piece.text, BLANKS + operators
+    words: list[Piece] = []
+    kept: dict[int, str | None] = {}
+    begin, quote, opened, at = -1, "", 0, 0
+    while at < len(text):
+        char = text[at]
+        if not quote and char in parting:
+            words += [_word(piece, kept, begin, at)] if begin >= 0 else []
+            words += [piece.cut(at, at + 1)] if char in operators else []
+            kept, begin, at = {}, -1, at + 1
+            continue
+        begin = at if begin < 0 else begin
+        found = escape(text, at, quote) if char == "\\" else Escape(1, at)
+        if char == quote:
+            quote = ""
+        elif not quote and char in "'\"":
+            quote, opened = char, at
+        elif found.kept is not None:
+            kept[found.kept] = found.said
+        at += found.length
+    if quote:
+        raise OpenQuoteError(opened)
+    return [*words, _word(piece, kept, begin, at)] if begin >= 0 else words
+
+
+def _shell_escape(text: str, at: int, quote: str) -> Escape:
+    following = text[at + 1 : at + 2]
+    if quote == "'" or not following or (quote and following not in _IN_DOUBLE + "\n"):
+        return Escape(1, at)
+    return Escape(2, None if following == "\n" else at + 1)
+
+
+def _unit_escape(text: str, at: int, quote: str) -> Escape:  # noqa: ARG001 - systemd reads escapes in both quotes
+    kind = text[at + 1 : at + 2]
+    if kind in _ESCAPES:
+        return Escape(2, at, chr(_ESCAPES[kind]))
+    base, digits = _BASES.get(kind, (8, 3))
+    start = at + 2 if kind in _BASES else at + 1
+    number = text[start : start + digits]
+    try:
+        code = int(number, base) if len(number) == digits and number.isalnum() else 0
+        return Escape(start + digits - at, at, chr(code)) if code else Escape(1, at)
+    except (ValueError, OverflowError):
+        return Escape(1, at)
+
+
+def _word(piece: Piece, kept: dict[int, str | None], begin: int, end: int) -> Piece:
+    """A word whose ends lie outside of quotes that stand within it, and inside those that stand around it."""
+    word = piece.keep(list(kept))
+    said = [s or piece.text[i] for i, s in kept.items()]
+    shown = [s or piece.source[i] for i, s in kept.items()]
+    word = word._replace(text="".join(said), source="".join(shown))
+    if piece.places is None:
+        return word
+    outer = piece.cut(begin, end)
+    if word.places and begin not in kept:
+        return word._replace(start=word.places[0], end=word.places[-1] + 1)
+    return word._replace(start=outer.start, end=outer.end)

@@ -1,0 +1,147 @@
+"""YAML as a tree of nodes that know their offsets; aliases are shared, never copied, so that none can swell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from advisor.carriers.document import CarrierError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DEEPEST = 100  # levels; no manifest has as many, and a parser that recurses would end there
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+MERGE = "<<"
+
+
+class Scalar:
+    """A text; `style` is the character that begins its notation, empty for a plain one."""
+
+    __slots__ = ("end", "start", "style", "value")
+
+    def __init__(self, value: str, style: str, start: int, end: int) -> None:
+        self.value = value
+        self.style = style
+        self.start = start
+        self.end = end
+
+
+class Sequence:
+    """A list of nodes."""
+
+    __slots__ = ("items",)
+
+    def __init__(self) -> None:
+        self.items: list[Node] = []
+
+
+class Mapping:
+    """Pairs of nodes in their order; a key that stands there twice counts where it stands last."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[Node, Node]] = []
+
+    def get(self, key: str) -> Node | None:
+        """What stands under a key, by way of merge keys too."""
+        return _get(self, key, set())
+
+    def own(self) -> Iterator[tuple[str, Node]]:
+        """The pairs whose key is a text, each key once."""
+        yield from {k.value: v for k, v in self.pairs if isinstance(k, Scalar) and k.value != MERGE}.items()
+
+
+Node = Scalar | Sequence | Mapping
+
+
+def trees(text: str, path: str) -> list[Node]:
+    """The documents of a stream; raises CarrierError with the line where it is no YAML, or nests too deep."""
+    mark = text.startswith("\ufeff")
+    try:
+        return list(_build(yaml.parse(text[1:] if mark else text, Loader=_LOADER), path, int(mark)))
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise CarrierError(_said(error, text, path)) from error
+
+
+def walk(root: Node) -> Iterator[tuple[str, Mapping | Sequence | Scalar]]:
+    """Every node once, with the key that it stands under."""
+    seen: set[int] = set()
+    waiting: list[tuple[str, Node]] = [("", root)]
+    while waiting:
+        key, node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield key, node
+        if isinstance(node, Mapping):
+            waiting += reversed([(k.value if isinstance(k, Scalar) else "", v) for k, v in node.pairs])
+        elif isinstance(node, Sequence):
+            waiting += [(key, item) for item in reversed(node.items)]
+
+
+def _get(node: Mapping, key: str, seen: set[int]) -> Node | None:
+    if id(node) in seen:
+        return None
+    seen.add(id(node))
+    found = dict(node.own()).get(key)
+    if found is not None:
+        return found
+    merged = [v for k, v in node.pairs if isinstance(k, Scalar) and k.value == MERGE]
+    sources = [m for v in merged for m in (v.items if isinstance(v, Sequence) else [v])]
+    values = (_get(m, key, seen) for m in sources if isinstance(m, Mapping))
+    return next((v for v in values if v is not None), None)
+
+
+def _build(events: Iterator[Any], path: str, shift: int) -> Iterator[Node]:
+    """Roots out of events, without recursion."""
+    open_nodes: list[tuple[Mapping | Sequence, list[Node]]] = []
+    anchors: dict[str, Node] = {}
+    for event in events:
+        if isinstance(event, yaml.DocumentStartEvent):
+            anchors = {}
+        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+            node, children = open_nodes.pop()
+            if isinstance(node, Mapping):
+                node.pairs = list(zip(children[::2], children[1::2], strict=True))
+        elif isinstance(event, yaml.NodeEvent):
+            made = _node(event, anchors, shift)
+            if open_nodes:
+                open_nodes[-1][1].append(made)
+            else:
+                yield made
+            if isinstance(event, yaml.CollectionStartEvent) and not isinstance(made, Scalar):
+                open_nodes.append((made, made.items if isinstance(made, Sequence) else []))
+                if len(open_nodes) > DEEPEST:
+                    mark: Any = event.start_mark
+                    line = mark.line + 1
+                    raise CarrierError(f"{path}:{line}: nested deeper than {DEEPEST} levels, which no manifest is")
+
+
+def _node(event: Any, anchors: dict[str, Node], shift: int) -> Node:
+    name, mark = event.anchor, event.start_mark
+    if isinstance(event, yaml.AliasEvent):
+        if name not in anchors:
+            raise yaml.MarkedYAMLError(problem=f"there is no anchor &{name}", problem_mark=mark)
+        return anchors[name]
+    made: Node
+    if isinstance(event, yaml.ScalarEvent):
+        end: Any = event.end_mark
+        made = Scalar(event.value, event.style or "", mark.index + shift, end.index + shift)
+    else:
+        made = Mapping() if isinstance(event, yaml.MappingStartEvent) else Sequence()
+    if name:
+        anchors[name] = made
+    return made
+
+
+def _said(error: Exception, text: str, path: str) -> str:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it can't be read"
+    position = mark.index if mark else getattr(error, "position", getattr(error, "start", 0))
+    line = text.count("\n", 0, position) + 1
+    indent = text.split("\n", line)[line - 1]
+    hint = "take the tab out of the indentation" if "\t" in indent[: len(indent) - len(indent.lstrip())] else "mend it"
+    return f"{path}:{line}: no YAML: {problem}; {hint}, yamllint shows more"
