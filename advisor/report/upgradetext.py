@@ -1,0 +1,174 @@
+"""A move between servers for people: what stops the server, what fares differently, then what merely changes."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.redact import clean, redact_text
+from advisor.report.words import bold, painted, plural, wrap
+from advisor.upgrade.change import WEIGHTY, Area, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from advisor.upgrade.change import DefaultChange, LineChange, Move
+
+WIDTH = 80
+NAMES = 34  # room for the names in the table of smaller changes
+SHOWN = 60
+WORDS = {Kind.REMOVED: "Remove the line.", Kind.IGNORED: "Remove the line.", Kind.STILL_REFUSED: ""}
+
+
+def report(move: Move, *, every: bool = False, colour: bool = False) -> str:
+    """The comparison; `every` also tells the defaults that change little, and gives each the line that keeps it."""
+    mark = _mark(move)
+    heavy = [c for c in move.defaults if c.area in WEIGHTY]
+    light = [c for c in move.defaults if c.area not in WEIGHTY]
+    blocks = [_head(move, heavy, light)]
+    blocks += [_lines(move, severity, mark, colour) for severity in (Severity.ERROR, Severity.WARNING)]
+    told = [_default(c, mark, colour) for c in heavy]
+    blocks.append(_section("Options not set here whose default changes data, accounts or replicas", told, colour))
+    notes = [_note(c, move, mark) for c in move.lines if c.severity is Severity.NOTE]
+    blocks.append(_section("Lines that still work, or work anew", notes, colour))
+    blocks += list(_light(light, mark, every=every, colour=colour))
+    blocks += [_foot(move)] if _told(move) == {Confidence.LIKELY} else []
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _head(move: Move, heavy: list[DefaultChange], light: list[DefaultChange]) -> str:
+    files = clean(", ".join(move.paths))
+    first = f"{move.before.label} → {move.after.label} · {files}, {plural(move.read, 'option')}"
+    stops = sum(c.severity is Severity.ERROR for c in move.lines)
+    other = sum(c.severity is Severity.WARNING for c in move.lines)
+    lines = [
+        f"{plural(stops, 'line stops', 'lines stop')} the server" if stops else "no line stops the server",
+        f"{plural(other, 'line is', 'lines are')} taken otherwise" if other else "",
+    ]
+    little = sum(c.area is Area.REST for c in light)
+    told = [
+        f"{len(heavy):,} for data, accounts or replicas" if heavy else "",
+        f"{len(light) - little:,} for memory and speed" if len(light) > little else "",
+        f"{little:,} of little weight" if little else "",
+    ]
+    defaults = ", ".join(part for part in told if part)
+    change = f"changed defaults: {defaults}" if defaults else "no default changes"
+    return "\n".join([wrap(first), wrap(", ".join(p for p in lines if p), "  "), wrap(change, "  ")])
+
+
+def _section(title: str, parts: list[str], colour: bool) -> str:
+    return "\n".join([bold(title, colour), *parts]) if parts else ""
+
+
+def _mark(move: Move) -> str:
+    """What marks a likely one; nothing where all are, which is then said once at the end."""
+    return "  (likely)" if Confidence.CERTAIN in _told(move) else ""
+
+
+def _told(move: Move) -> set[Confidence]:
+    """How sure the things are that are told."""
+    lines = {c.confidence for c in move.lines if c.kind is not Kind.SYNTAX}
+    return lines | {c.confidence for c in move.defaults}
+
+
+def _foot(move: Move) -> str:
+    return wrap(
+        f"All this is likely, not certain: no running {move.before.label} and {move.after.label} were asked, only "
+        "other patches of them, their sources and their documents."
+    )
+
+
+def _sure(change: LineChange | DefaultChange, mark: str) -> str:
+    return "" if change.confidence is Confidence.CERTAIN else mark
+
+
+def _source(change: LineChange) -> str:
+    text = clean(" ".join(redact_text(change.placed.line.text).text.split()))
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def _place(change: LineChange, move: Move) -> str:
+    path = "" if len(move.paths) == 1 and change.placed.path == move.paths[0] else f"{change.placed.path}:"
+    return clean(f"{path}{change.placed.line.number}" if path else f"line {change.placed.line.number}")
+
+
+def _lines(move: Move, severity: Severity, mark: str, colour: bool) -> str:
+    return "\n".join(_line(c, move, mark, colour) for c in move.lines if c.severity is severity)
+
+
+def _line(change: LineChange, move: Move, mark: str, colour: bool) -> str:
+    severity = painted(change.severity.value, change.severity, colour)
+    head = f"{severity}  {_place(change, move)}  {bold(_source(change), colour)}{_sure(change, mark)}"
+    said = f"{change.message} {'' if change.write else WORDS.get(change.kind, '')}"
+    lines = [head, wrap(clean(said), "  ")]
+    if change.write:
+        lines.append(clean(f"  write:  {change.write}"))
+    return "\n".join(lines)
+
+
+def _note(change: LineChange, move: Move, mark: str) -> str:
+    write = f" Write {change.write}" if change.write else ""
+    said = f"{_place(change, move)}: {_source(change)}: {change.message}{write}{_sure(change, mark)}"
+    return wrap(clean(said), "  ", "    ")
+
+
+def _default(change: DefaultChange, mark: str, colour: bool) -> str:
+    formerly = f" (was {change.formerly})" if change.formerly else ""
+    head = f"  {bold(change.option, colour)}{formerly}"
+    values = _values(change)
+    joined = f"{head}  {values}{_sure(change, mark)}"
+    lines = [joined] if len(joined) <= WIDTH + 8 * colour else [head, wrap(values + _sure(change, mark), "    ")]
+    if change.message:
+        lines.append(wrap(change.message, "    "))
+    lines.append(f"    keep:  {change.keep}" if change.keep else wrap(f"can't be kept: {change.lost}", "    "))
+    return "\n".join(lines)
+
+
+def _values(change: DefaultChange) -> str:
+    """Old and new value; of switches which ones turn, of long lists what goes and what comes."""
+    was, is_now = change.before.split(","), change.after.split(",")
+    if all("=" in part for part in (*was, *is_now)):
+        return _turned(was, is_now)
+    if len(was) == len(is_now) == 1 or len(change.before + change.after) < SHOWN:
+        return f"{change.before or '(none)'} → {change.after or '(none)'}"
+    gone = [m for m in was if m not in is_now]
+    come = [m for m in is_now if m not in was]
+    parts = [f"loses {', '.join(gone)}" if gone else "", f"gains {', '.join(come)}" if come else ""]
+    return "; ".join(part for part in parts if part)
+
+
+def _turned(was: list[str], is_now: list[str]) -> str:
+    """`mrr, mrr_cost_based: on → off`, for each way that switches turn."""
+    before, after = (dict(part.split("=", 1) for part in parts) for parts in (was, is_now))
+    ways: dict[str, list[str]] = {}
+    for flag, setting in before.items():
+        ways.setdefault(f"{setting} → {after.get(flag, '(none)')}", []).append(flag)
+    return "; ".join(f"{', '.join(flags)}: {way}" for way, flags in ways.items())
+
+
+def _light(light: list[DefaultChange], mark: str, *, every: bool, colour: bool) -> Iterator[str]:
+    """Smaller changes as a table by area; those of little weight only where all are wanted."""
+    if every:
+        for area, changes in groupby(light, key=lambda c: c.area):
+            yield _section(f"Defaults: {area.value}", [_default(c, mark, colour) for c in changes], colour)
+        return
+    rows = []
+    for area, changes in groupby([c for c in light if c.area is not Area.REST], key=lambda c: c.area):
+        rows += [_row(c, area.value if first else "", mark) for first, c in _firsts(changes)]
+    yield _section("Defaults that change memory and speed", rows, colour)
+    little = sum(c.area is Area.REST for c in light)
+    if light:
+        more = f"{plural(little, 'more default changes', 'more defaults change')} little. " if little else ""
+        yield wrap(f"{more}--all tells what each does, and the line that keeps it.")
+
+
+def _firsts(changes: Iterable[DefaultChange]) -> Iterator[tuple[bool, DefaultChange]]:
+    return ((at == 0, change) for at, change in enumerate(changes))
+
+
+def _row(change: DefaultChange, area: str, mark: str) -> str:
+    lead, values = f"  {area:<10}{change.option:<{NAMES}}", _values(change) + _sure(change, mark)
+    if lead.endswith(" ") and len(lead + values) <= WIDTH:
+        return lead + values
+    return "\n".join([lead.rstrip(), wrap(values, " " * 14)])

@@ -1,0 +1,69 @@
+"""Whether two servers mean the same by two values that they print in notations of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.verdict.flags import flags_of
+from advisor.verdict.special import NOTHING
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Option
+
+WORDS = {"true": "on", "false": "off", NOTHING.lower(): "", "null": ""}
+BITS = {"1": "on", "0": "off"}
+NARROW = 32
+# By option: values that are one behaviour under two names.
+SAME: dict[str, tuple[str, str]] = {
+    "bind_address": ("*", ""),  # MariaDB listens on all addresses when it is given none
+    "default_tmp_storage_engine": ("innodb", ""),  # none means default_storage_engine
+    "innodb_flush_method": ("fsync", ""),  # none is fsync on Unix
+    "max_relay_log_size": ("0", "1073741824"),  # 0 stands for max_binlog_size
+    "old_alter_table": ("off", "default"),
+}
+
+
+def alike(before: str, after: str, old: Option, new: Option) -> bool:
+    """Whether `before`, as the old server prints its option, is `after` on the new one."""
+    if is_flags(before, old) and is_flags(after, new):
+        return not moved_flags(before, after, old, new)
+    mine, other = _plain(before, old, new), _plain(after, new, old)
+    return mine == other or {_word(before), _word(after)} == set(SAME.get(new.name, ()))
+
+
+def is_flags(value: str, option: Option) -> bool:
+    """Whether the value is a list of switches, `a=on,b=off`."""
+    return option.kind == "flagset" or "=on" in value or "=off" in value
+
+
+def moved_flags(before: str, after: str, old: Option, new: Option) -> dict[str, tuple[str, str]]:
+    """The flags of both servers that don't stand alike, each with its two settings."""
+    was, is_now = _flags(before, old), _flags(after, new)
+    return {flag: (was[flag], is_now[flag]) for flag in was if flag in is_now and was[flag] != is_now[flag]}
+
+
+def members(value: str) -> frozenset[str]:
+    """The members of a set, or the items of a list, whatever their order."""
+    return frozenset(part.strip().lower() for part in value.split(",") if part.strip())
+
+
+def _flags(value: str, option: Option) -> dict[str, str]:
+    """Help leaves out the flags behind the last one that is on."""
+    off = {name: "off" for name in option.values if name.lower() != "default"}
+    return off | flags_of(value)
+
+
+def _word(value: str) -> str:
+    return WORDS.get(value.strip().lower(), value.strip().lower())
+
+
+def _plain(value: str, option: Option, other: Option) -> object:
+    text = _word(value)
+    if "bool" in (option.kind, other.kind) and text in BITS:
+        return BITS[text]
+    try:
+        number = float(text)
+    except ValueError:
+        return members(text) if "," in text else text.rstrip("/")
+    # MySQL before 8.0.16 prints the upper half of 32 bits as negative numbers.
+    return number + (1 << NARROW) if number < 0 and option.kind == "uint" and option.bits == NARROW else number

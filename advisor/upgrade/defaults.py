@@ -1,0 +1,160 @@
+"""Options that the file doesn't set, and whose default is another one on the new server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.model import Confidence, Severity
+from advisor.upgrade import keep
+from advisor.upgrade.alike import alike, is_flags, members, moved_flags
+from advisor.upgrade.change import WEIGHTY, Area, DefaultChange
+from advisor.upgrade.consequences import rank, said_of
+from advisor.verdict.plugins import loaded_by
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.catalog.load import Catalog, Option
+    from advisor.verdict import FileVerdict
+
+# Defaults that servers make of other options: where one of those is set, no default can be told.
+MADE_FROM = {
+    "innodb_buffer_pool_chunk_size": ("innodb_buffer_pool_size",),
+    "innodb_buffer_pool_instances": ("innodb_buffer_pool_size",),
+    "innodb_io_capacity_max": ("innodb_io_capacity",),
+    "innodb_open_files": ("table_open_cache", "open_files_limit"),
+    "innodb_page_cleaners": ("innodb_buffer_pool_instances", "innodb_buffer_pool_size"),
+    "thread_cache_size": ("max_connections",),
+    "collation_server": ("character_set_server",),  # told by the passage of collations
+}
+# What packages and hosts decide, beside what the catalog marks so.
+OF_THE_BUILD = frozenset({"version", "ssl_ca", "ssl_cert", "ssl_key"})
+
+
+class Pair(NamedTuple):
+    """One option as the old and as the new server know it, with what an untouched server of each runs with."""
+
+    old: Option
+    new: Option
+    before: str
+    after: str
+
+
+def changed_defaults(old: FileVerdict, new: FileVerdict) -> list[DefaultChange]:
+    """Options that both servers know, by name."""
+    pairs = list(changed_pairs(old, new))
+    lines = {pair.new.name: keep.line_for(pair.old, pair.new, pair.before, new.catalog) for pair in pairs}
+    wanted = {line: (p.before, p.old, p.new) for p in pairs if (line := lines[p.new.name])}
+    kept = keep.without_the_unborne(wanted, new)
+    return [_told(pair, lines[pair.new.name], kept, new.catalog) for pair in pairs]
+
+
+def running(option: Option) -> str | None:
+    """What an untouched server runs with; None where nobody can tell."""
+    return option.running if option.running is not None else option.default
+
+
+def names_set(*verdicts: FileVerdict) -> frozenset[str]:
+    """The options that the file sets for one of the servers, by each of their names."""
+    found = set()
+    for verdict in verdicts:
+        for line in verdict.lines:
+            if line.canonical:
+                found |= {line.canonical, root(line.canonical, verdict.catalog)}
+    return frozenset(found)
+
+
+def root(name: str, catalog: Catalog) -> str:
+    """The name of which this one is another spelling, itself where it is none."""
+    option = catalog.get(name)
+    return (option.alias_of if option else None) or name
+
+
+def changed_pairs(old: FileVerdict, new: FileVerdict) -> Iterator[Pair]:
+    """The options with another default, each under the new server's first name of it."""
+    given = names_set(old, new)
+    plugins = loaded_by(old.resolved.options) & loaded_by(new.resolved.options)
+    by_root: dict[str, list[Pair]] = {}
+    for name in new.catalog.options:
+        known = _known(name, old.catalog, new.catalog, plugins)
+        if known is not None:
+            by_root.setdefault(root(name, new.catalog), []).append(known)
+    silent = _silent(old.catalog) or _silent(new.catalog)
+    for name, pairs in sorted(by_root.items()):
+        names = {name, *(p.new.name for p in pairs), *(root(p.old.name, old.catalog) for p in pairs)}
+        if names & given or given & set(MADE_FROM.get(name, ())) or name.startswith(silent):
+            continue
+        # Two names of one variable that disagree about its default tell nothing.
+        if all(not alike(p.before, p.after, p.old, p.new) for p in pairs):
+            best = pairs[0]
+            under = new.catalog.get(name)
+            yield best._replace(new=under) if under is not None else best
+
+
+def _known(name: str, old: Catalog, new: Catalog, plugins: frozenset[str]) -> Pair | None:
+    mine, other = old.get(name), new.get(name)
+    if mine is None or other is None or mine.ignored or other.ignored or name in OF_THE_BUILD:
+        return None
+    if mine.host or other.host or any(o.plugin and o.plugin not in plugins for o in (mine, other)):
+        return None
+    before, after = running(mine), running(other)
+    return None if before is None or after is None else Pair(mine, other, before, after)
+
+
+def _silent(catalog: Catalog) -> tuple[str, ...]:
+    """Beginnings of names that say nothing on a server that runs without the Performance Schema."""
+    schema = catalog.get("performance_schema")
+    return ("performance_schema_",) if schema is not None and running(schema) == "FALSE" else ()
+
+
+def _told(
+    pair: Pair, line: str | None, kept: dict[str, tuple[str, Option, Option]], catalog: Catalog
+) -> DefaultChange:
+    before, after = _both(pair)
+    area, message = said_of(pair.new.name, after)
+    withheld = keep.withheld(pair.new, pair.before, catalog.target)
+    lost = withheld or f"{catalog.target.label} has no value that does the same."
+    if pair.new.kind == "set" and not withheld and (gone := _gone(pair)):
+        message = f"{message} {catalog.target.label} knows no {', '.join(gone)}.".strip()
+        line = None if _is_default(pair) else line
+    return DefaultChange(
+        option=pair.new.name,
+        formerly=pair.old.name if pair.old.name != pair.new.name else None,
+        area=area,
+        severity=Severity.WARNING if area in WEIGHTY else Severity.NOTE,
+        confidence=_sureness(pair),
+        before=before,
+        after=after,
+        message=message,
+        keep=line if line in kept else None,
+        lost="" if line in kept else lost,
+    )
+
+
+def _both(pair: Pair) -> tuple[str, str]:
+    if is_flags(pair.before, pair.old):
+        moved = moved_flags(pair.before, pair.after, pair.old, pair.new)
+        both = [",".join(f"{flag}={values[side]}" for flag, values in moved.items()) for side in (0, 1)]
+        return both[0], both[1]
+    return keep.shown(pair.before, pair.old), keep.shown(pair.after, pair.new)
+
+
+def _gone(pair: Pair) -> list[str]:
+    known = {value.lower() for value in pair.new.values}
+    return [m for m in pair.before.split(",") if m and known and m.lower() not in known]
+
+
+def _is_default(pair: Pair) -> bool:
+    """Whether the old set is the new default but for what the new server has no longer."""
+    return members(pair.before) - {m.lower() for m in _gone(pair)} == members(pair.after)
+
+
+def _sureness(pair: Pair) -> Confidence:
+    asked = all("default" in option.asked for option in (pair.old, pair.new))
+    return Confidence.CERTAIN if asked else Confidence.LIKELY
+
+
+def by_weight(changes: list[DefaultChange]) -> list[DefaultChange]:
+    """By area, within it by consequence, then by name."""
+    areas = list(Area)
+    return sorted(changes, key=lambda c: (areas.index(c.area), rank(c.option), c.option))

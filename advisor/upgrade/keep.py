@@ -1,0 +1,120 @@
+"""The lines that bring old defaults back, each borne out by the new server's verdict on the whole file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.optionfile import parse
+from advisor.optionfile.lines import Kind, Placed, Resolved
+from advisor.sizes import exact
+from advisor.upgrade.alike import SAME, alike, is_flags, moved_flags
+from advisor.verdict import FileVerdict, Outcome, judge_file, take
+from advisor.verdict.special import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from advisor.catalog.load import Catalog, Option
+    from advisor.model import Target
+    from advisor.verdict import LineVerdict
+
+WORDS = {"TRUE": "ON", "FALSE": "OFF"}
+SIZES = ("size", "packet", "stack", "capacity", "_ram", "_mmap", "memory_limit")
+ROUND = 5  # 1024M, but not 131071K
+BROKEN = "TLS before 1.2 is broken; update the clients instead."
+
+
+def line_for(old: Option, new: Option, before: str, catalog: Catalog) -> str | None:
+    """A line that by itself gives the new server's option the old value; None where there is none."""
+    if withheld(new, before, catalog.target):
+        return None
+    candidates = list(_candidates(old, new, before))
+    nothing = FileVerdict((), {}, {}, Resolved((), (), ()), catalog)
+    whole = (line for line in candidates if holds(borne_out([line], nothing)[line], before, old, new))
+    # A collation is only taken beside its character set: whether it gets that, the whole file tells.
+    return next(whole, None) or next((line for line in candidates if _reads(line, before, old, new, catalog)), None)
+
+
+def withheld(new: Option, before: str, target: Target) -> str:
+    """Why no line is given, though the server would take one; empty where none is withheld."""
+    if new.name in ("tls_version", "admin_tls_version") and "TLSv1.1" in before:
+        return BROKEN
+    if new.name == "ssl" and before == "TRUE" and target.is_mariadb and not target.since("mariadb", 11, 3):
+        return "name a certificate: ssl_cert and ssl_key switch TLS on, ssl alone does not."
+    return ""
+
+
+def borne_out(lines: Sequence[str], new: FileVerdict) -> dict[str, LineVerdict]:
+    """The verdict on each of the lines, were all of them added at the end of the file."""
+    text = "".join(f"{line}\n" for line in ("[mysqld]", *lines)).encode("utf-8", "surrogateescape")
+    added = [Placed("", line) for line in parse(text, "").lines if line.kind is Kind.OPTION]
+    whole = judge_file(new.resolved._replace(options=(*new.resolved.options, *added)), new.catalog)
+    return dict(zip(lines, whole.lines[len(whole.lines) - len(added) :], strict=True))
+
+
+def holds(line: LineVerdict, before: str, old: Option, new: Option) -> bool:
+    """Whether the line is taken as written, and gives the new option the old value."""
+    if line.outcome is not Outcome.ACCEPTED or line.canonical != new.name:
+        return False
+    value = line.running if line.running is not None else line.value
+    # Of a plugin's state help prints nothing that could be compared.
+    return value is None or alike(before, value, old, new) or (new.kind == "set" and _as_far(before, value, new))
+
+
+def without_the_unborne(
+    wanted: Mapping[str, tuple[str, Option, Option]], new: FileVerdict
+) -> dict[str, tuple[str, Option, Option]]:
+    """The lines (with value, old and new option) that hold beside all the others: what one spoils is asked again."""
+    kept = dict(wanted)
+    while kept:
+        verdicts = borne_out(list(kept), new)
+        good = {line: about for line, about in kept.items() if holds(verdicts[line], *about)}
+        if len(good) == len(kept):
+            break
+        kept = good
+    return kept
+
+
+def shown(value: str, option: Option) -> str:
+    """A value as one would write it into a file: ON for TRUE, 64M for 67108864 of bytes."""
+    if value == NOTHING:
+        return ""
+    if value.isdigit() and int(value) and any(word in option.name for word in SIZES):
+        written = exact(int(value))
+        return written if len(written) <= ROUND else value
+    return WORDS.get(value, value)
+
+
+def _reads(line: str, before: str, old: Option, new: Option, catalog: Catalog) -> bool:
+    name, equals, value = line.partition(" = ")
+    return new.name != "log_bin" and holds(take(name, value if equals else None, catalog), before, old, new)
+
+
+def _as_far(before: str, after: str, new: Option) -> bool:
+    """Whether it is the old set but for members that the new server has no longer."""
+    known = {value.lower() for value in new.values}
+    return {m.lower() for m in before.split(",")} & known == {m.lower() for m in after.split(",") if m}
+
+
+def _candidates(old: Option, new: Option, before: str) -> Iterator[str]:
+    if new.name == "log_bin":
+        # Its value is the name of the files, whatever word that is.
+        yield f"log_bin = {old.default}" if before == "ON" else "skip_log_bin"
+    elif is_flags(before, old):
+        flags = moved_flags(before, new.default or "", old, new)
+        yield f"{new.name} = {','.join(f'{name}={was}' for name, (was, _) in flags.items())}"
+    elif new.kind == "set" and old.kind == "set":
+        known = {value.lower() for value in new.values}
+        yield f"{new.name} = {','.join(m for m in before.split(',') if m.lower() in known)}"
+    else:
+        if shown(before, old):
+            yield f"{new.name} = {shown(before, old)}"
+        if before in ("OFF", "FALSE"):
+            yield f"skip_{new.name}"
+        if before in ("ON", "TRUE"):
+            yield new.name
+        if old.default not in (None, NOTHING, before):
+            yield f"{new.name} = {old.default}"
+        if not shown(before, old):
+            yield from (f"{new.name} = {twin}" for twin in SAME.get(new.name, ()) if twin)
+            yield f"{new.name} ="

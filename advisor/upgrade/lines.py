@@ -1,0 +1,185 @@
+"""Lines of the file that the new server takes otherwise than the old one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.optionfile.lines import Kind as LineKind
+from advisor.optionfile.lines import Placed
+from advisor.upgrade.alike import alike
+from advisor.upgrade.change import Kind, LineChange
+from advisor.upgrade.keep import shown
+from advisor.upgrade.successor import mended, successor, unknown_members
+from advisor.verdict import REFUSED, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Target
+    from advisor.verdict import FileVerdict, LineVerdict
+
+    Place = tuple[str, int, int]
+
+SEVERITIES = {
+    Kind.VALUE: Severity.WARNING,
+    Kind.ADJUSTED: Severity.WARNING,
+    Kind.IGNORED: Severity.WARNING,
+    Kind.NEWLY_READ: Severity.NOTE,
+    Kind.NOW_ACCEPTED: Severity.NOTE,
+    Kind.DEPRECATED: Severity.NOTE,
+}
+TAKEN = (Outcome.ACCEPTED, Outcome.ADJUSTED)
+
+
+def changed_lines(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...]) -> list[LineChange]:
+    """The lines that don't stay what they are, worst severity first, else in the order of reading."""
+    before, after = _by_place(old), _by_place(new)
+    found = list(_rejected(new, paths))
+    for place in [*before, *(p for p in after if p not in before)]:
+        change = _compare(before.get(place), after.get(place), old, new)
+        if change is not None:
+            found.append(change)
+    severities = list(Severity)
+    return sorted(found, key=lambda c: severities.index(c.severity))
+
+
+def _by_place(verdict: FileVerdict) -> dict[Place, LineVerdict]:
+    return {(v.placed.path, v.placed.line.number, v.placed.line.column): v for v in verdict.lines}
+
+
+def _rejected(new: FileVerdict, paths: tuple[str, ...]) -> Iterator[LineChange]:
+    """Lines at which the reader stops, of both servers alike; in an included file it only leaves that file."""
+    for file in new.resolved.files:
+        for line in file.lines if file.path in paths else ():
+            stray = line.kind is LineKind.OPTION and line.group is None
+            if stray or line.kind is LineKind.REJECTED:
+                why = "It stands before any [group]: no program reads on." if stray else f"{line.value or ''}".strip()
+                yield LineChange(
+                    Kind.SYNTAX, Severity.ERROR, Confidence.CERTAIN, Placed(file.path, line), None, None,
+                    why or "The reader of option files rejects it.",
+                )  # fmt: skip
+
+
+def _compare(
+    before: LineVerdict | None, after: LineVerdict | None, old: FileVerdict, new: FileVerdict
+) -> LineChange | None:
+    if after is None:
+        return None if before is None or _stops(before) else _not_read(before, new)
+    if before is None:
+        return _newly_read(after, old.catalog.target)
+    if _unknown_template(before, after):
+        after = after._replace(outcome=Outcome.UNKNOWN, reason=f"{new.catalog.target.label} has no such option.")
+    if _stops(after):
+        return _refused(before, after, old, new)
+    if _stops(before):
+        why = f"{old.catalog.target.label} refuses it, {new.catalog.target.label} takes it."
+        return _change(Kind.NOW_ACCEPTED, before, after, why)
+    return _taken(before, after, old, new)
+
+
+def _stops(line: LineVerdict) -> bool:
+    return line.outcome in REFUSED and not line.loose
+
+
+def _unknown_template(before: LineVerdict, after: LineVerdict) -> bool:
+    """Whether a line whose value is made later names an option that only the old server has."""
+    return after.placed.line.templated and after.canonical is None and before.canonical is not None
+
+
+def _change(
+    kind: Kind, before: LineVerdict | None, after: LineVerdict | None, message: str, write: str | None = None
+) -> LineChange:
+    line = after or before
+    assert line is not None  # noqa: S101 - one of the two servers read it
+    sure = all(verdict.certain for verdict in (after, before if kind is Kind.VALUE else None) if verdict)
+    return LineChange(
+        kind=kind,
+        severity=SEVERITIES.get(kind, Severity.ERROR),
+        confidence=Confidence.CERTAIN if sure else Confidence.LIKELY,
+        placed=line.placed,
+        before=before,
+        after=after,
+        message=message,
+        write=write,
+    )
+
+
+def _refused(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> LineChange:
+    gone = unknown_members(after)
+    why = f"{new.catalog.target.label} knows no {', '.join(gone)}." if gone else after.reason
+    named = after.outcome not in (Outcome.REMOVED, Outcome.UNKNOWN)
+    write = mended(after, new) if named else successor(before, after, old, new)
+    if _stops(before):
+        return _change(Kind.STILL_REFUSED, before, after, f"{why} {old.catalog.target.label} refuses it too.", write)
+    if named:
+        return _change(Kind.REFUSED, before, after, why, write)
+    return _change(Kind.RENAMED if write else Kind.REMOVED, before, after, why, write)
+
+
+def _not_read(before: LineVerdict, new: FileVerdict) -> LineChange:
+    group = before.placed.line.group
+    change = _change(Kind.NOT_READ, before, None, f"{new.catalog.target.label} does not read the group [{group}].")
+    # A group with a version in its name is meant for that version.
+    versioned = any(letter.isdigit() for letter in group or "")
+    return change._replace(
+        severity=Severity.NOTE if versioned else Severity.WARNING,
+        confidence=Confidence.CERTAIN if new.catalog.exact else Confidence.LIKELY,
+    )
+
+
+def _newly_read(after: LineVerdict, target: Target) -> LineChange:
+    group = after.placed.line.group
+    if _stops(after):
+        return _change(Kind.REFUSED, None, after, f"{after.reason} {target.label} does not read the group [{group}].")
+    return _change(Kind.NEWLY_READ, None, after, f"{target.label} does not read the group [{group}]; this one does.")
+
+
+def _taken(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> LineChange | None:
+    """A line that stops neither server."""
+    if after.outcome in REFUSED and before.outcome not in REFUSED:
+        why = f"{after.reason} Its loose prefix lets the server start without it."
+        return _change(Kind.IGNORED, before, after, why)
+    if after.outcome is Outcome.IGNORED and before.outcome is not Outcome.IGNORED:
+        return _change(Kind.IGNORED, before, after, after.reason)
+    differs = _differs(before, after, old, new)
+    if after.outcome is Outcome.ADJUSTED and (before.outcome is not Outcome.ADJUSTED or differs):
+        return _change(Kind.ADJUSTED, before, after, after.reason)
+    if differs:
+        return _change(Kind.VALUE, before, after, _both(before, after, old, new))
+    if after.outcome in TAKEN and _is_deprecated(after, new.catalog.target):
+        since = after.option.deprecated if after.option else None
+        why = f"Deprecated since {since}." if since else "Deprecated."
+        return _change(Kind.DEPRECATED, before, after, why, successor(before, after, old, new))
+    return None
+
+
+def _differs(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> bool:
+    """Whether the line counts for both servers, and they make different values of it."""
+    if before.option is None or after.option is None or before.outcome not in TAKEN or after.outcome not in TAKEN:
+        return False
+    counts = all(line is v.effective.get(line.canonical or "") for line, v in ((before, old), (after, new)))
+    was, is_now = _value(before), _value(after)
+    if not counts or was is None or is_now is None or "(host name)" in was + is_now:
+        return False
+    if "flagset" in (before.option.kind, after.option.kind):
+        return False  # the flags that the line names are taken alike; the others are defaults
+    return not alike(was, is_now, before.option, after.option)
+
+
+def _value(line: LineVerdict) -> str | None:
+    return line.running if line.running is not None else line.value
+
+
+def _both(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> str:
+    was, is_now = [shown(_value(v) or "", v.option) if v.option else "" for v in (before, after)]
+    here, there = old.catalog.target.label, new.catalog.target.label
+    return f"{here} makes {was or 'nothing'} of it, {there} {is_now or 'nothing'}."
+
+
+def _is_deprecated(line: LineVerdict, target: Target) -> bool:
+    """Whether the target is as new as the version that deprecated the option, where that is known."""
+    since = line.option.deprecated if line.option else None
+    if not line.deprecated:
+        return False
+    return since is None or tuple(int(n) for n in since.split(".") if n.isdigit()) <= target.version

@@ -1,0 +1,125 @@
+"""The line to write in the place of one whose option the new server calls otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.catalog.elsewhere import known_elsewhere
+from advisor.sizes import exact
+from advisor.upgrade.keep import borne_out
+from advisor.verdict import Outcome
+from advisor.verdict.effects import number_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from advisor.verdict import FileVerdict, LineVerdict
+
+DAY = 86400
+# The pairs of words that MySQL 8.0.26 exchanged in its names; MariaDB keeps the old ones.
+WORDS = (("slave", "replica"), ("master", "source"), ("replica", "slave"), ("source", "master"))
+
+
+def successor(line: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> str | None:
+    """A line of other name that the new server takes as written; None where there is none.
+
+    `line` is the old server's verdict, which tells the value, and `after` the new one's.
+    """
+    for name, value in _candidates(line, after, old):
+        text = name if value is None else f"{name} = {value}"
+        verdict = borne_out([text], new).get(text)
+        if verdict is not None and verdict.outcome is Outcome.ACCEPTED and not verdict.deprecated:
+            return text
+    return None
+
+
+def mended(after: LineVerdict, new: FileVerdict) -> str | None:
+    """A line with as much of the value as the new server knows, None where there is none."""
+    if after.option is None or not after.placed.line.value:
+        return None
+    name, value = after.option.name, after.placed.line.value
+    gone = unknown_members(after)
+    kept = ",".join(m for m in value.split(",") if m.strip() not in gone) if gone else _utf8mb3(name, value)
+    text = f"{name} = {kept}"
+    return text if kept and kept != value and borne_out([text], new)[text].outcome is Outcome.ACCEPTED else None
+
+
+def unknown_members(after: LineVerdict) -> list[str]:
+    """The members of a set, as written, that the new server has not; numbers and single words aren't looked at."""
+    option, value = after.option, after.placed.line.value or ""
+    if option is None or option.kind != "set" or not option.values:
+        return []
+    known = {name.lower() for name in option.values}
+    return [m.strip() for m in value.split(",") if m.strip() and m.strip().lower() not in known]
+
+
+def _utf8mb3(name: str, value: str) -> str | None:
+    """MySQL 9 no longer takes utf8 for utf8mb3."""
+    if name.startswith(("character_set", "collation")) and value.lower().partition("_")[0] == "utf8":
+        return f"utf8mb3{value[4:]}"
+    return None
+
+
+def _candidates(line: LineVerdict, after: LineVerdict, old: FileVerdict) -> Iterator[tuple[str, str | None]]:
+    name = line.canonical or after.canonical or ""
+    if name in CONVERTED:
+        converted = CONVERTED[name](line, old)
+        if converted:
+            yield converted
+        return
+    presence = known_elsewhere(name)
+    named = (after.replaced_by, line.replaced_by, presence.replaced_by if presence else None)
+    others = [name.replace(was, is_now) for was, is_now in WORDS if was in name]
+    raw = line.placed.line.raw
+    for other in dict.fromkeys([*named, *others]):
+        if other and other != name:
+            yield other, raw
+
+
+def _expire_days(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
+    days = number_of(line.value)
+    return None if days is None else ("binlog_expire_logs_seconds", str(days * DAY))
+
+
+def _warnings(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
+    level = number_of(line.value)
+    return None if level is None else ("log_error_verbosity", str(min(level, 2) + 1))
+
+
+def _redo_capacity(_: LineVerdict, old: FileVerdict) -> tuple[str, str] | None:
+    """All redo files together; MariaDB has had a single one since 10.5."""
+    size, files = _number("innodb_log_file_size", old), _number("innodb_log_files_in_group", old)
+    if old.catalog.target.is_mariadb:
+        files = 1
+    return ("innodb_redo_log_capacity", exact(size * files)) if size and files else None
+
+
+def _redo_file(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
+    """MariaDB keeps the whole redo log in one file."""
+    size = number_of(line.value)
+    return ("innodb_log_file_size", exact(size)) if size else None
+
+
+def _checksums(line: LineVerdict, _: FileVerdict) -> tuple[str, str]:
+    return "innodb_checksum_algorithm", "none" if line.value == "FALSE" else "crc32"
+
+
+def _policy(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
+    return ("authentication_policy", f"{line.value},,") if line.value else None
+
+
+def _number(name: str, verdict: FileVerdict) -> int | None:
+    line, option = verdict.effective.get(name), verdict.catalog.get(name)
+    return number_of((line.value if line else None) or (option.default if option else None))
+
+
+# Where the successor counts in another unit.
+CONVERTED: dict[str, Callable[[LineVerdict, FileVerdict], tuple[str, str] | None]] = {
+    "expire_logs_days": _expire_days,
+    "log_warnings": _warnings,
+    "innodb_log_file_size": _redo_capacity,
+    "innodb_log_files_in_group": _redo_capacity,
+    "innodb_redo_log_capacity": _redo_file,
+    "innodb_checksums": _checksums,
+    "default_authentication_plugin": _policy,
+}
