@@ -137,6 +137,24 @@ def _show(p: argparse.ArgumentParser) -> None:
     _reading(p)
 
 
+def _upgrade(p: argparse.ArgumentParser) -> None:
+    p.add_argument("files", nargs="+", metavar="FILE", help="option files, read in order as one; - is stdin")
+    p.add_argument(
+        "--from", dest="before", required=True, metavar="T", help="the server that reads the files now, as mysql-5.7"
+    )
+    p.add_argument("--to", dest="after", required=True, metavar="T", help="the server that is to read them")
+    p.add_argument("--all", action="store_true", help="list the defaults that change little, too")
+    p.add_argument(
+        "--fail-on",
+        choices=SEVERITIES,
+        default="error",
+        help="exit 1 from this severity up (default: error, a line at which the server stops)",
+    )
+    p.add_argument("--format", default="text", choices=("text", "json"), help="how to print it (default: text)")
+    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    _reading(p)
+
+
 def _audit(p: argparse.ArgumentParser) -> None:
     p.add_argument("--snapshot", metavar="SNAP", help="audit saved facts instead of a running server")
     p.add_argument(
@@ -230,6 +248,7 @@ def _connection(p: argparse.ArgumentParser) -> None:
 COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "lint": ("check option files, offline", _lint),
     "show": ("the effective value of each option, and where it came from", _show),
+    "upgrade": ("what a move to another version or flavour would refuse, change or ignore", _upgrade),
     "audit": ("a running server, its host and its files, judged with evidence", _audit),
     "collect": ("save what an audit reads as a snapshot", _collect),
     "explain": ("a rule or an option: what, why, the evidence", _explain),
