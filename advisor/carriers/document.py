@@ -11,7 +11,7 @@ from advisor.redact import MASK, redact_text
 # What speaks of a secret in any notation: MYSQL_ROOT_PASSWORD: x, --report-password=x, "password": "x".
 _SPEAKING = (
     r"(?i)(?P<lead>[\w.-]*(?:password|passwd|passphrase|pwd|secret|token|credentials?|wsrep[-_]sst[-_]auth)[\"']?"
-    r"(?:\s*[:=]\s*|\s+(?=[^\s:=-])))(?P<value>\"[^\"]*\"|'[^']*'|[^\s,}\]]+)"
+    r"(?:\s*[:=]\s*|\s+(?=[^\s:=-])))(?P<value>\"[^\"]*\"|'[^']*'|[^\s,}\]\"']+)"
 )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.catalog.elsewhere import known_elsewhere
 from advisor.catalog.load import load
 from advisor.catalog.targets import newest
-from advisor.commands.reading import read_resolved
+from advisor.commands.reading import read_carrier, read_resolved
 from advisor.narration import narrate
 from advisor.optionfile import normalise
 
@@ -23,10 +23,20 @@ PREFIXES = ("loose_", "skip_", "disable_", "enable_", "maximum_")
 
 def assume_target(paths: Sequence[str], root: str | None, given: Mapping[str, bytes]) -> Target:
     """Guess the target of files that are read as one, and say so on stderr; options never tell a series."""
-    target, why = guess(read_resolved(paths, newest("mysql"), root, given))
+    target, why = _named(paths, given) or guess(read_resolved(paths, newest("mysql"), root, given))
     these = "it is" if len(paths) == 1 else "they are"
     narrate(f"{', '.join(paths)}: no --target given, so {these} judged for {target.label} ({why})")
     return target
+
+
+def _named(paths: Sequence[str], given: Mapping[str, bytes]) -> tuple[Target, str] | None:
+    """The server that a compose file or the like names."""
+    carriers = [carrier for path in paths if (carrier := read_carrier(path, given)) is not None]
+    if not carriers:
+        return None
+    from advisor.commands.carried import hint_of
+
+    return hint_of(carriers)
 
 
 def guess(resolved: Resolved) -> tuple[Target, str]:

@@ -9,6 +9,7 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import newest
 from advisor.engine import by_place
 from advisor.engine import run as run_rules
+from advisor.exits import MycnfError
 from advisor.model import Confidence, Severity
 from advisor.optionfile.lines import Kind, Line, OptionFile, Placed, Resolved
 from advisor.redact import redact_value
@@ -55,6 +56,33 @@ def check_carrier(
 def resolved_of(carrier: Carrier, one: OptionSet, target: Target) -> Resolved:
     """A set as if it were an option file of the document's name."""
     return _resolved(carrier, one.read(load(target)))
+
+
+def resolved_of_one(carrier: Carrier, target: Target) -> Resolved:
+    """The one set of a document; MycnfError where it holds several, or none."""
+    path = carrier.document.path
+    if not carrier.sets:
+        raise MycnfError(f"{path}: no options of a MySQL or MariaDB server in it; name another file")
+    if len(carrier.sets) > 1:
+        labels = ", ".join(one.label for one in carrier.sets)
+        raise MycnfError(f"{path}: options of several servers or files ({labels}), which only lint reads; name one file")
+    return resolved_of(carrier, carrier.sets[0], target)
+
+
+def together(parts: Iterable[Resolved]) -> Resolved:
+    """What was read one after another, as one."""
+    parts = list(parts)
+    return Resolved(
+        tuple(file for part in parts for file in part.files),
+        tuple(option for part in parts for option in part.options),
+        tuple(problem for part in parts for problem in part.problems),
+    )
+
+
+def hint_of(carriers: Iterable[Carrier]) -> tuple[Target, str] | None:
+    """The server that documents name, and how."""
+    hints = [(one.hint, one.why) for carrier in carriers for one in carrier.sets if one.hint is not None]
+    return hints[0] if hints else None
 
 
 def target_of(carrier: Carrier, one: OptionSet) -> Target:

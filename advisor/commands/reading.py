@@ -22,7 +22,10 @@ TEMPLATES = (".j2", ".jinja", ".jinja2", ".erb", ".epp", ".tpl", ".tmpl", ".gotm
 CARRIERS = (".yml", ".yaml", ".json", ".service", ".conf")
 PERSISTED = "mysqld-auto"
 # How such documents begin, for a text that came without a name.
-BEGINNINGS = (b"services:", b"apiVersion:", b"[Unit]", b"[Service]", b'{"', b'{ "')
+BEGINNINGS = {
+    b"services:": ".yml", b"apiVersion:": ".yml", b'{"': ".json", b'{ "': ".json",
+    b"[Unit]": ".service", b"[Service]": ".service",
+}  # fmt: skip
 
 
 def stdin_bytes() -> bytes:
@@ -46,9 +49,11 @@ def read_carrier(path: str, given: Mapping[str, bytes]) -> Carrier | None:
     """
     name = _made_name(path)
     if not name.endswith(CARRIERS) and PERSISTED not in name:
-        if path not in given or not given[path].lstrip().startswith(BEGINNINGS):
+        start = given.get(path, b"").lstrip()[:16]
+        kind = next((ending for begins, ending in BEGINNINGS.items() if start.startswith(begins)), "")
+        if not kind:
             return None
-        name += ".yml"
+        name += kind
     from advisor.carriers.recognise import carrier_of
 
     return carrier_of(given[path] if path in given else load(path).data, path, name)
@@ -65,9 +70,22 @@ def _made_name(path: str) -> str:
 def read_resolved(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> Resolved:
     """The files, read as one by the target's reader, with what they include; `given` are texts that are no files.
 
-    Raises OptionFileError for a file that can't be read.
+    A document that carries the options of one server is read in its turn. Raises OptionFileError for a file that can't
+    be read, MycnfError for a document of several servers or none.
     """
+    carriers = {path: carrier for path in paths if (carrier := read_carrier(path, given)) is not None}
+    if carriers:
+        from advisor.commands.carried import resolved_of_one, together
 
+        parts = [
+            resolved_of_one(carriers[path], target) if path in carriers else _resolved([path], target, root, given)
+            for path in paths
+        ]
+        return together(parts)
+    return _resolved(paths, target, root, given)
+
+
+def _resolved(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> Resolved:
     def loader(wanted: str) -> bytes:
         return given[wanted] if wanted in given else load(wanted).data
 
