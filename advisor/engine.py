@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rules.known import Known
     from rules.registry import Rule
 
+# What the user's own words make: where there are none, the rules about them were not skipped.
+BY_USER = frozenset({"findings", "house"})
 RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
@@ -24,14 +26,19 @@ class Run(NamedTuple):
 
 
 def choose(
-    select: "Sequence[str] | None", ignore: "Sequence[str] | None", *, files_only: bool = False
+    select: "Sequence[str] | None",
+    ignore: "Sequence[str] | None",
+    *,
+    files_only: bool = False,
+    house: bool = False,
 ) -> "list[Rule]":
     """The rules that the words of --select and --ignore leave; a word that names none raises MycnfError.
 
-    `files_only` says that there is neither server nor host, so that rules which need one aren't even imported.
+    `files_only` says that there is neither server nor host, so that rules which need one aren't even imported;
+    `house` that there are house rules.
     """
     if files_only and not select and not ignore:
-        return file_rules()
+        return file_rules(house=house)
     rules = all_rules()
     wanted = _named(rules, select) if select else {r.code for r in rules}
     return [r for r in rules if r.code in wanted - _named(rules, ignore or ())]
@@ -42,9 +49,16 @@ def _named(rules: "Iterable[Rule]", words: "Iterable[str]") -> set[str]:
     for word in (w.strip() for words_ in words for w in words_.split(",")):
         match = {r.code for r in rules if word.lower() in (r.code.lower(), r.name, r.family.lower())}
         if not match:
-            raise MycnfError(f"no rule, name or family is called {word!r}; `mycnf rules` lists them")
+            raise MycnfError(_no_such(word, rules))
         found |= match
     return found
+
+
+def _no_such(word: str, rules: "Iterable[Rule]") -> str:
+    from advisor.meant import did_you_mean
+
+    hint = did_you_mean(word, {n for r in rules for n in (r.code, r.name, r.family)}, "`mycnf rules` lists them")
+    return f"no rule, name or family is called {word!r}{hint}"
 
 
 def run(known: "Known", rules: "Iterable[Rule]") -> Run:
@@ -52,12 +66,16 @@ def run(known: "Known", rules: "Iterable[Rule]") -> Run:
     findings: list[Finding] = []
     skipped: list[Skipped] = []
     for rule in rules:
-        if not rule.concerns(known.target):
+        if not rule.concerns(known.target) or any(p in BY_USER and not known.has(p) for p in rule.needs):
             continue
         try:
             findings.extend(rule.check(known))
         except Missing as lack:
             skipped.append(Skipped(rule.code, str(lack)))
+    if known.has("house"):
+        from rules.precedence import defer
+
+        findings = defer(known, findings)
     return Run(tuple(findings), tuple(skipped))
 
 

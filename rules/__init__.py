@@ -13,16 +13,22 @@ PRODUCT = "mycnf-advisor"
 # Families with rules that files alone can answer, and modules of rules that all need a host or a running server.
 FAMILIES = ("opt", "optfile", "buf", "inn", "log", "dur", "durdata", "bin", "sec")
 ON_HOSTS = ("mem", "innlay", "sys", "ver")
+# Rules that speak only where somebody wrote something for mycnf itself: suppressions, house rules.
+ON_REQUEST = ("sup", "house")
 
 
 def all_rules() -> list[Rule]:
     """Every rule, by code."""
-    return _registered(FAMILIES + ON_HOSTS)
+    return _registered(FAMILIES + ON_HOSTS + ON_REQUEST)
 
 
-def file_rules() -> list[Rule]:
-    """The rules that need nothing but option files, by code; those that need more are not even imported."""
-    return [rule for rule in _registered(FAMILIES) if not rule.needs]
+def file_rules(*, house: bool = False) -> list[Rule]:
+    """The rules that need nothing but option files, by code; those that need more are not even imported.
+
+    `house` says that there are house rules too.
+    """
+    modules = (*FAMILIES, "house") if house else FAMILIES
+    return [rule for rule in _registered(modules) if not rule.needs or (house and rule.needs == ("house",))]
 
 
 def find(word: str) -> Rule | None:

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from advisor.model import Target
     from advisor.verdict import FileVerdict
     from advisor.verdict.settings import Settings
+    from rules.houserule import HouseRule
 
 NOT_ASKED = Absent("a running server (mycnf audit)")
 NO_HOST = Absent("the host under the server (--ram, --cpus, --disk, or an audit on it)")
+NO_HOUSE = Absent("house rules (in mycnf.toml)")
+NO_FINDINGS = Absent("the findings of all other rules")
 BEYOND = 1 << 64  # what no server holds in a variable: the other end is no server, or means harm
 
 
@@ -41,12 +44,20 @@ class Known:
         host: Host | Absent = NOT_ASKED,
         workload: Workload | Absent = NOT_ASKED,
         files: Files | Absent = NOT_ASKED,
+        house: tuple[HouseRule, ...] | Absent = NO_HOUSE,
     ) -> None:
         self.target = target
         self.catalog = catalog
         self.settings = settings
         self.file_verdict = file_verdict
-        self.parts = {"server": server, "host": host, "workload": workload, "files": files}
+        self.parts = {
+            "server": server,
+            "host": host,
+            "workload": workload,
+            "files": files,
+            "house": house,
+            "findings": NO_FINDINGS,
+        }
 
     def number(self, name: str) -> int | None:
         """A variable as a whole number (bytes, or a count); None where it is absent, no number, or a template."""
@@ -68,7 +79,7 @@ class Known:
         return line is not None and line.placed.line.templated and not self.has("server")
 
     def has(self, part: str) -> bool:
-        """Whether server, host, workload or files is there."""
+        """Whether server, host, workload, files or house is there."""
         return not isinstance(self.parts[part], Absent)
 
     @property
@@ -90,6 +101,16 @@ class Known:
     def files(self) -> Files:
         """The option files of a running server, with their owners and modes."""
         return self._part("files")  # type: ignore[return-value]
+
+    @property
+    def house(self) -> tuple[HouseRule, ...]:
+        """The user's own rules for single options."""
+        return self._part("house")  # type: ignore[return-value]
+
+    @property
+    def findings(self) -> None:
+        """What all other rules found: never there for a rule, for those that need it speak afterwards."""
+        self._part("findings")
 
     def _part(self, name: str) -> object:
         part = self.parts[name]

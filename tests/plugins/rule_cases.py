@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.assemble import know
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
+from advisor.config.house import house_rules
 from advisor.facts import Facts, FileCopy, Files, Host, Replication, Sample, Server, VariableOrigin, Workload
 from advisor.facts.host import (
     BlockDevice,
@@ -29,7 +30,7 @@ from advisor.model import Absent
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules.known import Known
+from rules.known import NO_HOUSE, Known
 
 if TYPE_CHECKING:
     from advisor.model import Target
@@ -53,6 +54,7 @@ class Case:
     host: dict[str, Any] | None = None
     server: dict[str, Any] | None = None
     workload: dict[str, Any] | None = None
+    house: dict[str, Any] | None = None
 
     def __str__(self) -> str:
         return f"{self.rule}: {self.says}"
@@ -83,7 +85,8 @@ def _linted(case: Case, target: Target, folder: Path) -> Known:
     resolved = resolve([str(top)], flavour=target.flavour, version=target.version)
     verdict = judge_file(resolved, load(target))
     host = host_of(case.host) if case.host is not None else Absent("the host")
-    return Known(target, load(target), Settings.from_file(verdict), verdict, host=host)
+    house = house_rules(case.house) if case.house is not None else NO_HOUSE
+    return Known(target, load(target), Settings.from_file(verdict), verdict, host=host, house=house)
 
 
 def _audited(case: Case, target: Target) -> Known:
@@ -111,7 +114,7 @@ def _audited(case: Case, target: Target) -> Known:
         replication=Replication(**parts) if parts is not None else None,
         managed=said.get("managed", ""),
     )
-    return know(
+    known = know(
         Facts(
             schema="1.0",
             tool="test",
@@ -122,6 +125,9 @@ def _audited(case: Case, target: Target) -> Known:
             files=files,
         )
     )
+    if case.house is not None:
+        known.parts["house"] = house_rules(case.house)
+    return known
 
 
 def _files(case: Case, said: dict[str, Any]) -> Files:

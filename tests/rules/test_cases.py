@@ -11,6 +11,8 @@ from rule_cases import Case, all_cases, known_of
 from rules import all_rules, find
 
 CASES = all_cases()
+# These speak of what the other rules found: tests/suppress asks them.
+AFTER_ALL = "findings"
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -32,6 +34,8 @@ def test_every_rule_has_its_cases() -> None:
     firing = Counter(c.rule for c in CASES if c.finds)
     silent = Counter(c.rule for c in CASES if not c.finds)
     missing = {
-        r.name: (firing[r.name], silent[r.name]) for r in all_rules() if firing[r.name] < 2 or silent[r.name] < 2
+        r.name: (firing[r.name], silent[r.name])
+        for r in all_rules()
+        if AFTER_ALL not in r.needs and (firing[r.name] < 2 or silent[r.name] < 2)
     }
     assert not missing

@@ -1,0 +1,44 @@
+"""Where the configuration file lies; to read and check one is the work of `advisor.config.read`."""
+
+from __future__ import annotations
+
+import os
+
+OWN = "mycnf.toml"
+SHARED = "pyproject.toml"
+LARGEST = 1 << 20
+# What stands in any file that has a table [tool.mycnf], however it is spelled, once space and quotes are gone.
+_MARKS = (b"tool.mycnf", b"[tool]", b"\ntool={")
+
+
+def nearest(folder: str) -> str | None:
+    """The configuration file of a folder or of the closest one above it; a pyproject.toml counts if it speaks to us."""
+    folder = os.path.abspath(folder)
+    while True:
+        own = os.path.join(folder, OWN)
+        if os.path.isfile(own):
+            return own
+        shared = os.path.join(folder, SHARED)
+        if os.path.isfile(shared) and _speaks_to_us(shared):
+            return shared
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+
+
+def _speaks_to_us(path: str) -> bool:
+    """Whether a pyproject.toml holds our table; one that can't be read is somebody else's, and so is its fault."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LARGEST)
+    except OSError:
+        return False
+    if b"mycnf" not in data:
+        return False
+    squeezed = data.translate(None, b" \t\"'")
+    if not any(mark in b"\n" + squeezed for mark in _MARKS):
+        return False
+    from advisor.config.document import has_table
+
+    return has_table(data)

@@ -1,0 +1,175 @@
+"""House rules as the configuration gives them: names looked up in the catalogs, contradictions told."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from advisor.catalog.elsewhere import nearest
+from advisor.catalog.load import load
+from advisor.catalog.targets import SERIES
+from advisor.config.shape import Fault
+from advisor.model import Severity, Target
+from advisor.verdict import REFUSED, take
+from advisor.verdict.names import find
+from rules.houserule import NUMBERS, HouseRule, find_option, keeps, number, root
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.catalog.load import Catalog, Option
+    from advisor.config.shape import Keys
+
+Named = tuple["Keys", HouseRule]
+
+
+def house_rules(table: dict[str, Any]) -> tuple[HouseRule, ...]:
+    """The rules of a `house` table that has the right shape."""
+    return tuple(rule for _, rule in _named(table))
+
+
+def house_faults(table: dict[str, Any]) -> Iterator[Fault]:
+    """What is wrong with such a table: options that no series knows, values that none takes, contradictions."""
+    named = list(_named(table))
+    clear = True
+    for keys, rule in named:
+        for fault in _bad_name(keys, rule) or _bad_values(keys, rule):
+            clear = False
+            yield fault
+    if clear:
+        yield from _contradictions(named)
+
+
+def _named(table: dict[str, Any]) -> Iterator[Named]:
+    for name, said in table.items():
+        for entry in said if isinstance(said, list) else [said]:
+            yield ("house", name), _rule(name, entry)
+
+
+def _rule(name: str, said: dict[str, Any]) -> HouseRule:
+    targets = said.get("targets", [])
+    return HouseRule(
+        option=name.strip().lower().replace("-", "_"),
+        required=said.get("required", False),
+        forbidden=said.get("forbidden", False),
+        minimum=_text(said["minimum"]) if "minimum" in said else None,
+        maximum=_text(said["maximum"]) if "maximum" in said else None,
+        allowed=tuple(map(_text, said.get("allowed", ()))),
+        message=said.get("message", "").strip(),
+        severity=Severity(said.get("severity", Severity.WARNING)),
+        targets=tuple(map(_span, [targets] if isinstance(targets, str) else targets)),
+    )
+
+
+def _text(value: str | bool | float) -> str:
+    """A value of TOML as an option file would hold it."""
+    if isinstance(value, bool):
+        return "ON" if value else "OFF"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).strip()
+
+
+def _span(text: str) -> tuple[str, tuple[int, ...]]:
+    flavour, _, version = text.strip().partition("-")
+    return flavour, tuple(int(part) for part in version.split(".")) if version else ()
+
+
+def _catalogs(rule: HouseRule) -> Iterator[Catalog]:
+    """The catalogs of the versions that a rule is meant for, the newest series of each flavour first."""
+    for flavour, series in SERIES.items():
+        for name, patch in sorted(series.items(), reverse=True):
+            exact = [v for f, v in rule.targets if f == flavour and v[:2] == name and len(v) > len(name)]
+            targets = [Target(flavour, v) for v in exact] or [Target(flavour, patch)]
+            yield from (load(t) for t in targets if rule.concerns(t))
+
+
+def _knowing(rule: HouseRule) -> Iterator[tuple[Option, Catalog]]:
+    """The option in each catalog that has it; loaded one by one, for the first is mostly enough."""
+    for catalog in _catalogs(rule):
+        option = find_option(rule.option, catalog)
+        if option is not None:
+            yield option, catalog
+
+
+def _bad_name(keys: Keys, rule: HouseRule) -> list[Fault]:
+    """Why no catalog leads from the name to an option; empty where one does."""
+    if next(_knowing(rule), None) is not None:
+        return []
+    catalogs = list(_catalogs(rule))
+    if not catalogs:
+        return [Fault((*keys, "targets"), "none of the targets is a supported series")]
+    for catalog in catalogs:
+        led = find(rule.option, catalog, has_value=True, short=False)
+        if led.canonical and led.prefix:
+            why = f"{rule.option} is a way to set {led.canonical}; write the rule for that option and its values"
+            return [Fault(keys, why)]
+    meant = next((near for catalog in catalogs if (near := nearest(rule.option, catalog))), None)
+    scope = "of its targets " if rule.targets else ""
+    hint = f"; did you mean {meant}?" if meant else ""
+    return [Fault(keys, f"no supported series {scope}knows an option {rule.option}{hint}")]
+
+
+def _bad_values(keys: Keys, rule: HouseRule) -> list[Fault]:
+    """Bounds that are no number to the option, and values that no version takes."""
+    found = []
+    for key, bound in (("minimum", rule.minimum), ("maximum", rule.maximum)):
+        if bound is not None and not any(_is_number(bound, option.kind) for option, _ in _knowing(rule)):
+            why = "it holds no number" if not _holds_number(rule) else f"{bound} is no number that it can hold"
+            found.append(Fault((*keys, key), f"{rule.option} can't have this {key}: {why}"))
+    strange = [said for said in rule.allowed if not _is_taken(said, rule)]
+    why = f"for {rule.option}{_takes(rule)}" if strange else ""
+    return found + [Fault((*keys, "allowed"), f"no supported server takes {said!r} {why}") for said in strange]
+
+
+def _is_taken(said: str, rule: HouseRule) -> bool:
+    """Whether some version takes the value; those that list what they take outweigh those that believe everything."""
+    knowing = list(_knowing(rule))
+    listing = [(option, catalog) for option, catalog in knowing if option.values] or knowing
+    return any(take(option.name, said, catalog).outcome not in REFUSED for option, catalog in listing)
+
+
+def _holds_number(rule: HouseRule) -> bool:
+    return any(option.kind in NUMBERS for option, _ in _knowing(rule))
+
+
+def _is_number(text: str, kind: str) -> bool:
+    given = number(text, kind) if kind in NUMBERS else None
+    return given is not None and isfinite(given)
+
+
+def _takes(rule: HouseRule) -> str:
+    values = next((option.values for option, _ in _knowing(rule) if option.values), ())
+    return f"; it takes {', '.join(values)}" if values else ""
+
+
+def _contradictions(named: list[Named]) -> Iterator[Fault]:
+    """Rules that no value could keep to on some series, told once each."""
+    roots = {rule: root(option) for _, rule in named for option, _ in [next(_knowing(rule))]}
+    told: set[str] = set()
+    for target in (Target(flavour, patch) for flavour, series in SERIES.items() for patch in series.values()):
+        together: dict[str, list[Named]] = {}
+        for keys, rule in named:
+            if rule.concerns(target):
+                together.setdefault(roots[rule], []).append((keys, rule))
+        for name, several in together.items():
+            why = _clash([rule for _, rule in several]) if name not in told else ""
+            if why:
+                told.add(name)
+                yield Fault(several[-1][0], why)
+
+
+def _clash(rules: list[HouseRule]) -> str:
+    """What contradicts what, empty where a value can keep to all of the rules."""
+    if any(r.forbidden for r in rules):
+        asks = any(r.required or r.minimum or r.maximum or r.allowed for r in rules)
+        return "it is forbidden, and something else is asked of it as well" if asks else ""
+    kind = next(_knowing(rules[0]))[0].kind
+    low = max((r.minimum for r in rules if r.minimum), key=lambda text: number(text, kind) or 0, default=None)
+    high = min((r.maximum for r in rules if r.maximum), key=lambda text: number(text, kind) or 0, default=None)
+    if low and high and (number(low, kind) or 0) > (number(high, kind) or 0):
+        return f"the minimum {low} is above the maximum {high}"
+    named = [value for r in rules for value in r.allowed]
+    if named and not any(keeps(rules, o, value, c) for o, c in _knowing(rules[0]) for value in named):
+        return f"none of the allowed values ({', '.join(named)}) keeps to all that is asked"
+    return ""

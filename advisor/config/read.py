@@ -1,0 +1,122 @@
+"""Read a configuration file into values, or say in one line what is wrong with it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from advisor.catalog.targets import parse_target
+from advisor.config.document import ConfigError, line_of, prefix_of, table_of, text_of
+from advisor.config.shape import Fault, faults
+from advisor.exits import MycnfError
+from advisor.meant import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rules.houserule import HouseRule
+
+
+class Configuration(NamedTuple):
+    """What a configuration file says; None where it says nothing. Paths are whole, words as written.
+
+    `per_file` holds a pattern and its words; patterns are relative to `folder`. `house` is None without house rules.
+    """
+
+    path: str
+    folder: str
+    target: tuple[str, ...] | None = None
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] | None = None
+    fail_on: str | None = None
+    baseline: str | None = None
+    root: str | None = None
+    format: str | None = None
+    ram: str | None = None
+    cpus: int | None = None
+    disk: str | None = None
+    per_file: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    house: tuple[HouseRule, ...] | None = None
+
+
+def read(path: str) -> Configuration:
+    """The configuration of a file; raises ConfigError, one line with file, line and key, for what can't be used."""
+    text = text_of(path)
+    table = table_of(text, path)
+    for fault in faults(table):
+        raise _error(path, text, fault)
+    for fault in _meanings(table):
+        raise _error(path, text, fault)
+    return _configuration(path, table)
+
+
+def _error(path: str, text: str, fault: Fault) -> ConfigError:
+    line = line_of(text, prefix_of(path) + fault.keys) if fault.keys else None
+    where = f"{path}:{line}" if line else path
+    return ConfigError(f"{where}: {'.'.join((*prefix_of(path), *fault.keys)) or 'the document'}: {fault.message}")
+
+
+def _configuration(path: str, table: dict[str, Any]) -> Configuration:
+    from advisor.config.house import house_rules
+
+    folder = os.path.dirname(os.path.abspath(path))
+    return Configuration(
+        path=path,
+        folder=folder,
+        target=_words(table.get("target")),
+        select=_words(table.get("select")),
+        ignore=_words(table.get("ignore")),
+        fail_on=table.get("fail-on"),
+        baseline=_beside(folder, table.get("baseline")),
+        root=_beside(folder, table.get("root")),
+        format=table.get("format"),
+        ram=table.get("ram"),
+        cpus=int(table["cpus"]) if "cpus" in table else None,
+        disk=table.get("disk"),
+        per_file=tuple((pattern, _words(words) or ()) for pattern, words in table.get("per-file-ignores", {}).items()),
+        house=house_rules(table["house"]) if table.get("house") else None,
+    )
+
+
+def _words(said: str | list[str] | None) -> tuple[str, ...] | None:
+    """One word or several; one text may hold several with commas between, as on the command line."""
+    if said is None:
+        return None
+    texts = [said] if isinstance(said, str) else said
+    return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
+
+
+def _beside(folder: str, path: str | None) -> str | None:
+    return None if path is None else os.path.join(folder, os.path.expanduser(path))
+
+
+def _meanings(table: dict[str, Any]) -> Iterator[Fault]:
+    """What is wrong with a document of the right shape: names that nothing has, values that contradict each other."""
+    for target in _words(table.get("target")) or ():
+        try:
+            parse_target(target)
+        except MycnfError as error:
+            yield Fault(("target",), str(error))
+    for key in ("select", "ignore"):
+        yield from _unknown_rules((key,), table.get(key))
+    for pattern, words in table.get("per-file-ignores", {}).items():
+        yield from _unknown_rules(("per-file-ignores", pattern), words)
+    if "ram" in table and not any(digit in "123456789" for digit in table["ram"]):
+        yield Fault(("ram",), "a server without memory is none; write it as 64G or 512M")
+    if table.get("house"):
+        from advisor.config.house import house_faults
+
+        yield from house_faults(table["house"])
+
+
+def _unknown_rules(keys: tuple[str, ...], said: str | list[str] | None) -> Iterator[Fault]:
+    if said is None:
+        return
+    from rules import all_rules
+
+    names = {name for rule in all_rules() for name in (rule.code, rule.name, rule.family)}
+    known = {name.lower() for name in names}
+    for word in _words(said) or ():
+        if word.lower() not in known:
+            hint = did_you_mean(word, names, "`mycnf rules` lists them")
+            yield Fault(keys, f"no rule, name or family is called {word!r}{hint}")

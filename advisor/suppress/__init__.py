@@ -1,0 +1,99 @@
+"""Leave out the findings that a comment in the file asks to be left out, and tell of comments that ask for nothing."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.model import Finding, Location
+from advisor.suppress.comments import Suppression, suppressions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from advisor.model import Target
+    from advisor.optionfile.lines import Resolved
+    from rules.registry import Rule
+
+Word = tuple[Location, str]
+Key = tuple[str, int, str]
+
+
+class Reading(NamedTuple):
+    """One file with its includes, read for one target: the codes of the rules that looked, and what they found.
+
+    `silent` are codes of rules about suppressions that the user doesn't want to hear of.
+    """
+
+    resolved: "Resolved"
+    target: "Target"
+    findings: tuple[Finding, ...]
+    ran: frozenset[str]
+    silent: frozenset[str] = frozenset()
+
+
+class Suppressed(NamedTuple):
+    """The findings of one reading: those to show, those about suppressions among them, and those that were left out."""
+
+    kept: tuple[Finding, ...]
+    hidden: tuple[Finding, ...]
+
+
+def suppress(readings: "Sequence[Reading]") -> list[Suppressed]:
+    """What is left of each reading, in the same order.
+
+    A suppression is used as soon as it hides something in one of the readings, so what speaks on one target only, or
+    only where two files are read together, is not told as unused because of the others.
+    """
+    from advisor.suppress.told import about
+
+    rules = _rules_by_word()
+    comments = _comments(readings)
+    asked = _asked(comments, rules)
+    met: set[Key] = set()
+    split = [_split(r, r.findings, asked, met) for r in readings]
+    used = {word for key in met for word in asked[key]}
+    told = about(comments, readings, rules, used)
+    more = [_split(r, found, asked, met).kept for r, found in zip(readings, told, strict=True)]
+    return [Suppressed((*own.kept, *new), own.hidden) for own, new in zip(split, more, strict=True)]
+
+
+def _rules_by_word() -> "dict[str, tuple[Rule, ...]]":
+    """The rules that each code, name and family stands for, in lower case."""
+    from rules import all_rules
+
+    found: dict[str, tuple[Rule, ...]] = {}
+    for rule in all_rules():
+        for word in (rule.code, rule.name, rule.family):
+            found[word.lower()] = (*found.get(word.lower(), ()), rule)
+    return found
+
+
+def _comments(readings: "Iterable[Reading]") -> list[Suppression]:
+    files = {file.path: file for reading in readings for file in reading.resolved.files}
+    return [comment for file in files.values() for comment in suppressions(file)]
+
+
+def _asked(comments: "Iterable[Suppression]", rules: "dict[str, tuple[Rule, ...]]") -> "dict[Key, list[Word]]":
+    """By path, line (0: the whole file) and code, the words that ask for silence there."""
+    asked: dict[Key, list[Word]] = {}
+    for comment in comments:
+        path, own = comment.location.path, comment.location.line
+        lines = {0} if comment.whole_file else {own, comment.line or own}
+        for word in comment.words if not comment.wrong else ():
+            for rule in rules.get(word.lower(), ()):
+                for line in lines:
+                    asked.setdefault((path, line, rule.code), []).append((comment.location, word))
+    return asked
+
+
+def _split(
+    reading: Reading, findings: "Iterable[Finding]", asked: "dict[Key, list[Word]]", met: set[Key]
+) -> Suppressed:
+    """The findings apart, by whether a word asks for silence; what was met on the way is noted."""
+    kept: list[Finding] = []
+    hidden: list[Finding] = []
+    home = reading.resolved.files[0].path if reading.resolved.files else ""
+    for finding in findings:
+        place = finding.location or Location(home, 0)
+        keys = {(place.path, line, finding.code) for line in (place.line, 0)} & asked.keys()
+        met |= keys
+        (hidden if keys else kept).append(finding)
+    return Suppressed(tuple(kept), tuple(hidden))

@@ -1,0 +1,130 @@
+"""Suppressions as they stand in option files: comments that begin with `mycnf:`, and what each speaks of."""
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.meant import nearest_word
+from advisor.model import Location
+from advisor.optionfile.lines import Kind
+from advisor.optionfile.value import comment_start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.optionfile.lines import Line, OptionFile
+
+KEYWORDS = ("ignore", "ignore-file")
+SAMPLE = "write # mycnf: ignore[BUF001] and the reason"
+_AT_ONCE = re.compile(r"[#;][#; \t]*(mycnf:.*)", re.DOTALL)
+_BEHIND = re.compile(r"#+[ \t]*(mycnf:.*)", re.DOTALL)
+_BURIED = re.compile(r"mycnf:\s*ignore")
+_LIST = r"(?P<list>\[(?P<words>[^\]]*)(?P<close>\])?)"
+_PARTS = re.compile(rf"mycnf:\s*(?P<keyword>[\w-]*)\s*{_LIST}?(?P<reason>.*)", re.DOTALL)
+
+
+class Suppression(NamedTuple):
+    """One comment that asks for silence.
+
+    `words` are codes, names or families as written. `line` is the line that it speaks of: its own, the one under it,
+    or 0 where nothing follows. `wrong` says why it suppresses nothing, "" where it is well formed, `remedy` what to
+    write instead.
+    """
+
+    location: Location
+    words: tuple[str, ...]
+    whole_file: bool
+    line: int
+    reason: str
+    wrong: str = ""
+    remedy: str = ""
+
+
+def suppressions(file: "OptionFile") -> "Iterator[Suppression]":
+    """Every suppression of one file, malformed ones too, in the order of its lines."""
+    spoken_of = _lines_under_comments(file)
+    number = offset = before = 0
+    for line, under in zip(file.lines, spoken_of, strict=True):
+        offset = offset + before if line.number == number else 0
+        number, before = line.number, len(line.text)
+        if "mycnf:" in line.text:
+            found = _read(file.path, line, under)
+            if found is not None:
+                yield found._replace(location=_moved(found.location, offset))
+
+
+def _lines_under_comments(file: "OptionFile") -> list[int]:
+    """For each line the one that a comment on it speaks of: itself, or under a line of comment the next other one."""
+    under = 0
+    found = []
+    for line in reversed(file.lines):
+        if line.kind is not Kind.COMMENT:
+            under = 0 if line.kind is Kind.BLANK else line.number
+        found.append(under)
+    return found[::-1]
+
+
+def _moved(place: Location, offset: int) -> Location:
+    return place._replace(column=place.column + offset, end_column=place.end_column + offset)
+
+
+def _read(path: str, line: "Line", under: int) -> Suppression | None:
+    text = line.text.partition("\0")[0].rstrip("\r\n")
+    start, at_once = _comment(line, text)
+    match = (_AT_ONCE.match if at_once else _BEHIND.search)(text, start)
+    if match is None:
+        return _misplaced(path, line, text, start)
+    place = Location(path, line.number, match.start(1) + 1, line.number, match.start(1) + len(match[1].rstrip()) + 1)
+    return _understood(match[1], place, under)
+
+
+def _comment(line: "Line", text: str) -> tuple[int, bool]:
+    """Where the comment of a line begins for the server, and whether it is the comment's mark that stands there."""
+    begin = len(text) - len(text.lstrip())
+    if line.kind is Kind.COMMENT:
+        return begin, True
+    if line.kind is Kind.OPTION:
+        return comment_start(text), False
+    if line.kind in (Kind.GROUP, Kind.INCLUDE, Kind.INCLUDEDIR):
+        return begin + line.end_column - line.column, False
+    return 0, False
+
+
+def _understood(comment: str, place: Location, line: int) -> Suppression:
+    match = _PARTS.match(comment)
+    assert match is not None, "every part but the first word may be absent"  # noqa: S101
+    keyword = match["keyword"]
+    words = tuple(w.strip() for w in (match["words"] or "").split(",") if w.strip())
+    wrong, remedy = _fault(match, words)
+    return Suppression(place, words, keyword == "ignore-file", line, match["reason"].strip(" \t#:-"), wrong, remedy)
+
+
+def _fault(match: "re.Match[str]", words: tuple[str, ...]) -> tuple[str, str]:
+    """What is wrong with a suppression, and what to write; empty where it is well formed."""
+    keyword = match["keyword"]
+    sample = f"write # mycnf: {keyword}[BUF001] and the reason"
+    if keyword not in KEYWORDS:
+        meant = nearest_word(keyword, KEYWORDS)
+        return f"{keyword or 'nothing'} stands behind mycnf:", f"did you mean {meant}?" if meant else SAMPLE
+    if match["list"] is None:
+        return "no rule is named in brackets", sample
+    if match["close"] is None:
+        return "the closing bracket is missing", sample
+    return ("", "") if words else ("its brackets are empty", sample)
+
+
+def _misplaced(path: str, line: "Line", text: str, start: int) -> Suppression | None:
+    """A suppression that is no comment to the server, or not the beginning of the one that starts there."""
+    match = _BURIED.search(text)
+    before = text[: match.start()].rstrip() if match else ""
+    if match is None or (line.kind is Kind.COMMENT and before.endswith("#")):
+        return None  # a line that was commented out keeps its suppression until it comes back
+    place = Location(path, line.number, match.start() + 1, line.number, len(text.rstrip()) + 1)
+    return Suppression(place, (), False, 0, "", *_why_misplaced(line, before, within=match.start() >= start))
+
+
+def _why_misplaced(line: "Line", before: str, *, within: bool) -> tuple[str, str]:
+    if within:
+        return "other words stand before it in its comment", "begin the comment with mycnf:"
+    if line.kind is Kind.OPTION and before.endswith(";"):
+        return "behind a value, ; begins no comment, so the server takes it for part of the value", SAMPLE
+    return "to the server it is no comment, but part of what it reads", "put it on the line above"

@@ -1,0 +1,101 @@
+"""What there is to say about suppressions themselves: unused, malformed, without a reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.meant import nearest_word
+from rules import sup
+from rules.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from advisor.model import Finding
+    from advisor.suppress import Reading, Word
+    from advisor.suppress.comments import Suppression
+    from rules.registry import Rule
+
+LONGEST = 40  # characters of a word that are shown
+
+
+def about(
+    comments: Sequence[Suppression],
+    readings: Sequence[Reading],
+    rules: dict[str, tuple[Rule, ...]],
+    used: set[Word],
+) -> list[list[Finding]]:
+    """The findings about suppressions, one list a reading: each in the first reading of the file that it stands in."""
+    told: list[list[Finding]] = [[] for _ in readings]
+    having = _readings_by_file(readings)
+    for comment in comments:
+        numbers = having[comment.location.path]
+        own = [n for n in numbers if readings[n].resolved.files[0].path == comment.location.path]
+        silent = readings[(own or numbers)[0]].silent
+        found = _of(comment, [readings[n] for n in numbers], rules, used)
+        told[(own or numbers)[0]].extend(f for f in found if f.code not in silent)
+    return told
+
+
+def _readings_by_file(readings: Sequence[Reading]) -> dict[str, list[int]]:
+    having: dict[str, list[int]] = {}
+    for number, reading in enumerate(readings):
+        for file in reading.resolved.files:
+            having.setdefault(file.path, []).append(number)
+    return having
+
+
+def _of(
+    comment: Suppression,
+    readings: Sequence[Reading],
+    rules: dict[str, tuple[Rule, ...]],
+    used: set[Word],
+) -> Iterator[Finding]:
+    place = Subject(None, None, None, None, comment.location)
+    if comment.wrong:
+        message = f"This suppression does nothing: {comment.wrong}."
+        yield sup.malformed_suppression.finding(message, place, help=comment.remedy)
+        return
+    for word in comment.words:
+        meant = rules.get(word.lower())
+        if meant is None:
+            message = f"No rule, name or family is called {_shown(word)}."
+            yield sup.malformed_suppression.finding(message, place, help=_hint(word, rules))
+        elif (comment.location, word) not in used and _is_judged(meant, readings):
+            message = f"{_shown(word)} has nothing to say {_where(comment)}, so this suppression hides nothing."
+            yield sup.unused_suppression.finding(message, place, help="take it out, or what comes later is hidden")
+    if not comment.reason:
+        yield sup.unexplained_suppression.finding(
+            "The suppression gives no reason, so the next reader can't tell whether it still holds.",
+            place,
+            help="write the reason behind the bracket, such as: measured on 2026-03-02",
+        )
+
+
+def _hint(word: str, rules: dict[str, tuple[Rule, ...]]) -> str:
+    known = {name for meant in rules.values() for r in meant for name in (r.code, r.name, r.family)}
+    meant = nearest_word(word, known) if len(word) <= LONGEST else None
+    return f"did you mean {meant}?" if meant else "`mycnf rules` lists them"
+
+
+def _shown(word: str) -> str:
+    return word if len(word) <= LONGEST else f"{word[: LONGEST - 1]}…"
+
+
+def _where(comment: Suppression) -> str:
+    if comment.whole_file:
+        return "about this file"
+    if comment.line == comment.location.line:
+        return "about this line"
+    return f"about line {comment.line}" if comment.line else "here, where no line follows the comment"
+
+
+def _is_judged(meant: tuple[Rule, ...], readings: Sequence[Reading]) -> bool:
+    """Whether for one of the targets every rule that the word means, and that files alone can answer, has looked."""
+    if any(rule.family == sup.FAMILY for rule in meant):
+        return False
+    for reading in readings:
+        able = {r.code for r in meant if r.concerns(reading.target) and (not r.needs or r.code in reading.ran)}
+        if able and able <= reading.ran:
+            return True
+    return False

@@ -1,0 +1,58 @@
+"""House rules stand above the built-in ones: advice that would break them is not given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Severity
+from rules.houserule import keeps, root, ruled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.model import Finding
+    from rules.houserule import Ruled
+    from rules.known import Known
+
+FAMILY = "HOU"
+
+
+def defer(known: Known, findings: Iterable[Finding]) -> list[Finding]:
+    """The findings, without the advice that a house rule forbids; refusals keep theirs, or nothing would start."""
+    house = ruled(known)
+    return [_deferred(f, _asked(f, known, house), known) for f in findings]
+
+
+def _asked(finding: Finding, known: Known, house: dict[str, Ruled]) -> Ruled | None:
+    option = known.catalog.get(finding.canonical) if finding.canonical else None
+    return house.get(root(option)) if option else None
+
+
+def _deferred(finding: Finding, asked: Ruled | None, known: Known) -> Finding:
+    if asked is None or finding.code.startswith(FAMILY) or finding.severity is Severity.ERROR:
+        return finding
+    if not _takes_away(finding, asked, known) and all(
+        keeps(asked.rules, asked.option, value, known.catalog) for value in _advised(finding, known)
+    ):
+        return finding
+    asks = "; ".join(r.words() for r in asked.rules)
+    return finding._replace(help=f"the house rules for {asked.option.name} decide: {asks}", fix=None, actions=())
+
+
+def _advised(finding: Finding, known: Known) -> set[str]:
+    """The values that the finding would have written for its own option."""
+    edits = finding.fix.edits if finding.fix else ()
+    texts = {e.text for e in edits if e.text.strip() and "\n" not in e.text and e.text not in known.catalog.options}
+    for action in finding.actions:
+        name, _, value = (action.option_line or "").partition(" = ")
+        if name == finding.canonical:
+            texts.add(value)
+    return texts
+
+
+def _takes_away(finding: Finding, asked: Ruled, known: Known) -> bool:
+    """Whether the advice is to remove the line that counts, of an option that the house requires."""
+    counts = known.file_verdict.effective.get(finding.canonical or "")
+    here = counts is not None and finding.location is not None and counts.placed.line.number == finding.location.line
+    removes = "remove the line" in finding.help or any(not e.text for e in (finding.fix.edits if finding.fix else ()))
+    return here and removes and any(r.required for r in asked.rules)
