@@ -193,7 +193,9 @@ def _is_plain(line: LineVerdict, known: Known) -> bool:
 
 
 def _on_purpose(line: LineVerdict, winner: LineVerdict) -> bool:
-    """Whether the winning line stands in a group of its version, made for overriding."""
+    """Whether the winning line stands in a group of its version, or a template leaves one of the two out."""
+    if line.placed.line.conditional or winner.placed.line.conditional:
+        return True
     group = winner.placed.line.group or ""
     return line.placed.line.group != group and group.rpartition("-")[2].replace(".", "").isdigit()
 

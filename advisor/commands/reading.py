@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.exits import MycnfError
 from advisor.optionfile import resolve
 from advisor.optionfile.source import LARGEST, load
+from advisor.optionfile.value import is_template
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from advisor.model import Target
     from advisor.optionfile.lines import Resolved
 
-# What a template's name ends with, behind the name of what it makes.
-TEMPLATES = (".j2", ".jinja", ".jinja2", ".erb", ".epp", ".tpl", ".tmpl", ".gotmpl", ".template", ".tftpl", ".in")
 # Names of documents that may carry options beside what else they say; a .conf may be an option file as well.
 CARRIERS = (".yml", ".yaml", ".json", ".service", ".conf")
 PERSISTED = "mysqld-auto"
@@ -62,7 +61,7 @@ def read_carrier(path: str, given: Mapping[str, bytes]) -> Carrier | None:
 def _made_name(path: str) -> str:
     """The name of what a template makes, in lower case without folders."""
     name = path.rpartition("/")[2].lower()
-    while name.endswith(TEMPLATES):
+    while is_template(name):
         name = name.rpartition(".")[0]
     return name
 

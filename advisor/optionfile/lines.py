@@ -28,7 +28,8 @@ class Line(NamedTuple):
     `value` is the path. For a rejected line, at which servers stop reading, and an ignored one, a
     directive that they don't know: `value` is why.
     `templated`: the value, group or path is an expression that a template engine has yet to fill in; a
-    comment that is templated is a statement of that engine.
+    comment that is templated is a statement of that engine. `conditional`: the line stands within such
+    statements, which may leave it out or repeat it.
 
     Servers read at most 4094 bytes as one line and go on with the rest as if it were the next one, so a
     longer line of the file is several lines here, with one `number`.
@@ -46,6 +47,7 @@ class Line(NamedTuple):
     value_column: int = 1
     value_end_column: int = 1
     templated: bool = False
+    conditional: bool = False
 
     @property
     def name_end_column(self) -> int:

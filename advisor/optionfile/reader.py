@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.optionfile.dialect import NEWEST
 from advisor.optionfile.lines import Kind, Line, OptionFile
-from advisor.optionfile.value import comment_start, looks_templated, unquote
+from advisor.optionfile.value import comment_start, is_template, looks_templated, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,8 @@ def parse(data: bytes, path: str, dialect: Dialect = NEWEST) -> OptionFile:
     Bytes that are not UTF-8 are kept as lone surrogates, so that `render` gives them back.
     """
     text = data.decode("utf-8", "surrogateescape")
-    template = _template(text) if looks_templated(text) else None
+    named = is_template(path)
+    template = _template(text, named=named) if named or looks_templated(text) else None
     lines: list[Line] = []
     group: str | None = None
     for number, offset, piece in _pieces(text, dialect):
@@ -48,10 +49,10 @@ def parse(data: bytes, path: str, dialect: Dialect = NEWEST) -> OptionFile:
     return OptionFile(path, tuple(lines))
 
 
-def _template(text: str) -> Template:
+def _template(text: str, *, named: bool) -> Template:
     from advisor.optionfile.template import Template
 
-    return Template(text)
+    return Template(text, named=named)
 
 
 def render(file: OptionFile) -> bytes:

@@ -1,6 +1,12 @@
-"""Tell what a template engine has yet to fill in: Jinja, ERB, EPP, Go and compose variables."""
+"""Tell what a template engine has yet to fill in: Jinja, ERB, EPP, Go, Mustache, Terraform, shell-like variables.
+
+Some marks are told anywhere, since no option file has them. Others (`$PORT`, `@PORT@`) are ordinary text to servers,
+and count only in a file whose name says that it is a template.
+"""
 
 from __future__ import annotations
+
+import re
 
 from advisor.optionfile.lines import Kind, Line
 from advisor.optionfile.value import looks_templated
@@ -8,17 +14,29 @@ from advisor.optionfile.value import looks_templated
 # How an engine's statement, comment or expression ends.
 CLOSED_BY = {"{{": "}}", "{%": "%}", "{#": "#}", "<%": "%>", "${": "}"}
 _BLOCKS = ("{{", "{%", "{#", "<%")
+# Of Terraform, Octopus, Nomad, BOSH, autoconf, envsubst, sed and Windows.
+_BY_NAME = (
+    r"[%#]\{[^}\n]*\}|\[\[.*?\]\]|\(\([\w.-]+\)\)|@\w[\w.-]*@|%%\w+%%|%[A-Z][A-Z0-9_]*%|__[A-Za-z]\w*?__|\$[A-Za-z_]\w*"
+)
+_CONTROL = r"(?:[%#]\{|\[\[|%\s*(?:if|elif|else|for|while|end\w*|def|include)\b).*"
+_OPENS = (
+    r"(?:\{%|\{\{|<%|%\{|\[\[)[-~+=]?\s*(?:if|for|unless|range|with|case|while|block|define|macro)\b"
+    r"|<%[^%]*(?:\{|\bdo\b(?:\s*\|[^|]*\|)?)\s*-?%>|\{\{[#^]"
+)
+_CLOSES = r"(?:\{%|\{\{|<%|%\{|\[\[)[-~+]?\s*(?:end\w*|\}(?!\}))|\{\{/"
 
 
 class Template:
     """Goes along the lines of a templated file, and remembers a statement that spans several of them."""
 
-    __slots__ = ("awaited", "last", "position")
+    __slots__ = ("awaited", "depth", "last", "named", "position")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, named: bool = False) -> None:
         self.last = {CLOSED_BY[opening]: text.rfind(CLOSED_BY[opening]) for opening in _BLOCKS}
         self.position = 0
         self.awaited: str | None = None
+        self.named = named
+        self.depth = 0
 
     def mark(self, line: Line) -> Line:
         """The line to judge: the engine's own statements are comments, its values are unknown."""
@@ -29,8 +47,15 @@ class Template:
             return _statement(line)
         if line.kind in (Kind.COMMENT, Kind.BLANK):
             return line
+        self._go_deeper(line.text)
         self.awaited = self._left_open(line.text)
-        return _marked(line)
+        marked = _by_name(_marked(line)) if self.named else _marked(line)
+        return marked._replace(conditional=True) if self.depth else marked
+
+    def _go_deeper(self, text: str) -> None:
+        if looks_templated(text) or self.named:
+            depth = self.depth + len(re.findall(_OPENS, text)) - len(re.findall(_CLOSES, text))
+            self.depth = max(0, depth)
 
     def _left_open(self, text: str) -> str | None:
         """What ends the statement that this line leaves open, if the file ends it at all."""
@@ -60,6 +85,22 @@ def _marked(line: Line) -> Line:
     if line.kind is Kind.REJECTED and looks_templated(line.text):
         return _statement(line)
     return line._replace(templated=looks_templated(line.text))
+
+
+def _by_name(line: Line) -> Line:
+    """With the marks that count in files which are templates by their name."""
+    text = line.text.strip()
+    if line.templated or not re.search(f"{_BY_NAME}|{_CONTROL}", text):
+        return line
+    if re.match(_CONTROL, text) or (line.kind is Kind.OPTION and re.search(_BY_NAME, line.name or "")):
+        return _statement(line)
+    behind = text.partition("=")[2] if line.kind is Kind.OPTION else text
+    return line._replace(templated=re.search(_BY_NAME, _until_comment(behind)) is not None)
+
+
+def _until_comment(text: str) -> str:
+    """Without a comment, which an expression such as `#{Port}` is not."""
+    return re.split(r"#(?!\{)", text, maxsplit=1)[0]
 
 
 def _opens_comment(read: str, line: Line) -> bool:

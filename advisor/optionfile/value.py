@@ -4,7 +4,17 @@ import re
 
 _ESCAPE = r"(?s)\\(.)"
 _TEMPLATED = ("{{", "{%", "{#", "<%", "${")
+# What the name of a file ends with that a template engine has yet to make, behind the name of what it makes.
+TEMPLATE_ENDINGS = (
+    *(".j2", ".jinja", ".jinja2", ".erb", ".epp", ".tpl", ".tmpl", ".gotmpl", ".template", ".tftpl", ".mustache"),
+    *(".mako", ".ctmpl", ".hbs", ".in"),
+)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "s": " ", '"': '"', "'": "'", "\\": "\\"}
+
+
+def is_template(path: str) -> bool:
+    """Whether the name of a file says that a template engine has yet to make it."""
+    return path.lower().endswith(TEMPLATE_ENDINGS)
 
 
 def looks_templated(text: str) -> bool:

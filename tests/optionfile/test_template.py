@@ -102,6 +102,55 @@ def test_a_template_in_a_comment(text: str) -> None:
     assert (option.kind, option.value, option.templated) == (Kind.OPTION, "1", False)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "$PORT", "@PORT@", "@mysql.port@", "%%PORT%%", "__PORT__", "[[ port ]]", "((port))", "%{ if x }1%{ endif }",
+        "#{Port}", "%PORT%", "/a/$DIR/b",
+    ],
+)  # fmt: skip
+def test_a_value_that_only_a_template_has(value: str) -> None:
+    """A mark that servers take for ordinary text counts in a file that is a template by its name, and only there."""
+    text = f"[mysqld]\nport = {value}\n".encode()
+    for name in ("my.cnf.tpl", "my.cnf.in", "MY.CNF.J2"):
+        assert parse(text, name).lines[1].templated
+    assert not parse(text, "my.cnf").lines[1].templated
+
+
+@pytest.mark.parametrize("text", ["%{ if x ~}", "[[ range .a ]]", "% if x:", "$NAME = 1", "@NAME@", "((extra))"])
+def test_a_statement_that_only_a_template_has(text: str) -> None:
+    """So does a line of the engine's own."""
+    (line,) = parse(f"{text}\n".encode(), "my.cnf.tmpl").lines
+    assert (line.kind, line.templated) == (Kind.COMMENT, True)
+
+
+@pytest.mark.parametrize("value", ["1", "/a/b", "'x'", "a # $X", "50%", "a_b", "[x]", "(x)", "# __X__"])
+def test_plain_values_in_a_template(value: str) -> None:
+    """What has no mark is a value in a template too, whatever its comment says."""
+    assert not parse(f"[mysqld]\nx = {value}\n".encode(), "my.cnf.j2").lines[1].templated
+
+
+@pytest.mark.parametrize(
+    ("opens", "other", "closes"),
+    [
+        ("{% if a %}", "{% else %}", "{% endif %}"),
+        ("{%- for x in y -%}", "", "{%- endfor %}"),
+        ("{{- if .a }}", "{{- else }}", "{{- end }}"),
+        ("{{ range $k, $v := .x }}", "", "{{ end }}"),
+        ("<% if @a -%>", "<% else -%>", "<% end -%>"),
+        ("<% @a.each do |x| %>", "", "<% end %>"),
+        ("<% if $a { -%>", "<% } else { -%>", "<% } -%>"),
+        ("{{#a}}", "", "{{/a}}"),
+        ("%{ if a }", "%{ else }", "%{ endif }"),
+    ],
+)
+def test_lines_within_a_condition(opens: str, other: str, closes: str) -> None:
+    """Lines that a template may leave out say so, and those behind the end of the condition don't."""
+    text = f"[mysqld]\nport=1\n{opens}\nport=2\n{other}\nport=3\n{closes}\nport=4\n".encode()
+    ports = {line.value: line.conditional for line in parse(text, "my.cnf.tpl").lines if line.name == "port"}
+    assert ports == {"1": False, "2": True, "3": True, "4": False}
+
+
 @given(
     st.lists(
         st.sampled_from(
