@@ -94,7 +94,7 @@ class Settings:
         option = self._catalog.find_variable(var) if self._catalog else None
         if option is None:
             return None
-        value = option.running if option.running is not None else _notation(option, option.default)
+        value = option.running if option.running is not None else notation(option, option.default)
         return None if value is None else Setting(var, value, Origin.COMPILED)
 
 
@@ -107,10 +107,10 @@ def location_of(line: LineVerdict) -> Location:
 def _as_variable(line: LineVerdict) -> str | None:
     if line.running is not None:
         return line.running
-    return line.value if line.option is None else _notation(line.option, line.value)
+    return line.value if line.option is None else notation(line.option, line.value)
 
 
-def _notation(option: Option, value: str | None) -> str | None:
+def notation(option: Option, value: str | None) -> str | None:
     """A value of `--verbose --help` in the notation of SHOW GLOBAL VARIABLES."""
     if value is None or value == NOTHING:
         return None if value is None else ""

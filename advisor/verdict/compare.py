@@ -1,0 +1,31 @@
+"""Whether two notations of a value are the same value: the file's, help's, and that of SHOW GLOBAL VARIABLES."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from advisor.verdict.outcome import LineVerdict
+
+WORDS = {"TRUE": "ON", "FALSE": "OFF", "1": "ON", "0": "OFF", "(NO DEFAULT VALUE)": ""}
+
+
+def agrees(line: LineVerdict, running: str) -> bool:
+    """Whether a running value is what the line makes, in another notation maybe."""
+    return any(same(text, running) for text in (line.value, line.running) if text is not None)
+
+
+def same(made: str, running: str) -> bool:
+    """Whether both say the same; a relative path or a bare name is the same as the path that the server made of it."""
+    return _plain(made) == _plain(running) or _is_path_of(made, running)
+
+
+def _plain(text: str) -> str:
+    text = text.strip().rstrip("/").upper()
+    whole = text.rstrip("0").rstrip(".") if "." in text and text.replace(".", "").isdigit() else text
+    return WORDS.get(whole, ",".join(sorted(whole.split(","))))
+
+
+def _is_path_of(made: str, running: str) -> bool:
+    short = _plain(made)
+    return bool(short) and running.upper().rstrip("/").endswith("/" + short.removeprefix("./"))
