@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 # Defaults that servers make of other options: where one of those is set, no default can be told.
 MADE_FROM = {
-    "innodb_buffer_pool_chunk_size": ("innodb_buffer_pool_size",),
     "innodb_buffer_pool_instances": ("innodb_buffer_pool_size",),
     "innodb_io_capacity_max": ("innodb_io_capacity",),
     "innodb_open_files": ("table_open_cache", "open_files_limit"),
@@ -27,8 +26,8 @@ MADE_FROM = {
     "thread_cache_size": ("max_connections",),
     "collation_server": ("character_set_server",),  # told by the passage of collations
 }
-# What packages and hosts decide, beside what the catalog marks so.
-OF_THE_BUILD = frozenset({"version", "ssl_ca", "ssl_cert", "ssl_key"})
+# What packages, hosts and the size of the buffer pool decide, beside what the catalog marks so.
+OF_THE_BUILD = frozenset({"version", "ssl_ca", "ssl_cert", "ssl_key", "innodb_buffer_pool_chunk_size"})
 
 
 class Pair(NamedTuple):
@@ -112,7 +111,7 @@ def _told(
 ) -> DefaultChange:
     before, after = _both(pair)
     area, message = said_of(pair.new.name, after)
-    withheld = keep.withheld(pair.new, pair.before, catalog.target)
+    withheld = keep.withheld(pair.new, pair.before, catalog)
     lost = withheld or f"{catalog.target.label} has no value that does the same."
     if pair.new.kind == "set" and not withheld and (gone := _gone(pair)):
         message = f"{message} {catalog.target.label} knows no {', '.join(gone)}.".strip()

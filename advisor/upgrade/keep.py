@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.optionfile import parse
 from advisor.optionfile.lines import Kind, Placed, Resolved
 from advisor.sizes import exact
-from advisor.upgrade.alike import SAME, alike, is_flags, moved_flags
+from advisor.upgrade.alike import SAME, alike, is_flags, members, moved_flags
 from advisor.verdict import FileVerdict, Outcome, judge_file, take
 from advisor.verdict.special import NOTHING
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.catalog.load import Catalog, Option
-    from advisor.model import Target
     from advisor.verdict import LineVerdict
 
 WORDS = {"TRUE": "ON", "FALSE": "OFF"}
@@ -26,7 +25,7 @@ BROKEN = "TLS before 1.2 is broken; update the clients instead."
 
 def line_for(old: Option, new: Option, before: str, catalog: Catalog) -> str | None:
     """A line that by itself gives the new server's option the old value; None where there is none."""
-    if withheld(new, before, catalog.target):
+    if withheld(new, before, catalog):
         return None
     candidates = list(_candidates(old, new, before))
     nothing = FileVerdict((), {}, {}, Resolved((), (), ()), catalog)
@@ -35,12 +34,17 @@ def line_for(old: Option, new: Option, before: str, catalog: Catalog) -> str | N
     return next(whole, None) or next((line for line in candidates if _reads(line, before, old, new, catalog)), None)
 
 
-def withheld(new: Option, before: str, target: Target) -> str:
-    """Why no line is given, though the server would take one; empty where none is withheld."""
+def withheld(new: Option, before: str, catalog: Catalog) -> str:
+    """Why no line is given, though one would read well; empty where none is withheld."""
+    target = catalog.target
     if new.name in ("tls_version", "admin_tls_version") and "TLSv1.1" in before:
         return BROKEN
     if new.name == "ssl" and before == "TRUE" and target.is_mariadb and not target.since("mariadb", 11, 3):
         return "name a certificate: ssl_cert and ssl_key switch TLS on, ssl alone does not."
+    if new.name == "session_track_system_variables":
+        known = members(new.default or "")
+        gone = [name for name in before.split(",") if name not in known and not catalog.find_variable(name)]
+        return f"{target.label} knows no {', '.join(gone)}." if gone else ""
     return ""
 
 

@@ -1,0 +1,170 @@
+"""What is told of defaults and of lines to keep them, beside two real servers each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from servers_plugin import Binaries, Server, Start
+
+from advisor.catalog.load import load
+from advisor.catalog.targets import ASKED
+from advisor.model import Target
+from advisor.optionfile import resolve
+from advisor.upgrade import compare
+from advisor.upgrade.change import DefaultChange
+from advisor.upgrade.defaults import changed_pairs
+from advisor.verdict import FileVerdict, judge_file
+from probes.sandbox import Binary, Sandbox, ask_help, help_values
+
+UNPRINTED = "(No default value)"
+PAIRS = [
+    ("mysql-5.7", "mysql-8.0"),
+    ("mysql-5.7", "mysql-9.7"),
+    ("mysql-8.0", "mysql-9.7"),
+    ("mysql-9.7", "mysql-8.0"),
+    ("mariadb-10.11", "mariadb-11.4"),
+    ("mariadb-10.11", "mariadb-11.8"),
+    ("mysql-5.7", "mariadb-10.11"),
+    ("mysql-9.7", "mariadb-11.8"),
+    ("mariadb-11.8", "mysql-9.7"),
+]
+# The throwaway server is given these, or the host, its packages or its limits decide them.
+HOST = {
+    "back_log", "basedir", "bind_address", "character_sets_dir", "core_file", "datadir", "general_log_file", "innodb",
+    "innodb_buffer_pool_chunk_size", "innodb_buffer_pool_size",
+    "lc_messages_dir", "log_bin_index", "log_error", "log_error_verbosity", "log_tc",
+    "lower_case_table_names", "max_connections", "open_files_limit", "pid_file", "plugin_dir", "port", "relay_log",
+    "relay_log_index", "report_host", "secure_file_priv", "skip_networking", "slave_load_tmpdir", "slow_query_log_file",
+    "socket", "ssl_ca", "ssl_cert", "ssl_key", "table_definition_cache", "table_open_cache",
+    "table_open_cache_instances", "tmpdir", "version", "character_set_system", "log_slow_query_file", "language",
+    "aria_log_dir_path",
+    "mysqlx_socket", "wsrep_data_home_dir", "version_comment", "version_compile_os", "version_malloc_library",
+    "version_source_revision", "version_ssl_library",
+}  # fmt: skip
+# Servers are started with all the lines to add on these ways.
+STARTED = [
+    ("mysql-5.7", "mysql-8.0"),
+    ("mysql-8.0", "mysql-9.7"),
+    ("mariadb-10.11", "mariadb-11.8"),
+    ("mysql-5.7", "mariadb-10.11"),
+    ("mysql-9.7", "mariadb-11.8"),
+    ("mariadb-11.8", "mysql-9.7"),
+]
+# One behaviour in two notations.
+NOTATION = {
+    "default_tmp_storage_engine": {"InnoDB", ""},
+    "innodb_flush_method": {"fsync", ""},
+    "max_relay_log_size": {"0", "1073741824"},
+    "old_alter_table": {"OFF", "DEFAULT"},
+    "old_passwords": {"0", "OFF"},
+}
+# With each a server of either flavour starts, and other defaults follow from some of its lines.
+FILES = {
+    "nothing": "",
+    "some": "[mysqld]\nserver_id = 7\nlog_bin = here\nbinlog_format = ROW\ncharacter_set_server = utf8mb4\n"
+    "innodb_io_capacity = 1000\nmax_connections = 77\noptimizer_switch = 'mrr=off'\nsync_binlog = 1\n",
+}
+
+
+def canonical(name: str) -> str:
+    """A printed name with underscores."""
+    return name.lower().replace("-", "_")
+
+
+def plain(value: str) -> object:
+    """One spelling for the notations of help and SHOW."""
+    text = {"TRUE": "on", "FALSE": "off", UNPRINTED: "", "NULL": ""}.get(value, value).lower().rstrip("/")
+    try:
+        return float(text)
+    except ValueError:
+        return frozenset(text.split(",")) if "," in text else text
+
+
+def same(name: str, before: str, after: str) -> bool:
+    """Whether two printed values are one; of switches those count that both servers print."""
+    if "=o" in before and "=o" in after:
+        was, is_now = (dict(part.split("=") for part in value.split(",")) for value in (before, after))
+        return all(is_now[flag] == was[flag] for flag in was if flag in is_now)
+    return plain(before) == plain(after) or {before, after} == NOTATION.get(name)
+
+
+def printed(binary: Binary, file: Path | None = None) -> dict[str, str]:
+    """The values that a server prints under --verbose --help."""
+    done = ask_help(binary, file, placed=file is not None)
+    assert done.returncode == 0, done.stderr
+    return {canonical(name): value for name, value in help_values(done.stdout).items()}
+
+
+def running(sandbox: Sandbox, file: Path | None = None) -> dict[str, str]:
+    """What a server runs with, by option; help's word where no variable tells."""
+    values = printed(sandbox.binary, file)
+    with sandbox.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SHOW GLOBAL VARIABLES")
+        found = {str(name).lower(): str(value) for name, value in cursor.fetchall()}
+    return {name: found.get(name, value) for name, value in values.items()}
+
+
+@pytest.fixture(scope="session")
+def seen() -> dict[str, dict[str, str]]:
+    """What untouched servers run with, by their names: each is asked once."""
+    return {}
+
+
+def judged(text: str, target: Target) -> FileVerdict:
+    """The verdict on the text of a file."""
+    loader = lambda _: text.encode()  # noqa: E731
+    return judge_file(resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=loader), load(target))
+
+
+def known(*binaries: Binary) -> None:
+    """Skips by name where a server at hand is of another patch than the catalog was asked of."""
+    for binary in binaries:
+        if binary.target not in ASKED:
+            pytest.skip(f"{binary.name} is {binary.target} here; the catalog was asked of another patch")
+
+
+@pytest.mark.parametrize(("before", "after"), PAIRS)
+def test_the_changes_told_are_those_of_the_servers(
+    before: str, after: str, binaries: Binaries, server: Server, seen: dict[str, dict[str, str]]
+) -> None:
+    """The options whose default is told to change are exactly those with which two untouched servers differ."""
+    known(binaries(before), binaries(after))
+    for name in (before, after):
+        if name not in seen:
+            seen[name] = running(server(name))
+    old, new = seen[before], seen[after]
+    skipped = set(HOST)
+    if "OFF" in (old["performance_schema"], new["performance_schema"]):
+        # Nothing is told of the sizes of what isn't there.
+        skipped |= {name for name in old if name.startswith("performance_schema_")}
+    differing = {n: (old[n], new[n]) for n in old if n in new and n not in skipped and not same(n, old[n], new[n])}
+    pairs = list(changed_pairs(*(judged("", binaries(name).target) for name in (before, after))))
+    told = {name for pair in pairs for name in (pair.old.name, pair.new.name)} & old.keys() & new.keys()
+    assert {n: (old[n], new[n]) for n in told - skipped} == differing
+
+
+@pytest.mark.parametrize("text", FILES)
+@pytest.mark.parametrize("way", STARTED, ids="-".join)
+def test_the_lines_to_add_keep_the_old_values(
+    way: tuple[str, str], text: str, binaries: Binaries, start: Start, tmp_path: Path
+) -> None:
+    """With all the lines that are told the new server starts, and runs with the old server's values for them."""
+    known(*map(binaries, way))
+    file, kept = tmp_path / "my.cnf", tmp_path / "kept.cnf"
+    file.write_text(FILES[text])
+    verdicts = [judged(FILES[text], binaries(name).target) for name in way]
+    changes = [change for change in compare(verdicts[0], verdicts[1], ("my.cnf",)).defaults if change.keep]
+    assert len(changes) > 3
+    kept.write_text("\n".join([FILES[text], "[mysqld]", *(str(change.keep) for change in changes), ""]))
+    was, is_now = (running(start(name, option_file=f), f) for name, f in zip(way, (file, kept), strict=True))
+    assert {c.keep: values for c in changes if (values := lost(c, was, is_now))} == {}
+
+
+def lost(change: DefaultChange, was: dict[str, str], is_now: dict[str, str]) -> tuple[str, str] | None:
+    """The old and the new value where they differ in more than what the new server is told to have no longer."""
+    before, after = was.get(change.formerly or change.option), is_now[change.option]
+    if before is None or change.option in HOST or same(change.option, before, after):
+        return None
+    gone = set(before.split(",")) - set(after.split(","))
+    return None if all(member in change.message for member in gone) else (before, after)
