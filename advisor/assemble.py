@@ -11,13 +11,14 @@ from advisor.optionfile import resolve
 from advisor.optionfile.lines import Resolved
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules.known import Known
+from rules.known import NO_HOUSE, Known
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.facts import Facts, Server
     from advisor.model import Setting, Target
     from advisor.verdict import FileVerdict, LineVerdict
+    from rules.houserule import HouseRule
 
 # What the servers call the places a value can come from: variables_info of MySQL, SYSTEM_VARIABLES of MariaDB.
 ORIGINS = {
@@ -47,8 +48,8 @@ def target_of(server: Server) -> Target:
     return parse_target(f"{server.flavour}-{server.version}")
 
 
-def know(facts: Facts) -> Known:
-    """What the rules may read of these facts."""
+def know(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> Known:
+    """What the rules may read of these facts, and of the house rules where there are any."""
     target = target_of(facts.server)
     catalog = load(target)
     verdict = _judge(facts, target, catalog)
@@ -62,6 +63,7 @@ def know(facts: Facts) -> Known:
         host=facts.host or Absent(facts.why_not("host")),
         workload=facts.workload or Absent(facts.why_not("workload")),
         files=facts.files or Absent(facts.why_not("files")),
+        house=NO_HOUSE if house is None else house,
     )
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 LARGEST = 64 << 20
+FIELDS = ("path", "code", "group", "option", "value")
 Key = tuple[str, str, str | None, str | None, str | None]
 
 
@@ -162,9 +163,10 @@ def _counts(document: Any, path: str) -> dict[Key, int]:
 def _parsed(entry: Any, where: str) -> tuple[Key, int]:
     if not isinstance(entry, dict):
         raise MycnfError(f"{where} is no finding; write the baseline again with --write-baseline FILE")
-    path, code, count = entry.get("path"), entry.get("code"), entry.get("count", 1)
-    group, option, value = (entry.get(field) for field in ("group", "option", "value"))
-    whole = isinstance(path, str) and isinstance(code, str) and type(count) is int and count > 0
-    if not whole or not all(part is None or isinstance(part, str) for part in (group, option, value)):
+    names, rest = [entry.get(f) for f in FIELDS[:2]], [entry.get(f) for f in FIELDS[2:]]
+    count = entry.get("count", 1)
+    whole = all(isinstance(x, str) for x in names) and all(x is None or isinstance(x, str) for x in rest)
+    if not whole or type(count) is not int or count < 1:
         raise MycnfError(f"{where} is damaged; write the baseline again with --write-baseline FILE")
-    return (path, code, group, option, value), count
+    key: Any = (*names, *rest)
+    return key, count

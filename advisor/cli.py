@@ -109,6 +109,7 @@ def _lint(p: argparse.ArgumentParser) -> None:
     p.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
     _reading(p)
     _selecting(p, fail_on="warning")
+    _baseline(p)
     p.add_argument(
         "--format",
         dest="reports",
@@ -163,6 +164,7 @@ def _audit(p: argparse.ArgumentParser) -> None:
     _window(p)
     _connection(p)
     _selecting(p, fail_on="error")
+    _isolated(p)
     p.add_argument(
         "--format", default="text", choices=("text", "concise", "json"), help="how to print it (default: text)"
     )
@@ -193,6 +195,11 @@ def _grants(p: argparse.ArgumentParser) -> None:
 
 def _reading(p: argparse.ArgumentParser) -> None:
     p.add_argument("--root", metavar="DIR", help="read absolute !include paths below DIR")
+    _isolated(p)
+
+
+def _isolated(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--config", metavar="FILE", help="the configuration file (default: the closest mycnf.toml)")
     p.add_argument("--isolated", action="store_true", help="use neither configuration file nor baseline")
 
 
@@ -202,8 +209,12 @@ def _selecting(p: argparse.ArgumentParser, *, fail_on: str) -> None:
     )
     p.add_argument("--ignore", action="append", metavar="RULES", help="all but these codes, names or families")
     p.add_argument(
-        "--fail-on", choices=SEVERITIES, default=fail_on, help=f"exit 1 from this severity up (default: {fail_on})"
+        "--fail-on", choices=SEVERITIES, help=f"exit 1 from this severity up (default: {fail_on})"
     )
+
+def _baseline(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--baseline", metavar="FILE", help="leave out the findings that this baseline knows")
+    p.add_argument("--write-baseline", metavar="FILE", help="write today's findings as a baseline")
 
 
 def _machine(p: argparse.ArgumentParser) -> None:

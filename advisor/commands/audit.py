@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
     import argparse
 
     from advisor.facts import Facts
+    from advisor.model import Finding
+    from rules.houserule import HouseRule
+    from rules.known import Known
     from rules.registry import Rule
+
+FAIL_ON = "error"
+SUPPRESSIONS = "SUP"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,14 +35,23 @@ def run(args: argparse.Namespace) -> int:
 
         write(listing(), args.output)
         return exits.OK
+    args, house = _configured(args)
     rules = choose(args.select, args.ignore)
     facts = _facts(args)
-    audited = audit_facts(facts, rules, args)
+    audited = audit_facts(facts, rules, args, house)
     write(_render(audited, args), args.output)
     if facts.lost:
         narrate(facts.lost)
         return exits.CONNECTION
-    return exits.FINDINGS if fails(audited.findings, args.fail_on) else exits.OK
+    return exits.FINDINGS if fails(audited.findings, args.fail_on or FAIL_ON) else exits.OK
+
+
+def _configured(args: argparse.Namespace) -> tuple[argparse.Namespace, tuple[HouseRule, ...] | None]:
+    """The arguments over the configuration of the folder that mycnf runs in, and its house rules."""
+    from advisor.commands.configured import configuration_of, settled
+
+    config = configuration_of(args, os.getcwd())
+    return (args, None) if config is None else (settled(args, config), config.house)
 
 
 def _facts(args: argparse.Namespace) -> Facts:
@@ -48,13 +64,23 @@ def _facts(args: argparse.Namespace) -> Facts:
     return collect_facts(args)
 
 
-def audit_facts(facts: Facts, rules: list[Rule], args: argparse.Namespace) -> Audited:
+def audit_facts(
+    facts: Facts, rules: list[Rule], args: argparse.Namespace, house: tuple[HouseRule, ...] | None = None
+) -> Audited:
     """Ask the rules about collected facts; a host that the user described stands in where none was read."""
     if facts.host is None and is_declared(args):
         facts = replace(facts, host=declared_host(args))
-    known = know(facts)
+    known = know(facts, house)
     found = run_rules(known, rules)
-    return Audited(facts, known, tuple(by_weight(found.findings)), found.skipped)
+    return Audited(facts, known, tuple(by_weight(_not_suppressed(known, found.findings))), found.skipped)
+
+
+def _not_suppressed(known: Known, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings that no comment in the server's own files hides; what is wrong with such comments, lint tells."""
+    from advisor.suppress import Reading, suppress
+
+    (done,) = suppress([Reading(known.file_verdict.resolved, known.target, findings, frozenset())])
+    return tuple(f for f in done.kept if f.code[:3] != SUPPRESSIONS)
 
 
 def _render(audited: Audited, args: argparse.Namespace) -> str:

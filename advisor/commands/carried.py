@@ -16,7 +16,7 @@ from advisor.redact import redact_value
 from advisor.report import Checked
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules.known import Known
+from rules.known import NO_HOUSE, Known
 from rules.subject import Subject
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from advisor.carriers.sets import Carrier, OptionSet, Reading, Stray
     from advisor.facts import Host
     from advisor.model import Absent, Edit, Finding, Target
+    from rules.houserule import HouseRule
     from rules.registry import Rule
 
 GROUP = "mysqld"  # the one that stands for options without a group, so that they are judged like others
@@ -32,7 +33,11 @@ _PLAIN = r"[\w./:,@%+-]*"  # text that needs no quotes in YAML, JSON, a shell or
 
 
 def check_carrier(
-    carrier: Carrier, targets: Sequence[Target], rules: Sequence[Rule], host: Host | Absent
+    carrier: Carrier,
+    targets: Sequence[Target],
+    rules: Sequence[Rule],
+    host: Host | Absent,
+    house: tuple[HouseRule, ...] | Absent = NO_HOUSE,
 ) -> list[Checked]:
     """The findings in a document, one entry for each target; without `targets` each set is for the server it names.
 
@@ -45,7 +50,7 @@ def check_carrier(
     found: dict[Target, list[Finding]] = {target: [] for target in targets} if carrier.sets else {}
     for one in carrier.sets:
         for target in targets or [target_of(carrier, one)]:
-            found.setdefault(target, []).extend(_findings(carrier, one, target, rules, host))
+            found.setdefault(target, []).extend(_findings(carrier, one, target, rules, host, house=house))
     path = carrier.document.path
     return [
         Checked(path, target, tuple(by_place(dict.fromkeys(findings))), _sources(carrier, findings))
@@ -113,12 +118,18 @@ def _resolved(carrier: Carrier, reading: Reading) -> Resolved:
 
 
 def _findings(
-    carrier: Carrier, one: OptionSet, target: Target, rules: Sequence[Rule], host: Host | Absent
+    carrier: Carrier,
+    one: OptionSet,
+    target: Target,
+    rules: Sequence[Rule],
+    host: Host | Absent,
+    *,
+    house: tuple[HouseRule, ...] | Absent,
 ) -> list[Finding]:
     catalog = load(target)
     reading = one.read(catalog)
     verdict = judge_file(_resolved(carrier, reading), catalog)
-    known = Known(target, catalog, Settings.from_file(verdict), verdict, host=host)
+    known = Known(target, catalog, Settings.from_file(verdict), verdict, host=host, house=house)
     findings = [_here(f, one, reading) for f in run_rules(known, rules).findings]
     return [*findings, *_strays(reading.strays, rules)]
 

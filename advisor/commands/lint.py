@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from advisor import exits, redact
 from advisor.catalog.load import load
@@ -15,41 +15,143 @@ from advisor.report import Checked, Page
 from advisor.report.formats import pair, write_reports
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules.known import NO_HOST, NOT_ASKED, Known
+from rules.known import NO_HOST, NO_HOUSE, NOT_ASKED, Known
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from advisor.carriers.sets import Carrier
+    from advisor.config.read import Configuration
     from advisor.facts import Host
     from advisor.model import Absent, Finding, Target
     from advisor.optionfile.lines import Resolved
-    from rules.registry import Rule
+    from rules.houserule import HouseRule
 
 USUAL = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
+FAIL_ON = "warning"
+SUPPRESSION = "mycnf:"  # how a comment begins that asks to leave a finding out
+
+
+class Plan:
+    """How files are checked that share a configuration: its rules, targets and host, the command line put over it."""
+
+    __slots__ = ("args", "config", "host", "rules", "targets")
+
+    def __init__(self, args: argparse.Namespace, config: Configuration | None = None) -> None:
+        self.args = args
+        self.config = config
+        self.host = _host(args)
+        house = config is not None and config.house is not None
+        self.rules = choose(args.select, args.ignore, files_only=self.host is NO_HOST, house=house)
+        self.targets = [parse_target(t) for t in args.target or ()]
+
+    @property
+    def house(self) -> tuple[HouseRule, ...] | Absent:
+        """The house rules of the configuration."""
+        return NO_HOUSE if self.config is None or self.config.house is None else self.config.house
+
+
+class Looked:
+    """One file, checked for one target: what to report, the lines that were read, and the rules that looked."""
+
+    __slots__ = ("checked", "plan", "ran", "resolved")
+
+    def __init__(self, checked: Checked, resolved: Resolved, plan: Plan, skipped: Iterable[str] = ()) -> None:
+        self.checked = checked
+        self.resolved = resolved
+        self.plan = plan
+        self.ran = frozenset(r.code for r in plan.rules if r.concerns(checked.target)) - set(skipped)
+
+    def showing(self, **fields: Any) -> Looked:
+        """The same with other findings, or whatever of `Checked` is named."""
+        again = Looked(self.checked._replace(**fields), self.resolved, self.plan)
+        again.ran = self.ran
+        return again
 
 
 def run(args: argparse.Namespace) -> int:
     """Check each file by itself for each target; unreadable ones are told on stderr and make the exit code 2."""
-    pairs = pair(args.reports or ())
-    host = _host(args)
-    rules = choose(args.select, args.ignore, files_only=host is NO_HOST)
+    paths = args.files or _usual_files()
+    plans = plans_of(paths, args)
+    pairs = pair(args.reports or (), _format(plans))
     if args.select:
-        _tell_skipped(rules, host)
-    targets = [parse_target(t) for t in args.target or ()]
-    checked: list[Checked] = []
+        _tell_skipped(plans[0])
+    looked: list[Looked] = []
     broken: list[tuple[str, str]] = []
-    for path in args.files or _usual_files():
+    for path, plan in zip(paths, plans, strict=True):
         try:
-            checked.extend(_check(path, targets, rules, host, args))
+            looked.extend(look(path, plan))
         except exits.MycnfError as error:
             _narrate(str(error))
             broken.append((path, str(error)))
-    write_reports(pairs, checked, _page(args, broken))
-    found = [f for c in checked for f in c.findings]
+    looked = leave_out(looked)
+    if args.write_baseline or any(plan.args.baseline for plan in plans):
+        looked = _past_baseline(looked, args.write_baseline, broken)
+    write_reports(pairs, [one.checked for one in looked], _page(plans[0].args, broken))
     if broken:
         return exits.USAGE
-    return exits.FINDINGS if fails(found, args.fail_on) and not args.exit_zero else exits.OK
+    failing = any(fails(one.checked.findings, one.plan.args.fail_on or FAIL_ON) for one in looked)
+    return exits.FINDINGS if failing and not args.exit_zero else exits.OK
+
+
+def plans_of(paths: Sequence[str], args: argparse.Namespace) -> list[Plan]:
+    """The plan for each path: files that find the same configuration share one; MycnfError for a bad one."""
+    from advisor.config import nearest
+
+    if args.isolated or args.config:
+        return [_plan(args.config, args)] * len(paths)
+    folders = [os.path.dirname(os.path.abspath(args.stdin_filename if path == "-" else path)) for path in paths]
+    found = {folder: nearest(folder) for folder in dict.fromkeys(folders)}
+    plans = {config: _plan(config, args) for config in dict.fromkeys(found.values())}
+    return [plans[found[folder]] for folder in folders]
+
+
+def _plan(config: str | None, args: argparse.Namespace) -> Plan:
+    if config is None and not args.isolated:
+        return Plan(args)
+    from advisor.commands.configured import refuse_contradictions, settled, tell_silent_house
+    from advisor.config.read import read
+
+    refuse_contradictions(args)
+    if config is None:
+        return Plan(args)
+    read_ = read(config)
+    plan = Plan(settled(args, read_), read_)
+    tell_silent_house(args, read_, plan.rules)
+    return plan
+
+
+def _format(plans: list[Plan]) -> str:
+    """The format that the configurations ask for; MycnfError where they ask for several."""
+    asked = {plan.config.format or "text": plan.config.path for plan in plans if plan.config is not None}
+    if len(asked) > 1:
+        raise exits.MycnfError(f"{' and '.join(asked.values())} ask for different formats; choose one with --format")
+    return next(iter(asked), "text")
+
+
+def leave_out(looked: list[Looked]) -> list[Looked]:
+    """The findings without those that comments in the files, or the configuration, ask to leave out."""
+    if any(SUPPRESSION in line.text for one in looked for file in one.resolved.files for line in file.lines):
+        from advisor.commands.leaving_out import suppressed
+
+        looked = suppressed(looked)
+    if any(one.plan.config is not None and one.plan.config.per_file for one in looked):
+        from advisor.commands.leaving_out import ignored_by_file
+
+        looked = ignored_by_file(looked)
+    return looked
+
+
+def _past_baseline(looked: list[Looked], path: str | None, broken: list[tuple[str, str]]) -> list[Looked]:
+    from advisor.commands.leaving_out import baselined, write_baseline
+
+    if path is None:
+        return baselined(looked)
+    if broken:
+        _narrate(f"{path} is not written, for not every file could be read")
+        return looked
+    return write_baseline(looked, path)
 
 
 def _usual_files() -> list[str]:
@@ -62,18 +164,23 @@ def _usual_files() -> list[str]:
     return found
 
 
-def _check(
-    path: str, targets: list[Target], rules: list[Rule], host: Host | Absent, args: argparse.Namespace
-) -> Iterator[Checked]:
-    (name,), given = take_stdin([path], args.stdin_filename)
+def look(path: str, plan: Plan) -> list[Looked]:
+    """Check one FILE of the command line for each of the plan's targets; MycnfError where it can't be read."""
+    (name,), given = take_stdin([path], plan.args.stdin_filename)
     carrier = read_carrier(name, given)
     if carrier is not None:
-        from advisor.commands.carried import check_carrier
+        return _look_into(carrier, plan)
+    root = plan.args.root
+    return [look_at(name, target, plan, given) for target in plan.targets or [_assumed(name, root, given)]]
 
-        yield from check_carrier(carrier, targets, rules, host)
-        return
-    for target in targets or [_assumed(name, args.root, given)]:
-        yield check_file(name, target, rules, host, root=args.root, given=given)
+
+def _look_into(carrier: Carrier, plan: Plan) -> list[Looked]:
+    from advisor.commands.carried import check_carrier, whole_text
+    from advisor.optionfile.lines import Resolved
+
+    resolved = Resolved((whole_text(carrier),), (), ())
+    done = check_carrier(carrier, plan.targets, plan.rules, plan.host, plan.house)
+    return [Looked(checked, resolved, plan) for checked in done]
 
 
 def _assumed(path: str, root: str | None, given: dict[str, bytes]) -> Target:
@@ -90,12 +197,13 @@ def _host(args: argparse.Namespace) -> Host | Absent:
     return declared_host(args)
 
 
-def _tell_skipped(rules: list[Rule], host: Host | Absent) -> None:
+def _tell_skipped(plan: Plan) -> None:
     # Who asks for a rule by name must not take its silence for "nothing found".
-    beyond_files = [r for r in rules if r.needs]
-    on_server = [r.code for r in beyond_files if set(r.needs) != {"host"}]
-    on_host = [r.code for r in beyond_files if r.code not in on_server] if host is NO_HOST else []
-    for codes, lack in ((on_server, NOT_ASKED), (on_host, NO_HOST)):
+    needing = [(r.code, set(r.needs)) for r in plan.rules]
+    on_server = [code for code, needs in needing if needs & {"server", "workload", "files"}]
+    on_host = [code for code, needs in needing if needs == {"host"}] if plan.host is NO_HOST else []
+    on_house = [code for code, needs in needing if needs == {"house"}] if plan.house is NO_HOUSE else []
+    for codes, lack in ((on_server, NOT_ASKED), (on_host, NO_HOST), (on_house, NO_HOUSE)):
         if codes:
             _narrate(f"skipped {', '.join(codes)}, which {'needs' if len(codes) == 1 else 'need'} {lack.reason}")
 
@@ -106,22 +214,16 @@ def _narrate(message: str) -> None:
     narrate(message)
 
 
-def check_file(
-    path: str,
-    target: Target,
-    rules: list[Rule],
-    host: Host | Absent,
-    *,
-    root: str | None = None,
-    given: Mapping[str, bytes],
-) -> Checked:
+def look_at(path: str, target: Target, plan: Plan, given: Mapping[str, bytes]) -> Looked:
     """Judge a file with its includes for the target and ask the rules; OptionFileError where it can't be read."""
-    resolved = read_resolved([path], target, root, given)
+    resolved = read_resolved([path], target, plan.args.root, given)
     catalog = load(target)
     verdict = judge_file(resolved, catalog)
-    known = Known(target, catalog, Settings.from_file(verdict), verdict, host=host)
-    findings = tuple(by_place(run_rules(known, rules).findings))
-    return Checked(path, target, findings, _sources(resolved, findings))
+    known = Known(target, catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house)
+    done = run_rules(known, plan.rules)
+    findings = tuple(by_place(done.findings))
+    checked = Checked(path, target, findings, _sources(resolved, findings))
+    return Looked(checked, resolved, plan, [s.code for s in done.skipped])
 
 
 def _sources(resolved: Resolved, findings: tuple[Finding, ...]) -> dict[tuple[str, int], str]:
@@ -133,4 +235,5 @@ def _sources(resolved: Resolved, findings: tuple[Finding, ...]) -> dict[tuple[st
 def _page(args: argparse.Namespace, broken: list[tuple[str, str]]) -> Page:
     from advisor.report.output import colour_wanted, run_time, working_directory
 
-    return Page(colour_wanted(None), args.statistics, working_directory(), tuple(broken), args.fail_on, run_time())
+    fail_on = args.fail_on or FAIL_ON
+    return Page(colour_wanted(None), args.statistics, working_directory(), tuple(broken), fail_on, run_time())

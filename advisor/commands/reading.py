@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from advisor.optionfile.source import LARGEST, load
 from advisor.optionfile.value import is_template
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Mapping, Sequence
 
     from advisor.carriers.sets import Carrier
@@ -25,6 +27,18 @@ BEGINNINGS = {
     b"services:": ".yml", b"apiVersion:": ".yml", b'{"': ".json", b'{ "': ".json",
     b"[Unit]": ".service", b"[Service]": ".service",
 }  # fmt: skip
+
+
+def configure(args: Namespace) -> None:
+    """Fill in what the configuration closest to the first of the files says of its target and root."""
+    from advisor.config import nearest
+
+    first = args.files[0] if args.files[0] != "-" else ""
+    folder = os.path.dirname(os.path.abspath(first or "stdin"))
+    if args.config or (not args.isolated and nearest(folder)):
+        from advisor.commands.configured import configure_reading
+
+        configure_reading(args, folder)
 
 
 def stdin_bytes() -> bytes:

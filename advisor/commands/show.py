@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from advisor import exits, redact
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.commands.reading import read_resolved, take_stdin
+from advisor.commands.reading import configure, read_resolved, take_stdin
 from advisor.report.jsonform import dumps
 from advisor.report.output import write
 from advisor.verdict import judge_file
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """Print every option that the files set, as the target's server would have it; refused lines are left out."""
+    configure(args)
     paths, given = take_stdin(args.files, "<stdin>")
     target = _target(args, paths, given)
     verdict = judge_file(read_resolved(paths, target, args.root, given), load(target))

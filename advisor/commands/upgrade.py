@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor import exits
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.commands.reading import read_resolved, take_stdin
+from advisor.commands.reading import configure, read_resolved, take_stdin
 from advisor.engine import RANK
 from advisor.model import Severity
 from advisor.report.output import colour_wanted, write
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 def run(args: argparse.Namespace) -> int:
     """Compare what both servers make of the files, read as one; exit 1 where something is as bad as --fail-on says."""
     before, after = parse_target(args.before), parse_target(args.after)
+    configure(args)
     paths, given = take_stdin(args.files, "<stdin>")
     old, new = (_judged(paths, target, args.root, given) for target in (before, after))
     move = compare(old, new, tuple(paths))
