@@ -105,6 +105,9 @@ def _lint(p: argparse.ArgumentParser) -> None:
         help="server to judge for, such as mysql-8.4 or mariadb-10.11 (repeatable)",
     )
     p.add_argument("--stdin-filename", default="<stdin>", metavar="NAME", help="the name to report for -")
+    p.add_argument("--fix", action="store_true", help="write the fixes that keep what the server does into the files")
+    p.add_argument("--unsafe-fixes", action="store_true", help="--fix, with fixes that may change what the server does")
+    p.add_argument("--diff", action="store_true", help="print what --fix would change as a diff, and write nothing")
     p.add_argument("--statistics", action="store_true", help="count findings by rule instead of listing them")
     p.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
     _reading(p)

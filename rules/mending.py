@@ -105,7 +105,7 @@ def unexpected(line: LineVerdict) -> Fix | None:
 def number_as_read(line: LineVerdict, catalog: Catalog) -> str | None:
     """A number without the letters behind its suffix, which no server reads; None where there are none."""
     option, text = line.option, line.placed.line.value or ""
-    if option is None or option.kind not in ("int", "uint") or line.outcome is not Outcome.ACCEPTED:
+    if option is None or line.value is None or line.outcome is not Outcome.ACCEPTED:
         return None
     _, rest = leading_digits(text)
     if len(rest) <= 1 or rest[0].lower() not in SUFFIXES or not rest.isalpha():

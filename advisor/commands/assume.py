@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from advisor.optionfile.lines import Resolved
 
 MARIADB_GROUPS = ("mariadb", "mariadbd", "galera", "client-mariadb", "mariadb-client", "client-server")
+UNDECIDED = "nothing in it tells MySQL from MariaDB"
 PREFIXES = ("loose_", "skip_", "disable_", "enable_", "maximum_")
 
 
@@ -53,7 +54,7 @@ def guess(resolved: Resolved) -> tuple[Target, str]:
         return newest("mariadb"), f"{only['mariadb'][0]} is known to MariaDB only"
     if only["mysql"]:
         return newest("mysql"), f"{only['mysql'][0]} is known to MySQL only"
-    return newest("mysql"), "nothing in it tells MySQL from MariaDB"
+    return newest("mysql"), UNDECIDED
 
 
 def _flavours(name: str) -> set[str]:

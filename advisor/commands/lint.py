@@ -77,11 +77,19 @@ def run(args: argparse.Namespace) -> int:
     pairs = pair(args.reports or (), _format(plans))
     if args.select:
         _tell_skipped(plans[0])
+    texts: dict[str, bytes] = {}
+    written = True
+    if args.fix or args.unsafe_fixes or args.diff:
+        from advisor.commands import fixes
+
+        if args.diff:
+            return fixes.show_diff(paths, plans, args)
+        texts, written = fixes.fix(paths, plans, args)
     looked: list[Looked] = []
     broken: list[tuple[str, str]] = []
     for path, plan in zip(paths, plans, strict=True):
         try:
-            looked.extend(look(path, plan))
+            looked.extend(look(path, plan, texts))
         except exits.MycnfError as error:
             _narrate(str(error))
             broken.append((path, str(error)))
@@ -89,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     if args.write_baseline or any(plan.args.baseline for plan in plans):
         looked = _past_baseline(looked, args.write_baseline, broken)
     write_reports(pairs, [one.checked for one in looked], _page(plans[0].args, broken))
-    if broken:
+    if broken or not written:
         return exits.USAGE
     failing = any(fails(one.checked.findings, one.plan.args.fail_on or FAIL_ON) for one in looked)
     return exits.FINDINGS if failing and not args.exit_zero else exits.OK
@@ -164,9 +172,15 @@ def _usual_files() -> list[str]:
     return found
 
 
-def look(path: str, plan: Plan) -> list[Looked]:
-    """Check one FILE of the command line for each of the plan's targets; MycnfError where it can't be read."""
-    (name,), given = take_stdin([path], plan.args.stdin_filename)
+def look(path: str, plan: Plan, texts: dict[str, bytes] | None = None) -> list[Looked]:
+    """Check one FILE of the command line for each of the plan's targets; MycnfError where it can't be read.
+
+    `texts` holds the text that stands for stdin, by its name, where that was read already.
+    """
+    if path == "-" and texts:
+        name, given = plan.args.stdin_filename, texts
+    else:
+        (name,), given = take_stdin([path], plan.args.stdin_filename)
     carrier = read_carrier(name, given)
     if carrier is not None:
         return _look_into(carrier, plan)

@@ -1,0 +1,8 @@
+"""Mend option files: choose edits that go together, try them, and write the files safely."""
+
+from __future__ import annotations
+
+from advisor.fixing.fix import fix_files, plan_fixes
+from advisor.fixing.reading import Change, Look, Outcome, Reading
+
+__all__ = ["Change", "Look", "Outcome", "Reading", "fix_files", "plan_fixes"]

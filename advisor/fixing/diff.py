@@ -1,0 +1,106 @@
+"""Changes of files as a unified diff that `patch` takes."""
+
+from __future__ import annotations
+
+import os
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.redact import redact_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from advisor.fixing.reading import Change
+
+AROUND = 3
+
+
+class Block(NamedTuple):
+    """Lines `begin` to `end` of the old text that become those of the new; counted from 0, ends exclusive."""
+
+    begin: int
+    end: int
+    new_begin: int
+    new_end: int
+
+
+def unified(changes: Iterable[Change]) -> bytes:
+    """The changes of all files.
+
+    Lines that hold a secret are left out of what stands around a change, and are masked where they change themselves:
+    such a hunk can be read, and only `mycnf lint --fix` can make it.
+    """
+    return b"".join(line for change in changes for line in _file(change))
+
+
+def _file(change: Change) -> Iterator[bytes]:
+    old, new = _lines(change.before), _lines(change.after)
+    shown, new_shown = _masked(change.before), _masked(change.after)
+    secret = {at for at, (line, masked) in enumerate(zip(old, shown, strict=True)) if line != masked}
+    path = os.fsencode(change.path.replace("\n", "?"))
+    yield from (b"--- " + path + b"\n", b"+++ " + path + b"\n")
+    matcher = SequenceMatcher(None, old, new)
+    blocks = [Block(*place) for tag, *place in matcher.get_opcodes() if tag != "equal"]
+    for group in _groups(blocks, secret):
+        yield from _hunk(group, shown, new_shown, secret)
+
+
+def _lines(text: bytes) -> list[bytes]:
+    """The lines with their ends; only a newline ends one."""
+    lines = [line + b"\n" for line in text.split(b"\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
+
+
+def _masked(text: bytes) -> list[bytes]:
+    """The same lines without their secrets."""
+    masked = redact_text(text.decode("utf-8", "surrogateescape")).text
+    return _lines(masked.encode("utf-8", "surrogateescape"))
+
+
+def _groups(blocks: Iterable[Block], secret: set[int]) -> list[list[Block]]:
+    """Blocks that stand so close that one hunk shows them, with no secret between them."""
+    groups: list[list[Block]] = []
+    for block in blocks:
+        between = range(groups[-1][-1].end, block.begin) if groups else range(0)
+        if groups and len(between) <= 2 * AROUND and not secret & set(between):
+            groups[-1].append(block)
+        else:
+            groups.append([block])
+    return groups
+
+
+def _hunk(group: Sequence[Block], old: list[bytes], new: list[bytes], secret: set[int]) -> Iterator[bytes]:
+    first, last = group[0], group[-1]
+    before = _clear(range(first.begin - 1, max(-1, first.begin - 1 - AROUND), -1), secret)
+    after = _clear(range(last.end, min(len(old), last.end + AROUND)), secret)
+    if last.end + after < len(old):
+        before = min(before, after)  # patch takes a hunk with less behind it than before it for one at the file's end
+    begin, end = first.begin - before, last.end + after
+    new_begin, new_end = first.new_begin - before, last.new_end + after
+    yield f"@@ -{_span(begin, end)} +{_span(new_begin, new_end)} @@\n".encode()
+    at = begin
+    for block in group:
+        yield from _marked(b" ", old[at : block.begin])
+        yield from _marked(b"-", old[block.begin : block.end])
+        yield from _marked(b"+", new[block.new_begin : block.new_end])
+        at = block.end
+    yield from _marked(b" ", old[at:end])
+
+
+def _clear(places: range, secret: set[int]) -> int:
+    """How many of the places come before the first secret."""
+    return next((n for n, at in enumerate(places) if at in secret), len(places))
+
+
+def _span(begin: int, end: int) -> str:
+    count = end - begin
+    return f"{begin + 1 if count else begin},{count}"
+
+
+def _marked(mark: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
+    for line in lines:
+        yield mark + line
+        if not line.endswith(b"\n"):
+            yield b"\n\\ No newline at end of file\n"

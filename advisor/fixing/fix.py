@@ -1,0 +1,84 @@
+"""Fix option files: plan the changes of all of them, then write them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.exits import MycnfError
+from advisor.fixing.passes import mend
+from advisor.fixing.reading import Change, Outcome
+from advisor.fixing.texts import Texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from advisor.fixing.passes import Mended
+    from advisor.fixing.reading import Look
+    from advisor.fixing.texts import Identity
+    from advisor.model import Finding
+
+
+def fix_files(
+    paths: Sequence[str], look: Look, *, unsafe: bool = False, given: Mapping[str, bytes] | None = None
+) -> Outcome:
+    """Make the fixes of option files and write what changed; arguments as for `plan_fixes`.
+
+    A file keeps its owner, mode, extended attributes and links. One that can't be written, or that somebody else
+    changed meanwhile, stays as it is and is told of; texts of `given` are only told of in `changes`.
+    """
+    from advisor.fixing.writing import Meanwhile, replace_text
+
+    planned = plan_fixes(paths, look, unsafe=unsafe, given=given)
+    changes, left, unwritten = [], list(planned.left), []
+    for change in planned.changes:
+        try:
+            note = "" if change.path in (given or {}) else replace_text(change.path, change.before, change.after)
+        except Meanwhile as reason:
+            left.append(str(reason))
+        except MycnfError as error:
+            unwritten.append(str(error))
+        else:
+            changes.append(change)
+            left += [note] if note else []
+    return Outcome(tuple(changes), tuple(left), planned.unread, tuple(unwritten))
+
+
+def plan_fixes(
+    paths: Sequence[str], look: Look, *, unsafe: bool = False, given: Mapping[str, bytes] | None = None
+) -> Outcome:
+    """Work out what the fixes of option files would change, and write nothing.
+
+    `look` reads one of the paths with its includes, once for each target, and gives the findings that are to be fixed.
+    `given` are texts that stand in for files (stdin), by the name that is among the paths. With `unsafe` fixes are made
+    that may change what the server does. Files that these include are fixed too where they lie in the folder of the
+    named file or below.
+    """
+    texts = Texts(given or {})
+    fixed: dict[Identity, list[Finding]] = {}
+    left: dict[str, None] = {}
+    unread = []
+    for path in paths:
+        try:
+            mended = mend(path, look, texts, unsafe=unsafe)
+        except MycnfError as error:
+            unread.append(str(error))
+            continue
+        texts = mended.texts
+        left.update(dict.fromkeys(mended.left))
+        for who, findings in _by_file(mended):
+            fixed.setdefault(who, []).extend(findings)
+    return Outcome(tuple(_changes(texts, fixed)), tuple(left), tuple(unread))
+
+
+def _by_file(mended: Mended) -> list[tuple[Identity, tuple[Finding, ...]]]:
+    names = mended.texts.names
+    return [(names[candidate.path], candidate.findings) for candidate in mended.made]
+
+
+def _changes(texts: Texts, fixed: Mapping[Identity, Sequence[Finding]]) -> list[Change]:
+    changes = []
+    for who, after in texts.now.items():
+        path = next(path for path, known in texts.names.items() if known == who)
+        if after != texts.first[who]:
+            changes.append(Change(path, texts.first[who], after, tuple(fixed[who])))
+    return changes

@@ -1,0 +1,153 @@
+"""Make the fixes of one file, pass after pass, each tried on the readings before it counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.fixing.behaviour import difference
+from advisor.fixing.choose import SAFE, apart, candidates
+from advisor.fixing.territory import forbidden, touches_template
+from advisor.fixing.texts import look_at
+from advisor.optionfile.edit import apply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from advisor.fixing.reading import Candidate, Look, Reading
+    from advisor.fixing.texts import Identity, Texts
+    from advisor.model import Edit, Finding
+    from advisor.optionfile.lines import OptionFile
+
+MOST_PASSES = 20  # ours: two rules that undo each other's fixes must come to an end
+
+
+class Mended(NamedTuple):
+    """A file and its includes after their fixes: the fixes in the order they were made, and why others were not."""
+
+    texts: Texts
+    made: tuple[Candidate, ...]
+    left: tuple[str, ...]
+
+
+class _Now(NamedTuple):
+    texts: Texts
+    readings: Sequence[Reading]
+
+
+def mend(path: str, look: Look, texts: Texts, *, unsafe: bool) -> Mended:
+    """Make all safe fixes of a file, then with `unsafe` the others, until nothing more changes.
+
+    A safe fix is made where every reading shows that the server does the same afterwards; an unsafe one where the
+    readings that don't ask for it show so. Raises OptionFileError where the file can't be read.
+    """
+    readings, texts = look_at(path, look, texts.opened(path))
+    now = _Now(texts, readings)
+    made: list[Candidate] = []
+    left: dict[str, None] = {}
+    for _ in range(MOST_PASSES):
+        left.clear()
+        now, more = _pass(path, look, now, left, unsafe=unsafe)
+        if not more:
+            break
+        made += more
+    return Mended(now.texts, tuple(made), tuple(left))
+
+
+def _pass(path: str, look: Look, now: _Now, left: dict[str, None], *, unsafe: bool) -> tuple[_Now, list[Candidate]]:
+    """One pass: the safe fixes where there are any that can be made, else the unsafe ones."""
+    asked = [c for c in candidates(now.readings) if c.path in now.texts.names]
+    kinds = [[c for c in asked if c.fix.applicability == SAFE]]
+    kinds += [[c for c in asked if c.fix.applicability != SAFE]] if unsafe else []
+    for kind in kinds:
+        wanted = list(apart(_allowed(path, now, kind, left)))
+        now, made = _make(path, look, now, wanted, left) if wanted else (now, [])
+        if made:
+            return now, made
+    return now, []
+
+
+def _allowed(path: str, now: _Now, asked: list[Candidate], left: dict[str, None]) -> Iterator[Candidate]:
+    """The fixes that may be made at all; of a file that has two names, those that come by the first one."""
+    first: dict[Identity, str] = {}
+    for candidate in asked:
+        if first.setdefault(now.texts.names[candidate.path], candidate.path) != candidate.path:
+            continue
+        reason = forbidden(candidate.path, path, now.texts, _reading_of(candidate, now))
+        if reason:
+            left[f"{candidate.path}: its fixes are left to you: {reason}"] = None
+        elif touches_template(candidate.fix, _file(candidate, now)):
+            left[f"{_place(candidate)}: its fix is left to you: a template has yet to fill in the line"] = None
+        else:
+            yield candidate
+
+
+def _make(
+    path: str, look: Look, now: _Now, wanted: list[Candidate], left: dict[str, None]
+) -> tuple[_Now, list[Candidate]]:
+    """All of them at once, or where that would change something, one after another those that change nothing."""
+    after, why = _try(path, look, now, wanted)
+    if after is not None:
+        return after, wanted
+    state = now
+    made: list[Candidate] = []
+    for candidate in wanted:
+        # Edits name places in the text before any of them, so that each try begins there again.
+        if len(wanted) > 1:
+            after, why = _try(path, look, now, [*made, candidate])
+        if after is None:
+            left[f"{_place(candidate)}: its fix is left to you: {why}"] = None
+        else:
+            state, made = after, [*made, candidate]
+    return state, made
+
+
+def _try(path: str, look: Look, now: _Now, wanted: list[Candidate]) -> tuple[_Now | None, str]:
+    """The state with these fixes made; None, with the reason, where a reading shows that they may not be."""
+    texts = now.texts
+    edits: dict[str, list[Edit]] = {}
+    for candidate in wanted:
+        edits.setdefault(candidate.path, []).extend(candidate.fix.edits)
+    for candidate in wanted:
+        text = now.texts.text(candidate.path)
+        texts = texts.changed(candidate.path, apply(text, edits[candidate.path]))
+    readings, texts = look_at(path, look, texts)
+    if len(readings) != len(now.readings):
+        return None, "nothing would be left of what one server reads"
+    for at, (before, after) in enumerate(zip(now.readings, readings, strict=True)):
+        why = _objection(at, before, after, wanted)
+        if why:
+            return None, why
+    return _Now(texts, readings), ""
+
+
+def _objection(at: int, before: Reading, after: Reading, wanted: list[Candidate]) -> str:
+    """What speaks against the fixes in one reading."""
+    unsafe = [c for c in wanted if c.fix.applicability != SAFE]
+    if not (unsafe and (before.witness or all(at in c.readings for c in unsafe))):
+        moved = difference(before.verdict, after.verdict)
+        if moved:
+            named = " (--target names the one server that matters)" if before.witness else ""
+            return f"{before.target.label} would take {moved} in another way{named}"
+    mended = Counter(kind for c in wanted if at in c.readings for kind in {_kind(f) for f in c.findings})
+    gone = Counter(map(_kind, before.findings))
+    gone.subtract(map(_kind, after.findings))
+    return "" if all(gone[kind] >= count for kind, count in mended.items()) else "it would not mend the finding"
+
+
+def _kind(finding: Finding) -> tuple[str, str | None, str | None]:
+    """What stays of a finding while lines move."""
+    return finding.code, finding.option, finding.location.path if finding.location else None
+
+
+def _reading_of(candidate: Candidate, now: _Now) -> Reading:
+    return now.readings[min(candidate.readings)]
+
+
+def _file(candidate: Candidate, now: _Now) -> OptionFile:
+    files = _reading_of(candidate, now).verdict.resolved.files
+    return next(file for file in files if file.path == candidate.path)
+
+
+def _place(candidate: Candidate) -> str:
+    return f"{candidate.path}:{candidate.fix.edits[0].line} ({candidate.findings[0].code})"

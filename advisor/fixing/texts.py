@@ -1,0 +1,85 @@
+"""The files of a run as they are so far: each once, by whatever names readings call it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from advisor.optionfile import render
+from advisor.optionfile.source import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from advisor.fixing.reading import Look, Reading
+    from advisor.optionfile.lines import OptionFile
+
+Identity = tuple[str, int, int]
+
+
+class Texts:
+    """Which file each path leads to, its text as it was read first, and its text now; values, never changed in place.
+
+    Two links to one file are one file here: what is edited by one name has changed by the other.
+    """
+
+    __slots__ = ("first", "given", "names", "now")
+
+    def __init__(
+        self,
+        given: Mapping[str, bytes],
+        names: Mapping[str, Identity] | None = None,
+        first: Mapping[Identity, bytes] | None = None,
+        now: Mapping[Identity, bytes] | None = None,
+    ) -> None:
+        self.given = given
+        self.names = dict(names or {})
+        self.first = dict(first or {})
+        self.now = dict(now or {})
+
+    def text(self, path: str) -> bytes:
+        """The text of a file that is known here, as it is now."""
+        return self.now[self.names[path]]
+
+    def overlay(self) -> dict[str, bytes]:
+        """The texts that stand in for files, by path."""
+        return {path: self.now[who] for path, who in self.names.items()}
+
+    def opened(self, path: str) -> Texts:
+        """These texts, knowing a file by its path; raises OptionFileError where it can't be read."""
+        if path in self.names:
+            return self
+        text = self.given[path] if path in self.given else load(path).data
+        return self._knowing({path: text})
+
+    def read(self, files: Iterable[OptionFile]) -> Texts:
+        """These texts, knowing the files that a reading came by."""
+        return self._knowing({file.path: render(file) for file in files if file.path not in self.names})
+
+    def changed(self, path: str, text: bytes) -> Texts:
+        """These texts, with another one for a file that is known here."""
+        return Texts(self.given, self.names, self.first, {**self.now, self.names[path]: text})
+
+    def _knowing(self, texts: Mapping[str, bytes]) -> Texts:
+        if not texts:
+            return self
+        names = {path: self._identity(path) for path in texts}
+        found = {names[path]: text for path, text in texts.items()}
+        return Texts(self.given, {**self.names, **names}, {**found, **self.first}, {**found, **self.now})
+
+    def _identity(self, path: str) -> Identity:
+        """What stays the same however a file is called; a text that is no file is called by its name alone."""
+        if path in self.given:
+            return path, 0, 0
+        status = os.stat(path)
+        return "", status.st_dev, status.st_ino
+
+
+def look_at(path: str, look: Look, texts: Texts) -> tuple[Sequence[Reading], Texts]:
+    """The readings of a file where it and its includes are as the texts have them, under every name."""
+    readings = look(path, texts.overlay())
+    files = [file for reading in readings for file in reading.verdict.resolved.files]
+    known = texts.read(files)
+    if any(file.path not in texts.names and known.text(file.path) != render(file) for file in files):
+        return look_at(path, look, known)
+    return readings, known

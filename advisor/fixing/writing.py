@@ -1,0 +1,124 @@
+"""Write a file's new text so that at every moment the old or the new one is there whole."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from typing import TYPE_CHECKING
+
+from advisor.exits import MycnfError
+from advisor.fixing.keeping import keep
+from advisor.optionfile.source import load
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+LONGEST_NAME = 200  # bytes of the file's own name in that of its copy; file systems allow 255
+HARD_LINKS = "it has other hard links"
+NOT_OURS = "a new file can't be given its owner and attributes"
+MOUNTED = "it is mounted by itself"
+
+
+class Meanwhile(MycnfError):  # noqa: N818 - no error: a reason to leave a file alone
+    """Somebody else changed the file after it was read, so that it was left alone."""
+
+
+class HalfWrittenError(MycnfError):
+    """Writing in place failed, and so did putting the old text back; the message says where that is."""
+
+
+def replace_text(path: str, before: bytes, after: bytes) -> str:
+    """Replace the text of a file, links to it followed; gives "", or one line that its owner should know.
+
+    The new text is written beside the file, synced and renamed over it. A file that can't be replaced like that (it has
+    other hard links, is mounted by itself, or belongs to somebody else) is written in place, with a copy of its old
+    text beside it until that is done. Raises Meanwhile where the file holds another text than `before`, and MycnfError
+    where it can't be written; either way it stays as it was.
+    """
+    real = os.path.realpath(path)
+    beside = _beside(real)
+    try:
+        why = _replace(path, real, beside, before, after)
+    except HalfWrittenError:
+        raise
+    except OSError as error:
+        _forget(beside)
+        raise MycnfError(f"{path}: can't be written ({error.strerror}); it is as it was") from error
+    except BaseException:
+        _forget(beside)
+        raise
+    return f"{path}: written in place, since {why}" if why else ""
+
+
+def _replace(path: str, real: str, beside: str, before: bytes, after: bytes) -> str:
+    """Rename the new text over the file, or write in place; the reason for the latter, "" for the former."""
+    os.close(os.open(real, os.O_RDWR | os.O_NOCTTY))  # a file that is kept from writing is not replaced either
+    with open(os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "r+b") as copy:
+        _fill(copy, after)
+        why = HARD_LINKS if os.stat(real).st_nlink > 1 else "" if keep(real, copy.fileno()) else NOT_OURS
+        _still(path, real, before)
+        if not why and _renamed(beside, real):
+            return ""
+        _fill(copy, before)
+    _overwrite(path, real, beside, before, after)
+    _forget(beside)
+    return why or MOUNTED
+
+
+def _still(path: str, real: str, before: bytes) -> None:
+    if load(real).data != before:
+        raise Meanwhile(f"{path}: somebody else changed it meanwhile, so it was left alone; run mycnf again")
+
+
+def _renamed(beside: str, real: str) -> bool:
+    """Put the new file in the old one's place; False where that is a mount point, as single files in containers are."""
+    try:
+        os.replace(beside, real)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        return False
+    with contextlib.suppress(OSError):  # the text itself is synced: this only makes the new name outlive a crash
+        folder = os.open(os.path.dirname(real), os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    return True
+
+
+def _overwrite(path: str, real: str, beside: str, before: bytes, after: bytes) -> None:
+    with open(real, "r+b", buffering=0) as file:
+        try:
+            _fill(file, after)
+        except BaseException:
+            try:
+                _fill(file, before)
+            except OSError as error:
+                raise HalfWrittenError(
+                    f"{path}: writing failed half way ({error.strerror}); its old text is {beside}"
+                ) from error
+            raise
+
+
+def _fill(file: BinaryIO, text: bytes) -> None:
+    file.seek(0)
+    rest = memoryview(text)
+    while rest:
+        rest = rest[file.write(rest) :]
+    file.truncate()
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _beside(real: str) -> str:
+    """A name that nobody else uses, hidden, and without the extension that !includedir goes by."""
+    folder, name = os.path.split(real)
+    short = os.fsdecode(os.fsencode(name)[:LONGEST_NAME])
+    return os.path.join(folder, f".{short}.mycnf-{os.urandom(4).hex()}")
+
+
+def _forget(beside: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(beside)
