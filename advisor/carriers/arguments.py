@@ -123,7 +123,8 @@ class _Reader:
                 self._add(word.cut(at, at + 1), None, word.end, called=f"-{letter}")
                 return
             if letter in WITHOUT_VALUE:
-                self._add(word.cut(at, at + 1), None, word.end, called=name)
+                alone = word.cut(at, at + 1)
+                self._add(alone, None, alone.end, called=name)
                 continue
             rest = word.cut(at + 1) if at + 1 < len(word.text) else None
             if rest is None and letter not in OPTIONAL_VALUE and waiting:

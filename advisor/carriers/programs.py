@@ -59,9 +59,9 @@ def server_command(words: Sequence[Piece], *, by_image: bool) -> Command | None:
             return Command(name, _options(name, list(rest)))
         if name in SHELLS:
             return _in_script(rest)
-        if at == 0 and name not in WRAPPERS and not _is_entrypoint(name):
+        if at == 0 and not word.templated and name not in WRAPPERS and not _is_entrypoint(name):
             break
-        by_image = _is_entrypoint(name)
+        by_image = _is_entrypoint(name) or (by_image and words[0].templated)
     return None
 
 

@@ -56,8 +56,9 @@ def _split(piece: Piece, operators: str, escape: Callable[[str, int, str], Escap
             words += [piece.cut(at, at + 1)] if char in operators else []
             kept, begin, at = {}, -1, at + 1
             continue
-        begin = at if begin < 0 else begin
         found = escape(text, at, quote) if char == "\\" else Escape(1, at)
+        if begin < 0 and found.kept is not None:
+            begin = at
         if char == quote:
             quote = ""
         elif not quote and char in "'\"":

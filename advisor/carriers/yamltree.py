@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 DEEPEST = 100  # levels; no manifest has as many, and a parser that recurses would end there
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MERGE = "<<"
+_PROPERTIES = r"(?:[&!]\S*\s+)*"  # an anchor and a tag, before the text of a scalar
 
 
 class Scalar:
@@ -61,7 +63,7 @@ def trees(text: str, path: str) -> list[Node]:
     """The documents of a stream; raises CarrierError with the line where it is no YAML, or nests too deep."""
     mark = text.startswith("\ufeff")
     try:
-        return list(_build(yaml.parse(text[1:] if mark else text, Loader=_LOADER), path, int(mark)))
+        return list(_build(yaml.parse(text[1:] if mark else text, Loader=_LOADER), text, path, int(mark)))
     except (yaml.YAMLError, UnicodeError) as error:
         raise CarrierError(_said(error, text, path)) from error
 
@@ -95,7 +97,7 @@ def _get(node: Mapping, key: str, seen: set[int]) -> Node | None:
     return next((v for v in values if v is not None), None)
 
 
-def _build(events: Iterator[Any], path: str, shift: int) -> Iterator[Node]:
+def _build(events: Iterator[Any], text: str, path: str, shift: int) -> Iterator[Node]:
     """Roots out of events, without recursion."""
     open_nodes: list[tuple[Mapping | Sequence, list[Node]]] = []
     anchors: dict[str, Node] = {}
@@ -107,7 +109,7 @@ def _build(events: Iterator[Any], path: str, shift: int) -> Iterator[Node]:
             if isinstance(node, Mapping):
                 node.pairs = list(zip(children[::2], children[1::2], strict=True))
         elif isinstance(event, yaml.NodeEvent):
-            made = _node(event, anchors, shift)
+            made = _node(event, anchors, text, shift)
             if open_nodes:
                 open_nodes[-1][1].append(made)
             else:
@@ -120,7 +122,7 @@ def _build(events: Iterator[Any], path: str, shift: int) -> Iterator[Node]:
                     raise CarrierError(f"{path}:{line}: nested deeper than {DEEPEST} levels, which no manifest is")
 
 
-def _node(event: Any, anchors: dict[str, Node], shift: int) -> Node:
+def _node(event: Any, anchors: dict[str, Node], text: str, shift: int) -> Node:
     name, mark = event.anchor, event.start_mark
     if isinstance(event, yaml.AliasEvent):
         if name not in anchors:
@@ -129,7 +131,9 @@ def _node(event: Any, anchors: dict[str, Node], shift: int) -> Node:
     made: Node
     if isinstance(event, yaml.ScalarEvent):
         end: Any = event.end_mark
-        made = Scalar(event.value, event.style or "", mark.index + shift, end.index + shift)
+        properties = re.compile(_PROPERTIES).match(text, mark.index + shift)
+        start = properties.end() if properties and (name or event.tag) else mark.index + shift
+        made = Scalar(event.value, event.style or "", start, end.index + shift)
     else:
         made = Mapping() if isinstance(event, yaml.MappingStartEvent) else Sequence()
     if name:

@@ -1,0 +1,64 @@
+"""Documents and what their sets read as."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.carriers.recognise import carrier_of
+from advisor.carriers.sets import Carrier
+from advisor.catalog.load import load
+from advisor.catalog.targets import parse_target
+from advisor.optionfile.lines import Line
+
+
+class Carried:
+    """A document, and its options for a target."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.text = text
+        found = carrier_of(text.encode(), name, name)
+        assert found is not None
+        self.carrier: Carrier = found
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of its sets."""
+        return [one.label for one in self.carrier.sets]
+
+    def options(self, target: str = "mysql-8.0", at: int = 0) -> dict[str, str | None]:
+        """Names and values of a set, in the server's order."""
+        return {line.name or "": line.value for line in self.lines(target, at)}
+
+    def lines(self, target: str = "mysql-8.0", at: int = 0) -> tuple[Line, ...]:
+        """The option lines of a set, in the server's order."""
+        return self.carrier.sets[at].read(load(parse_target(target))).order
+
+    def strays(self, target: str = "mysql-8.0", at: int = 0) -> list[str]:
+        """What stands at the places of a set's words that are no options."""
+        reading = self.carrier.sets[at].read(load(parse_target(target)))
+        return [self.slice(s.location.line, s.location.column, s.location.end_column) for s in reading.strays]
+
+    def slices(self, target: str = "mysql-8.0", at: int = 0) -> list[str]:
+        """What stands in the document at the place of each option."""
+        return [self.slice(o.number, o.column, o.end_column) for o in self.lines(target, at)]
+
+    def values(self, target: str = "mysql-8.0", at: int = 0) -> list[str]:
+        """What stands in the document at the place of each option's value."""
+        return [self.slice(o.number, o.value_column, o.value_end_column) for o in self.lines(target, at)]
+
+    def slice(self, number: int, column: int, end: int) -> str:
+        """A stretch of a line of the document."""
+        return self.text.split("\n")[number - 1][column - 1 : end - 1]
+
+
+class Reader:
+    """Reads documents by the name of their kind."""
+
+    def __call__(self, text: str, name: str = "compose.yml") -> Carried:
+        return Carried(text, name)
+
+
+@pytest.fixture
+def carried() -> Reader:
+    """Reads a document."""
+    return Reader()

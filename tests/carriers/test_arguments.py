@@ -1,0 +1,89 @@
+"""Command lines, beside what each real server says to the very same arguments."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from servers_plugin import Start
+
+from advisor.catalog.load import load
+from advisor.optionfile.lines import OptionFile, Placed, Resolved
+from advisor.verdict import REFUSED, judge_file
+from probes.sandbox import Binary, SandboxError, ask_help, help_values, validate_config
+from tests.carriers.conftest import Carried
+
+# Parted as a list's items are; each is given to the servers as it stands.
+COMMANDS = [
+    ["--port=3307"],
+    ["--port", "3307"],
+    ["--max_allowed_packet", " 16M"],
+    ["-P", "3307"],
+    ["-aP3308"],
+    ["-x"],
+    ["---port=1"],
+    ["--_port=1"],
+    ["--port='7'"],
+    ["--port==5"],
+    ["--sort-buffer-size=1.5G"],
+    ["--sort-buffer-size="],
+    ["--sort-buffer-size", "--port=1"],
+    ["--general-log", "OFF"],
+    ["--skip-name-resolve", "--", "stray"],
+    ["stray"],
+    [""],
+    ["--loose-nonsense=5"],
+    ["--nonsense"],
+    ["--init-connect=a#b"],
+    ["--init-connect", "a b"],
+    ["--init-connect=\\n'x'"],
+    ["--default-week-format=99"],
+    ["--port=1", "--defaults-file=/x"],
+    ["--flush-time", "5", "--flush-time=6"],
+    ["--sql-mode=nope"],
+    ["--sort-buf=64M"],
+    ["--skip-flush-time", "5"],
+]
+STRAY = [["--general-log", "OFF"], ["--skip-name-resolve", "--", "stray"], ["stray"], [""], ["--skip-flush-time", "5"]]
+UNKNOWN = [["-x"], ["---port=1"], ["--_port=1"], ["--nonsense"], ["--sort-buf=64M"], ["--port=1", "--defaults-file=/x"]]
+COMPARED = frozenset(
+    ("port", "max_allowed_packet", "sort_buffer_size", "general_log", "init_connect", "default_week_format", "flush_time")
+)
+
+
+def refuses(binary: Binary, words: list[str]) -> bool:
+    """Whether the server stops at its arguments; newer ones say so only where they are asked whether they would start."""
+    if binary.target.since("mysql", 8, 0, 16):
+        said = validate_config(binary, arguments=words).stderr
+        return bool(re.search(r"\[ERROR\].*(?:unknown|Too many|requires|while setting|Unknown suffix|Empty value)", said))
+    return ask_help(binary, arguments=words).returncode != 0
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_servers_agree(words: list[str], binary: Binary) -> None:
+    """What is refused here is refused by the server, and the values are those that it prints."""
+    if binary.target.version[:3] == (8, 0, 15) and words in UNKNOWN:
+        pytest.skip("MySQL 8.0.15 knows no --validate-config, and its help calls no option unknown")
+    if binary.target.since("mysql", 8) and words in STRAY:
+        pytest.skip("MySQL 8 and later count their words only when they start: test_a_word_of_its_own")
+    document = Carried(json.dumps({"image": "mysql", "command": ["mysqld", *words]}), "x.json")
+    catalog = load(binary.target)
+    reading = document.carrier.sets[0].read(catalog)
+    options = tuple(Placed("x", line) for line in reading.order)
+    verdict = judge_file(Resolved((OptionFile("x", reading.lines),), options, ()), catalog)
+    ours = any(line.outcome in REFUSED and not line.loose for line in verdict.lines)
+    assert (ours or any(stray.fatal for stray in reading.strays)) == refuses(binary, words)
+    if ours or reading.strays:
+        return
+    printed = {k.replace("-", "_"): v for k, v in help_values(ask_help(binary, arguments=words).stdout).items()}
+    set_here = {name: line.value for name, line in verdict.effective.items() if name in COMPARED}
+    assert set_here == {name: printed[name] for name in set_here}
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7")
+@pytest.mark.parametrize("words", [["--general-log", "OFF"], ["--skip-name-resolve", "--", "stray"]], ids=" ".join)
+def test_a_word_of_its_own(words: list[str], server_name: str, start: Start) -> None:
+    """A server that is really started stops at a word that belongs to no option."""
+    with pytest.raises(SandboxError, match="Too many arguments"):
+        start(server_name, arguments=words)

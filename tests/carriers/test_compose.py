@@ -1,0 +1,168 @@
+"""Commands of compose files and the like."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.carriers.document import CarrierError
+from advisor.model import Target
+from tests.carriers.conftest import Reader
+
+
+def service(command: str, image: str = "mysql:8.0.36") -> str:
+    """A compose file with one service."""
+    return f"services:\n  db:\n    image: {image}\n{command}\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "    command: --port=1 --skip-name-resolve",
+        "    command: mysqld --port=1   --skip-name-resolve  # why",
+        "    command: '--port=1 --skip-name-resolve'",
+        '    command: "--port=1 --skip-name-resolve"',
+        "    command: [--port=1, '--skip-name-resolve']",
+        '    command: ["mysqld", "--port=1", "--skip-name-resolve"]',
+        "    command:\n      - --port=1\n      # é\n      - --skip-name-resolve",
+        "    command:\n    - 'mysqld'\n    - \"--port=1\" # b\n    - '--skip-name-resolve'",
+        "    command: >\n      mysqld\n      --port=1\n      --skip-name-resolve",
+        "    command: >-  # c\n      mysqld --port=1\n\n      --skip-name-resolve",
+        "    command: |\n      mysqld --port=1 \\\n        --skip-name-resolve",
+        "    command: mysqld\n      --port=1\n      --skip-name-resolve",
+        "    entrypoint: /usr/local/bin/docker-entrypoint.sh\n    command: [--port=1, --skip-name-resolve]",
+        "    entrypoint: [docker-entrypoint.sh, mysqld]\n    command: --port=1 --skip-name-resolve",
+        "    command: docker-entrypoint.sh mysqld --defaults-file=/x --port=1 --skip-name-resolve",
+        "    command: sh -c 'sleep 1; exec mysqld --port=1 --skip-name-resolve > /log'",
+        "    command: [bash, -ec, 'A=1 mysqld --port=1 --skip-name-resolve && true']",
+        "    command: numactl --interleave=all gosu mysql mysqld --port=1 --skip-name-resolve",
+        "    command: mysqld_safe --syslog --port=1 --skip-name-resolve",
+        "    command: &c --port=1 --skip-name-resolve\n  other: {image: 'mysql:8', command: *c}",
+    ],
+)
+def test_every_notation_of_a_command(command: str, carried: Reader) -> None:
+    """The server gets the same options, and each stands at the place that is told."""
+    document = carried(service(command))
+    assert document.options() == {"port": "1", "skip-name-resolve": None}
+    assert document.slices() == ["port=1", "skip-name-resolve"]
+    assert document.values() == ["1", ""]
+
+
+def test_values_apart(carried: Reader) -> None:
+    """A value may be the next word where the option needs one; where it needs none the word stops the server."""
+    document = carried(service("    command: --port 3307 -P 3308 -ah /data --general-log OFF --sql-mode --x"))
+    assert document.slices() == ["port 3307", "P 3308", "a", "h /data", "general-log", "sql-mode --x"]
+    assert document.strays() == ["OFF"]
+
+
+def test_quotes_within_a_word(carried: Reader) -> None:
+    """The shell's quotes are no part of the value, and those around it are none of the place."""
+    document = carried(service("""    command: mysqld --init-connect='SET NAMES utf8' '--sql-mode=ANSI'"""))
+    assert document.options() == {"init-connect": "SET NAMES utf8", "sql-mode": "ANSI"}
+    assert document.slices() == ["init-connect='SET NAMES utf8'", "sql-mode=ANSI"]
+
+
+def test_escapes_point_at_the_scalar(carried: Reader) -> None:
+    """Where YAML's escapes hide the places, the finding stands where the text begins."""
+    document = carried(service(r'    command: "mysqld\n--port=1"'))
+    assert document.options() == {"port": "1"}
+    assert document.slices() == [r'"mysqld\n--port=1"']
+
+
+@pytest.mark.parametrize(
+    "text", ["--port=${PORT:-1 2}", "--port=$PORT", "--port=$(PORT)", "--port={{ a | b }}", "--port=<%= a %>"]
+)
+@pytest.mark.parametrize("form", ["    command: mysqld {}", "    command:\n      - {}", "    command: '{} --sql-mode=ANSI'"])
+def test_templated_values(text: str, form: str, carried: Reader) -> None:
+    """A value that is filled in later is unknown, however it stands in YAML."""
+    line = carried(service(form.format(text))).lines()[0]
+    assert (line.name, line.templated) == ("port", True)
+
+
+def test_templated_words(carried: Reader) -> None:
+    """Words that are filled in whole are passed over, with what may be their value; `$$` is a dollar sign."""
+    document = carried(service("    command: $OPTS x --$NAME=1 {{ extra }} --init-connect=a$$b --port=1"))
+    assert document.options() == {"init-connect": "a$b", "port": "1"}
+    assert document.strays() == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        service("    command: --config.my-cnf=/x", "prom/mysqld-exporter"),
+        service("    command: mysqladmin ping --nonsense"),
+        service("    command: bash -c 'mysqldump --nonsense'"),
+        service("    command:"),
+        service("    command: null"),
+        service("    command: mysqld"),
+        service("    ports: ['3306:3306']"),
+        "services: []\n# mysql\n",
+        "mysql\n",
+        "",
+        "# mysql\n---\n---\n",
+    ],
+)
+def test_no_options(text: str, carried: Reader) -> None:
+    """A file without options of a server has no sets."""
+    assert carried(text).labels == []
+
+
+@pytest.mark.parametrize(
+    ("image", "target"),
+    [
+        ("mysql:8.0.36", Target("mysql", (8, 0, 36))),
+        ("mysql:8.0.36-debian", Target("mysql", (8, 0, 36))),
+        ("docker.io/library/mysql:5.7@sha256:00", Target("mysql", (5, 7, 44))),
+        ("host:5000/bitnami/mysql:8.4", Target("mysql", (8, 4, 8))),
+        ("mariadb:11.4", Target("mariadb", (11, 4, 5))),
+        ("'mariadb:10'", Target("mariadb", (10, 11, 19))),
+        ("percona/percona-server:8.0.32-24.1", Target("mysql", (8, 0, 32))),
+        ("mysql", Target("mysql", (9, 7, 4))),
+        ("mysql:latest", Target("mysql", (9, 7, 4))),
+        ("mysql:${TAG:-8.0}", Target("mysql", (8, 0, 43))),
+        ("mysql:${TAG}", Target("mysql", (9, 7, 4))),
+        ("mysql:5.6", Target("mysql", (5, 7, 44))),
+        ("own/thing", None),
+    ],
+)
+def test_the_server_of_an_image(image: str, target: Target | None, carried: Reader) -> None:
+    """The image names the server; one that says nothing leaves it open."""
+    (one,) = carried(service("    command: mysqld --port=1", image)).carrier.sets
+    assert one.hint == target
+
+
+def test_several_services(carried: Reader) -> None:
+    """Each service is a server of its own; merge keys and aliases count."""
+    text = (
+        "x-base: &base {image: 'mariadb:11.4', command: [--port=1]}\n"
+        "services:\n  a:\n    <<: *base\n  b:\n    <<: [*base]\n    command: [--port=2]\n"
+        'configs:\n  c: {content: "[mysqld]\\nport=3\\n"}\n'
+    )
+    document = carried(text)
+    assert document.labels == ["x-base", "a", "b", "content"]
+    assert [document.options(at=i)["port"] for i in range(4)] == ["1", "1", "2", "3"]
+    assert {one.hint for one in document.carrier.sets} == {Target("mariadb", (11, 4, 5))}
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (service("    command: mysqld 'open"), 4),
+        ("# mysql\na:\n\tb: 1\n", 3),
+        ("# mysql\na: [1\n", 3),
+        ("# mysql\n? *nobody\n", 2),
+        ("# mysql\n" + "[" * 5000, 2),
+        ("# mysql\n\x01", 2),
+    ],
+)
+def test_a_file_that_cannot_be_read(text: str, line: int, carried: Reader) -> None:
+    """It is one line with the place and the remedy."""
+    with pytest.raises(CarrierError, match=rf"^compose\.yml:{line}: [^\n]+[;,] [^\n]+$"):
+        carried(text)
+
+
+def test_aliases_that_swell(carried: Reader) -> None:
+    """Aliases of aliases are looked at once each, and so end at once."""
+    levels = "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 40))
+    merges = "".join(f"m{i}: &m{i} {{<<: [{', '.join([f'*m{i - 1}'] * 9)}]}}\n" for i in range(1, 40))
+    text = f"# mysql\na0: &a0 [x]\nm0: &m0 {{y: x}}\n{levels}{merges}services:\n  db: {{<<: *m39, command: *a39}}\n"
+    assert carried(text).labels == []

@@ -1,0 +1,122 @@
+"""Option files and containers in Kubernetes manifests, and in charts that are no YAML yet."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.carriers.document import CarrierError
+from advisor.model import Target
+from tests.carriers.conftest import Reader
+
+MANIFESTS = """\
+apiVersion: v1
+kind: List
+items:
+- kind: ConfigMap
+  data:
+    primary.cnf: |
+      [mysqld]
+      # é
+      log-bin = x   # why
+
+      port=1
+    replica.cnf: |2-
+        [mysqld]
+        port =  2
+    run.sh: |
+      cat > x <<END
+      [mysqld]
+      port=9
+      END
+---
+kind: Secret
+data:
+  my.cnf: W215c3FsZF0Kbm9uc2Vuc2U9MQo=
+stringData:
+  my.cnf: "[mysqld]\\nport=3\\n"
+  flat.cnf: >
+    [mysqld]
+    port=4
+---
+kind: StatefulSet
+spec:
+  template:
+    spec:
+      initContainers:
+      - {name: first, image: busybox, command: [sh, -c, "echo mysqld --port=9"]}
+      containers:
+      - name: db
+        image: mysql:8.4
+        command: [mysqld]
+        args:
+        - --port=5
+        - "--sql-mode=$(MODE)"
+"""
+
+
+def test_manifests(carried: Reader) -> None:
+    """Each option file and each container is a set, for the server that the containers name."""
+    document = carried(MANIFESTS)
+    assert document.labels == ["primary.cnf", "replica.cnf", "my.cnf", "flat.cnf", "db"]
+    assert {one.hint for one in document.carrier.sets} == {Target("mysql", (8, 4, 8))}
+    assert [document.options(at=i).get("port") for i in range(5)] == ["1", "2", "3", None, "5"]
+
+
+def test_places(carried: Reader) -> None:
+    """Lines of a literal block stand where they stand; escaped and folded ones where their text begins."""
+    document = carried(MANIFESTS)
+    assert document.slices(at=0) == ["log-bin = x", "port=1"]
+    assert document.values(at=1) == ["2"]
+    assert document.slices(at=2) == [r'"[mysqld]\nport=3\n"']
+    assert document.slices(at=4) == ["port=5", "sql-mode=$(MODE)"]
+    assert [line.templated for line in document.lines(at=4)] == [False, True]
+
+
+CHART = """\
+{{- if .Values.on }}
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ include "mysql.name" . }}
+{{ include "labels" . | indent 2 }}
+data:
+  my.cnf: |
+    [mysqld]
+    port={{ .Values.port }}
+{{- if .Values.more }}
+    max_connections=5
+{{- end }}
+    {{- range $k, $v := .Values.extra }}
+    {{ $k }}={{ $v }}
+    {{- end }}
+    back_log=7
+{{- end }}
+"""
+
+
+@pytest.mark.parametrize("text", [CHART, CHART.replace("kind:", "kind: {{ a }} [:", 1)])
+def test_a_chart(text: str, carried: Reader) -> None:
+    """The option file in a chart is read where it stands, even where the rest isn't YAML before it is rendered."""
+    document = carried(text)
+    assert document.slices() == ["port={{ .Values.port }}", "max_connections=5", "back_log=7"]
+    assert [line.templated for line in document.lines()] == [True, False, False]
+    assert [line.conditional for line in document.lines()] == [False, True, False]
+
+
+def test_a_chart_that_tells_nothing(carried: Reader) -> None:
+    """A chart without an option file that is no YAML is one line that says what to do."""
+    with pytest.raises(CarrierError, match="it is a template: check what it renders to"):
+        carried("# mysql\n{{- with .a }}\nb: [\n{{- end }}\n")
+
+
+def test_values_of_charts(carried: Reader) -> None:
+    """Blocks that charts take for option files, their image and the flags of Bitnami's images are read as well."""
+    text = (
+        "image: {repository: bitnami/mariadb, tag: 10.11.6}\n"
+        "primary:\n  configuration: |-\n    [mysqld]\n    port=1\n  extraFlags: --port=2 --sql-mode=ANSI\n"
+        "env:\n- MARIADB_EXTRA_FLAGS=--port=3\n"
+    )
+    document = carried(text, "values.yaml")
+    assert document.labels == ["configuration", "extraFlags", "MARIADB_EXTRA_FLAGS"]
+    assert document.slices(at=1) == ["port=2", "sql-mode=ANSI"]
+    assert document.slices(at=2) == ["port=3"]
