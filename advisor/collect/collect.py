@@ -57,7 +57,7 @@ def from_account(chosen: Account, request: Request, wait: Callable[[float], obje
         server, workload = _ask_everything(session, request, notes, wait)
     finally:
         session.close()
-    host, files = read_around(server, notes)
+    around = read_around(server, notes)
     spent = time.monotonic() - started
     return Facts(
         schema=SCHEMA,
@@ -65,8 +65,9 @@ def from_account(chosen: Account, request: Request, wait: Callable[[float], obje
         taken_at=taken_at,
         server=server,
         workload=workload,
-        host=host,
-        files=files,
+        host=around.host,
+        files=around.files,
+        service=around.service,
         unavailable=tuple(notes),
         statements=session.sent,
         seconds=max(0.0, spent - (request.window if workload else 0.0)),
