@@ -71,7 +71,9 @@ def test_escapes_point_at_the_scalar(carried: Reader) -> None:
 @pytest.mark.parametrize(
     "text", ["--port=${PORT:-1 2}", "--port=$PORT", "--port=$(PORT)", "--port={{ a | b }}", "--port=<%= a %>"]
 )
-@pytest.mark.parametrize("form", ["    command: mysqld {}", "    command:\n      - {}", "    command: '{} --sql-mode=ANSI'"])
+@pytest.mark.parametrize(
+    "form", ["    command: mysqld {}", "    command:\n      - {}", "    command: '{} --sql-mode=ANSI'"]
+)
 def test_templated_values(text: str, form: str, carried: Reader) -> None:
     """A value that is filled in later is unknown, however it stands in YAML."""
     line = carried(service(form.format(text))).lines()[0]

@@ -9,6 +9,7 @@ import pytest
 from servers_plugin import Start
 
 from advisor.carriers.document import CarrierError
+from advisor.catalog.load import load
 from probes.sandbox import SandboxError
 from tests.carriers.conftest import Carried, Reader
 
@@ -63,17 +64,17 @@ def test_what_a_server_writes(server_name: str, start: Start, tmp_path: Path) ->
 
 @pytest.mark.servers("mysql-8.0", "mysql-9.7")
 @pytest.mark.parametrize(
-    ("name", "dynamic", "static"),
+    ("dynamic", "static"),
     [
-        ("an unknown variable", {"nonsense": "1"}, {"nonsense_too": "1"}),
-        ("a word that is none of the variable's", {"sql_mode": "nope"}, {}),
-        ("a boolean as a number", {"general_log": "1"}, {}),
-        ("a static number with a point", {}, {"innodb_log_buffer_size": "1.5M"}),
-        ("a number with a suffix", {"sort_buffer_size": "1M"}, {"innodb_log_buffer_size": "32M"}),
+        ({"nonsense": "1"}, {"nonsense_too": "1"}),
+        ({"sql_mode": "nope"}, {}),
+        ({"general_log": "1"}, {}),
+        ({}, {"innodb_log_buffer_size": "1.5M"}),
+        ({"sort_buffer_size": "1M"}, {"innodb_log_buffer_size": "32M"}),
     ],
 )
 def test_servers_agree(
-    name: str, dynamic: dict[str, object], static: dict[str, object], server_name: str, start: Start, tmp_path: Path
+    dynamic: dict[str, object], static: dict[str, object], server_name: str, start: Start, tmp_path: Path
 ) -> None:
     """A file is called fatal where the server does not start with it, and nowhere else."""
     (tmp_path / "empty.cnf").write_text("[mysqld]\n")
@@ -87,11 +88,9 @@ def test_servers_agree(
         starts = False
     else:
         starts = True
-    from advisor.catalog.load import load
-
     reading = Carried(text, "mysqld-auto.cnf").carrier.sets[0].read(load(server.binary.target))
-    assert any(stray.fatal for stray in reading.strays) is not starts, name
-    assert reading.strays, name
+    assert any(stray.fatal for stray in reading.strays) is not starts
+    assert reading.strays
 
 
 @pytest.mark.parametrize("form", [version_1, version_2])

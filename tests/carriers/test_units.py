@@ -47,7 +47,10 @@ def test_a_drop_in(carried: Reader) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["ExecStart=/bin/true", "ExecStart=", "ExecStart=/usr/sbin/mysqld", "Environment=A=--port=1", "ExecStart=/x/mysqld_exporter --y=1"],
+    [
+        *("ExecStart=/bin/true", "ExecStart=", "ExecStart=/usr/sbin/mysqld", "Environment=A=--port=1"),
+        "ExecStart=/x/mysqld_exporter --y=1",
+    ],
 )
 def test_no_options(line: str, carried: Reader) -> None:
     """A unit that gives no server options has no sets."""

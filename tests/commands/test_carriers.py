@@ -1,0 +1,156 @@
+"""What lint and show say of documents that carry options."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from asking import CHECKOUT, Mycnf
+
+from advisor.model import Edit
+from advisor.optionfile.edit import apply
+
+EXAMPLES = CHECKOUT / "examples"
+SECRETS = """\
+services:
+  db: {image: "mysql:8", environment: {MYSQL_ROOT_PASSWORD: hunter2}, command: [--nonsense, --report-password=hunter3]}
+  other:
+    image: mysql:8.4
+    command: --report-password hunter4 --nonsense=2
+configs: {my.cnf: {content: "[mysqld]\\nnonsense=1\\nreport-password = hunter5\\n"}}
+"""
+
+
+def findings(mycnf: Mycnf, *args: str | Path, code: int = 1) -> dict[str, list[dict[str, object]]]:
+    """The findings by target, of a run that ends with the code."""
+    ended = mycnf("lint", "--isolated", "--format", "json", *args)
+    assert ended.code == code, ended.err
+    return {entry["target"]: entry["findings"] for entry in json.loads(ended.out)["files"]}
+
+
+def test_each_service_for_its_own_server(mycnf: Mycnf) -> None:
+    """The findings of a compose file stand at their places, and are those of the server that the image names."""
+    path = EXAMPLES / "compose.yaml"
+    found = findings(mycnf, path)
+    assert list(found) == ["mysql-8.4.8", "mariadb-11.4.5"]
+    lines = path.read_text().split("\n")
+    at = {(f["name"], lines[f["line"] - 1][f["column"] - 1 : f["end_column"] - 1]) for fs in found.values() for f in fs}
+    assert ("removed-option", "default-authentication-plugin=mysql_native_password") in at
+    assert ("unknown-option", "max-conections=500") in at
+    assert ("adjusted-value", "innodb-flush-log-at-trx-commit=7") in at
+    assert {f["group"] for fs in found.values() for f in fs} == {None}
+    assert not any(f["option"] == "innodb_buffer_pool_size" for fs in found.values() for f in fs)
+
+
+def test_a_manifest(mycnf: Mycnf) -> None:
+    """An option file in a ConfigMap is for the server whose image stands beside it."""
+    (found,) = findings(mycnf, EXAMPLES / "configmap.yaml").values()
+    told = {(f["name"], f["line"]) for f in found}
+    assert {("removed-option", 10), ("invalid-value", 11), ("syntax-error", 26)} <= told
+
+
+def test_the_target_that_is_named(mycnf: Mycnf) -> None:
+    """A target on the command line counts for all sets of a document."""
+    found = findings(mycnf, EXAMPLES / "compose.yaml", "--target", "mysql-5.7", "--target", "mariadb-10.11")
+    assert list(found) == ["mysql-5.7.44", "mariadb-10.11.19"]
+
+
+@pytest.mark.parametrize("option", [["--format", "text"], ["--format", "concise"], ["--format", "json"]])
+def test_secrets(option: list[str], mycnf: Mycnf, tmp_path: Path) -> None:
+    """No secret of the document is shown, wherever it stands in it."""
+    (tmp_path / "compose.yml").write_text(SECRETS)
+    ended = mycnf("lint", *option, "compose.yml")
+    assert "nonsense" in ended.out
+    assert "hunter" not in ended.out + ended.err
+
+
+@pytest.mark.parametrize("name", ["a.yml", "a.yaml.j2", "a.json", "a.service"])
+def test_nothing_of_a_server(name: str, mycnf: Mycnf, tmp_path: Path) -> None:
+    """A file without options of a server is one line on stderr and no failure, even where it can't be parsed."""
+    (tmp_path / name).write_text("a: [\n")
+    ended = mycnf("lint", name)
+    assert (ended.code, ended.err) == (0, f"mycnf: {name}: no options of a MySQL or MariaDB server in it\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.yml", "services:\n  db:\n\timage: mysql\n"),
+        ("a.yml", "# mysql\n" + "[" * 100_000),
+        ("a.yml", "mysql: \xff"),
+        ("mysqld-auto.cnf", '{"Version": 1,\n'),
+        ("x.service", "[Service]\nExecStart=mysqld 'x\n"),
+    ],
+)
+def test_what_cannot_be_read(name: str, text: str, mycnf: Mycnf, tmp_path: Path) -> None:
+    """A broken document is one line with its name, and exit code 2."""
+    (tmp_path / name).write_bytes(text.encode("latin-1"))
+    ended = mycnf("lint", "--target", "mysql-8.4", name)
+    assert ended.code == 2
+    (line,) = ended.err.splitlines()
+    assert line.startswith(f"mycnf: {name}:")
+
+
+def test_stdin(mycnf: Mycnf) -> None:
+    """A document on stdin is known by the name that is given for it, or by how it begins."""
+    text = (EXAMPLES / "compose.yaml").read_bytes()
+    named = mycnf("lint", "--stdin-filename", "compose.yml", "-", stdin=text)
+    begun = mycnf("lint", "-", stdin=b'{"Version": 1, "mysql_server": {"nonsense": {"Value": "1", "Metadata": {}}}}')
+    assert "max_conections" in named.out or "max-conections" in named.out
+    assert "nonsense" in begun.out
+
+
+def test_fixes_fit_the_document(mycnf: Mycnf, tmp_path: Path) -> None:
+    """The edits that are offered change the option and nothing around it."""
+    path = tmp_path / "compose.yml"
+    text = (
+        "services:\n  db:\n    image: mysql:8.4\n    command:\n      - '--innodb-bufer-pool-size=1G'  # why\n"
+        "      - --skip-host-cache\n  flow: {image: 'mysql:8.4', command: [--max-conections=5, --nonsense]}\n"
+    )
+    path.write_text(text)
+    (found,) = findings(mycnf, path).values()
+    edits = [Edit(**{k: e[k] for k in Edit._fields}) for f in found if f["fix"] for e in f["fix"]["edits"]]
+    changed = apply(text.encode(), edits).decode()
+    assert "      - '--innodb-buffer-pool-size=1G'  # why\n" in changed
+    assert "command: [--max-connections=5, --nonsense]}" in changed
+
+
+def test_conditions_of_a_template(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Lines that a template chooses between are no duplicates of each other."""
+    text = "[mysqld]\n{% if a %}\nmax_connections=5\n{% else %}\nmax_connections=6\n{% endif %}\n"
+    (tmp_path / "my.cnf.j2").write_text(text)
+    (found,) = findings(mycnf, "my.cnf.j2", "--target", "mysql-8.4", "--select", "OPT012", code=0).values()
+    assert found == []
+
+
+def test_show(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Show reads a document of one server, after option files too, and refuses one of several."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nmax_connections=5\n")
+    (tmp_path / "compose.yml").write_text("services: {db: {image: 'mysql:8.0', command: --max-connections=6}}\n")
+    ended = mycnf("show", "--format", "json", "my.cnf", "compose.yml")
+    told = json.loads(ended.out)
+    assert told["target"] == "mysql-8.0.43"
+    assert told["options"]["max_connections"]["value"] == "6"
+    assert told["options"]["max_connections"]["overridden"][0]["file"] == "my.cnf"
+    refused = mycnf("show", EXAMPLES / "compose.yaml")
+    assert (refused.code, refused.out) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "parsed"),
+    [("my.cnf", "[mysqld]\nport=1\n", False), ("a.yml", "a: b\n", False), ("b.yml", "# mysql\n", True)],
+)
+def test_the_parser_is_imported_for_files_that_need_it(name: str, text: str, parsed: bool, tmp_path: Path) -> None:
+    """YAML's parser is imported for YAML that speaks of a server, and for nothing else."""
+    (tmp_path / name).write_text(text)
+    code = (
+        "import sys; from advisor.__main__ import main; main(['lint', '--target', 'mysql-8.4', sys.argv[1]]);"
+        "print('yaml' in sys.modules, any(m.startswith('advisor.carriers') for m in sys.modules))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / name], cwd=CHECKOUT, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.splitlines()[-1] == f"{parsed} {name != 'my.cnf'}"
