@@ -10,7 +10,7 @@ _FOLDER = __file__.rpartition("/")[0] + "/data/"
 _FACTS = frozenset(
     (
         *("alias_of", "arg", "kind", "bits", "min", "max", "block", "values", "default", "running", "shown"),
-        *("variable", "scope", "dynamic", "since", "gone", "deprecated", "replaced_by", "ignored", "plugin"),
+        *("variable", "scope", "dynamic", "since", "gone", "deprecated", "replaced_by", "ignored", "plugin", "maximum"),
     )
 )
 
@@ -26,9 +26,10 @@ class Option(NamedTuple):
     nobody told, and where the help prints no value at all (`shown` is False). `running` is what an untouched
     server says in SHOW GLOBAL VARIABLES where that is more than another notation of `default`, else None.
     `variable` is the system variable, `scope` global, session or both. `since`, `gone` and `deprecated` are
-    versions of the flavour. `plugin` is the plugin that brings the option. `alias_of` is the canonical name of
-    the option that this one is another spelling of. `asked` names the fields that a real server told; others are
-    declared in a source, documented or inferred.
+    versions of the flavour. `plugin` is the plugin that brings the option. `maximum` is what `maximum-` before its
+    name does: sets (the option itself), keeps (it bounds sessions), None where it is refused. `alias_of` is the
+    canonical name of the option that this one is another spelling of. `asked` names the fields that a real server
+    told; others are declared in a source, documented or inferred.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Option(NamedTuple):
     replaced_by: str | None
     ignored: bool
     plugin: str | None
+    maximum: str | None
     secret: bool
     durability: bool
     security: bool
@@ -162,6 +164,7 @@ def _option(name: str, raw: dict[str, Any]) -> Option:
         replaced_by=raw.get("replaced_by"),
         ignored=raw.get("ignored", False),
         plugin=raw.get("plugin"),
+        maximum=raw.get("maximum"),
         secret="secret" in marks,
         durability="durability" in marks,
         security="security" in marks,

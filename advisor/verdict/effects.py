@@ -75,7 +75,7 @@ def _aliases(values: Values, catalog: Catalog) -> None:
 
 
 def _binary_log_name(settled: Settled, target: Target, *, stopped: bool) -> None:
-    """Servers cut the extension off, MySQL the last one and MariaDB all, unless one has stopped at the option before."""
+    """Servers cut the extension off, MySQL the last one and MariaDB all, unless one has stopped at it before."""
     name = settled.values.get("log_bin")
     if name is None or name == NOTHING:
         return

@@ -63,10 +63,11 @@ def take_set(text: str, option: Option, target: Target) -> Taken:
 def set_bits(text: str, values: Sequence[str], *, equals_ends: bool) -> int | None:
     """The set as bits, None where the text is none; all servers refuse a comma at the end and a space after one."""
     bits = 0
-    words = _words(text, equals_ends=equals_ends)
-    for at, word in enumerate(words, 1):
-        # Only at the very end does the servers' reader take a beginning for the whole name.
-        place = member(word, values, whole=at < len(words))
+    words = text.replace("=", ",").split(",") if equals_ends else text.split(",")
+    for at, word in enumerate(words if text else [], 1):
+        # Only at the very end does the servers' reader take a beginning for the whole name; MariaDB stops at an =.
+        name, equals, _ = word.partition("=")
+        place = member(name, values, whole=at < len(words) or bool(equals))
         if place < 0:
             return _set_by_number(text, len(values))
         bits |= 1 << place
@@ -76,12 +77,6 @@ def set_bits(text: str, values: Sequence[str], *, equals_ends: bool) -> int | No
 def members(bits: int, values: Sequence[str]) -> list[str]:
     """The members that the bits stand for, in the server's order."""
     return [value for place, value in enumerate(values) if bits >> place & 1]
-
-
-def _words(text: str, *, equals_ends: bool) -> list[str]:
-    if not text:
-        return []
-    return (text.replace("=", ",") if equals_ends else text).split(",")
 
 
 def _set_by_number(text: str, count: int) -> int | None:

@@ -61,7 +61,11 @@ def take(option_name: str, value: str | None, catalog: Catalog) -> LineVerdict:
 def _judge_lines(placed: Iterable[Placed], catalog: Catalog) -> list[LineVerdict]:
     placed = list(placed)
     loaded = loaded_by(placed)
-    short = _takes_beginnings(placed, catalog)
+    short = _switch(placed, catalog, "getopt_prefix_matching", on=True)
+    if catalog.target.is_mariadb and _switch(placed, catalog, "ignore_builtin_innodb", on=False):
+        from advisor.verdict.plugins import without_innodb
+
+        catalog = without_innodb(catalog)
     values: dict[str, str] = {}
     lines = []
     for at in placed:
@@ -72,14 +76,15 @@ def _judge_lines(placed: Iterable[Placed], catalog: Catalog) -> list[LineVerdict
     return lines
 
 
-def _takes_beginnings(placed: list[Placed], catalog: Catalog) -> bool:
-    """Whether MariaDB takes a beginning for the whole name; an option that it reads before all others decides."""
-    option = catalog.get("getopt_prefix_matching")
-    on = option is not None
+def _switch(placed: list[Placed], catalog: Catalog, name: str, *, on: bool) -> bool:
+    """What a boolean that decides how other lines are read comes to; `on` is what it is where no line sets it."""
+    option = catalog.get(name)
+    if option is None:
+        return False
     for at in placed:
-        if option is not None and (at.line.name or "").replace("-", "_").endswith(option.name):
+        if (at.line.name or "").replace("-", "_").lower().endswith(name):
             found, taken = take_option(at.line.name or "", at.line.value, catalog, {})
-            on = taken.value != "FALSE" if found.canonical == option.name and taken.value else on
+            on = taken.value != "FALSE" if found.canonical == name and taken.value else on
     return on
 
 

@@ -32,9 +32,9 @@ SHADOWED = {
     "innodb_cmp_per_index": "innodb_cmp_per_index_enabled",
     "innodb_buffer_page": "innodb_buffer_page_lru",
     "innodb_sys_tables": "innodb_sys_tablestats",
+    "innodb_sys_foreign": "innodb_sys_foreign_cols",
 }
 BY_CAPITALS = {spelt: name for name, spelt in CAPITALS.items()}
-
 
 
 def find(written: str, catalog: Catalog, *, has_value: bool, short: bool = True) -> Found:

@@ -53,11 +53,12 @@ class Taken(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A value on its way to an option of a target."""
+    """A value on its way to an option of a target; `before` is what earlier lines of the file made of the option."""
 
     argument: Argument
     option: Option
     target: Target
+    before: str | None = None
 
     @property
     def text(self) -> str | None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.catalog.load import Catalog
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from advisor.optionfile.lines import Placed
 
@@ -44,3 +47,18 @@ def _names(value: str) -> list[str]:
         if equals:
             names.append(plugin.strip().replace("-", "_"))
     return names
+
+
+def without_innodb(catalog: Catalog) -> Catalog:
+    """What MariaDB knows where ignore_builtin_innodb leaves the engine out: of InnoDB only the names that do nothing.
+
+    Since 11.8 the tables that tell of InnoDB are known all the same.
+    """
+    tables_stay = catalog.target.since("mariadb", 11, 8)
+    left = {name: raw for name, raw in catalog.options.items() if not _of_innodb(name, raw, tables_stay=tables_stay)}
+    return Catalog(catalog.target, catalog.read_as, left)
+
+
+def _of_innodb(name: str, raw: dict[str, Any], *, tables_stay: bool) -> bool:
+    state = raw["kind"] == "enum" and raw.get("values", ())[:1] == ["OFF"] and "variable" not in raw
+    return name.startswith("innodb") and raw.get("shown", True) and not (tables_stay and state)

@@ -49,10 +49,10 @@ def take_skip_errors(case: Case) -> Taken:
 
 
 def take_retry_errors(case: Case) -> Taken:
-    """Error numbers that a MariaDB replica tries again at, beside those it always does."""
+    """Error numbers that a MariaDB replica tries again at, behind those it always does."""
     always = (case.option.default or "").split(",")
     more = [str(n) for n in _numbers((case.text or "").lstrip(" "))]
-    return Taken(Outcome.ACCEPTED, ",".join([*always, *[n for n in more if n not in always]]))
+    return Taken(Outcome.ACCEPTED, ",".join([*always, *more]))
 
 
 def _numbers(text: str) -> list[int]:

@@ -18,12 +18,17 @@ if TYPE_CHECKING:
 
     Handler = Callable[[Case], Taken | None]
 
+ENABLED = Argument("1", implied=True)
+# The very builds that were asked.
+WITHOUT_REVOCATION = frozenset({("mysql", (5, 7, 22)), ("mariadb", (11, 4, 5))})
 PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
 HOST_BINLOG = "(host name)-bin"
 HOST_LOG = "(host name).log"
 HOST_RELAY_LOG = "(host name)-relay-bin"
 NOTHING = "(No default value)"
 PORT = "3306"
+# What counts as 0 after all is read.
+INSTEAD_OF_0 = {"port": PORT}
 FT_SYNTAX = '+ -><()~*:""&|'
 
 
@@ -43,7 +48,7 @@ def _log_bin(case: Case) -> Taken | None:
     """A base name; without one the server makes it of the host's name. `effects` tells what becomes of an extension."""
     if case.argument == Argument("0", implied=True):
         return Taken(Outcome.ACCEPTED, NOTHING if case.target.since("mysql", 8) else "0")
-    if case.text:
+    if case.text and case.argument != ENABLED:
         return Taken(Outcome.ACCEPTED, case.text)
     return Taken(Outcome.ACCEPTED, HOST_BINLOG, "The server makes the name of the host's name.")
 
@@ -59,9 +64,11 @@ def _port(case: Case) -> Taken | None:
 
 
 def _relay_log(case: Case) -> Taken | None:
-    """Since 8.0 MySQL makes an empty name of the host's name at once."""
-    if case.text or not case.target.since("mysql", 8):
+    """Since 8.0 MySQL makes an empty name of the host's name at once; 5.7 drops what it had."""
+    if case.text:
         return None
+    if not case.target.since("mysql", 8):
+        return None if case.text == "" else Taken(Outcome.ACCEPTED, NOTHING)
     return Taken(Outcome.ACCEPTED, HOST_RELAY_LOG, "The server makes the name of the host's name.")
 
 
@@ -135,16 +142,40 @@ def _recover_options(case: Case) -> Taken | None:
 
 
 def _slow_filter(case: Case) -> Taken | None:
-    """No filter at all is the same as all of them."""
-    taken = take_set(case.text or "", case.option, case.target)
-    return Taken(Outcome.ACCEPTED) if taken.value == "" else None
+    """No filter at all is the same as all of them; only a 0 is none."""
+    return Taken(Outcome.ACCEPTED, ",".join(case.option.values)) if case.text == "" else None
 
 
-def _tracked(case: Case) -> Taken | None:
-    """Names of variables, by their form: many need no option, so that the catalog doesn't know them."""
-    names = [name.strip(" ") for name in (case.text or "").split(",")]
-    bad = [name for name in names if name and name != "*" and not name.isidentifier()]
-    return Taken(Outcome.INVALID, case.text, f"{bad[0]!r} is no system variable.") if bad else None
+def _ignored_folders(case: Case) -> Taken | None:
+    """Each line adds folders, and an empty one takes all back."""
+    if case.text is None:
+        return Taken(Outcome.ACCEPTED, "1")
+    if case.argument.implied or not (case.text and case.before):
+        return None
+    return Taken(Outcome.ACCEPTED, f"{case.before},{case.text}")
+
+
+def _exit_info(case: Case) -> Taken:
+    """Bits for developers: any text is taken, an empty one is not."""
+    if case.text == "":
+        return Taken(Outcome.INVALID, None, "A value is needed, and it is empty.")
+    return Taken(Outcome.ACCEPTED)
+
+
+def _revocation(case: Case) -> Taken | None:
+    """Servers built with a small TLS library know no lists of revoked certificates, and drop them."""
+    return Taken(Outcome.ACCEPTED, NOTHING) if case.target in WITHOUT_REVOCATION else None
+
+
+def _role(case: Case) -> Taken:
+    """What a MariaDB server is at first, by name or number."""
+    roles = case.option._replace(values=("MASTER", "SLAVE"))
+    return take_enum("1" if case.text is None else case.text, roles, case.target)
+
+
+def _partial_json(case: Case) -> Taken:
+    """A set of one member."""
+    return take_set(case.text or "", case.option._replace(values=("PARTIAL_JSON",)), case.target)
 
 
 def _boolean_syntax(case: Case) -> Taken | None:
@@ -221,7 +252,13 @@ EVERYWHERE: dict[str, Handler] = {
     "lc_time_names": _locale,
     "log_warnings": _log_warnings,
     "myisam_recover_options": _recover_options,
-    "session_track_system_variables": _tracked,
+    "session_track_system_variables": _room("tracked", "take_tracked"),
+    "exit_info": _exit_info,
+    "ssl_crl": _revocation,
+    "ssl_crlpath": _revocation,
+    "date_format": _room("formats", "take_format"),
+    "time_format": _room("formats", "take_format"),
+    "datetime_format": _room("formats", "take_format"),
     "ft_boolean_syntax": _boolean_syntax,
     "replicate_do_table": _table_rule,
     "replicate_ignore_table": _table_rule,
@@ -237,6 +274,8 @@ MYSQL: dict[str, Handler] = {
     "secure_auth": _secure_auth,
     "old_passwords": _old_passwords,
     "default_authentication_plugin": _authentication,
+    "protocol_compression_algorithms": _room("formats", "take_algorithms"),
+    "binlog_row_value_options": _partial_json,
 }
 MYSQL_9: dict[str, Handler] = {"tls_version": _tls_version, "admin_tls_version": _tls_version}
 MARIADB: dict[str, Handler] = {
@@ -244,6 +283,9 @@ MARIADB: dict[str, Handler] = {
     "max_relay_log_size": _relay_log_size,
     "table_cache": _table_cache,
     "log_slow_filter": _slow_filter,
+    "ignore_db_dirs": _ignored_folders,
+    "init_rpl_role": _role,
+    "redirect_url": _room("formats", "take_url"),
     "slave_skip_errors": _room("replication", "take_skip_errors"),
     "slave_transaction_retry_errors": _room("replication", "take_retry_errors"),
 }

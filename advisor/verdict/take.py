@@ -9,7 +9,7 @@ from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
 from advisor.verdict.names import find
 from advisor.verdict.number import take_number
-from advisor.verdict.outcome import Argument, Case, Found, Outcome, Taken
+from advisor.verdict.outcome import REFUSED, Argument, Case, Found, Outcome, Taken
 from advisor.verdict.strings import take_string
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def take_option(
 
 
 def _take(option: Option, found: Found, value: str | None, target: Target, before: str | None) -> Taken:
-    if found.prefix == "maximum":
-        return _maximum(option, value)
-    if found.prefix == "autoset":
+    if found.prefix == "maximum" and _has_argument(option, target):
+        return _maximum(option, found, value, target, before)
+    if found.prefix == "autoset" and _has_argument(option, target):
         return _autoset(option, value)
     argument = _argument(found.prefix, value)
     if option.kind == "string" and argument == ENABLED:
@@ -66,7 +66,7 @@ def _take(option: Option, found: Found, value: str | None, target: Target, befor
     if option.arg == "required" and argument.text is None and not found.prefix:
         return Taken(Outcome.MISSING_ARGUMENT, None, f"{option.name} needs a value.")
     handler = special.handler(option, target)
-    taken = handler(Case(argument, option, target)) if handler else None
+    taken = handler(Case(argument, option, target, before)) if handler else None
     if taken is not None:
         return taken
     if option.arg == "none" and option.kind != "bool" and argument.text is not None:
@@ -104,13 +104,19 @@ def _by_kind(argument: Argument, option: Option, target: Target, before: str | N
     return Taken(Outcome.ACCEPTED, text) if reader in LISTED and not option.values else reader(text, option, target)
 
 
-def _maximum(option: Option, value: str | None) -> Taken:
-    """maximum- bounds what sessions may set; the option's own value stays."""
-    if value is None:
+def _has_argument(option: Option, target: Target) -> bool:
+    """Whether the option reads one at all: the others are set at once, before a prefix is looked at."""
+    return option.arg != "none" or target.is_mysql
+
+
+def _maximum(option: Option, found: Found, value: str | None, target: Target, before: str | None) -> Taken:
+    """maximum- bounds what sessions may set, and the option's own value stays; engines take it for the value."""
+    if option.arg == "required" and value is None:
         return Taken(Outcome.MISSING_ARGUMENT, None, f"maximum-{option.name} needs a value.")
-    if option.kind not in ("int", "uint", "double"):
+    if option.maximum is None and option.shown:
         return Taken(Outcome.INVALID, None, f"{option.name} has no maximum that could be set.")
-    return Taken(Outcome.ACCEPTED)
+    taken = _take(option, found._replace(prefix=""), value, target, before)
+    return taken if option.maximum == "sets" or taken.outcome in REFUSED else taken._replace(value=None)
 
 
 def _autoset(option: Option, value: str | None) -> Taken:
@@ -122,5 +128,8 @@ def _autoset(option: Option, value: str | None) -> Taken:
 def _passed_over(option: Option, taken: Taken) -> Taken:
     """MariaDB starts with a bad value behind loose-: a number becomes 0, whatever its minimum, all else stays."""
     if option.kind in NUMBERS:
-        return Taken(Outcome.ADJUSTED, "0", f"{taken.reason} Behind loose- the server goes on, and takes 0.")
+        low = special.INSTEAD_OF_0.get(option.name, "0")
+        return Taken(Outcome.ADJUSTED, low, f"{taken.reason} Behind loose- the server goes on, and takes {low}.")
+    if option.kind == "set":
+        return Taken(Outcome.ADJUSTED, "", f"{taken.reason} Behind loose- the server goes on, and takes none of them.")
     return Taken(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server goes on without it.")

@@ -178,7 +178,7 @@ MODES = option("set", values=("FILE", "TABLE", "NONE"))
         ("file, table", MYSQL80, None),
         ("file,", MARIADB, None),
         ("file=table", MYSQL80, "FILE,TABLE"),
-        ("file=table", MARIADB, None),
+        ("file=table", MARIADB, "FILE"),
         ("5", MYSQL80, "FILE,NONE"),
         ("8", MYSQL80, None),
         ("", MYSQL80, ""),

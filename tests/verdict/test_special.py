@@ -131,10 +131,12 @@ def test_rules_of_replication(name: str, value: str) -> None:
 
 
 def test_no_slow_filter_is_all_of_them() -> None:
-    """An empty filter leaves the default."""
-    line = take("log_slow_filter", "", load(parse_target("mariadb-11.8.9")))
+    """An empty filter stands for all of them, and only a 0 for none."""
+    catalog = load(parse_target("mariadb-11.8.9"))
+    line = take("log_slow_filter", "", catalog)
     assert line.option is not None
-    assert line.value == line.option.default
+    assert line.value == ",".join(line.option.values)
+    assert take("log_slow_filter", "0", catalog).value == ""
 
 
 def test_character_sets() -> None:

@@ -208,6 +208,18 @@ def find_effects(server: Server, rows: dict[str, Row], base: dict[str, str]) -> 
     return effects
 
 
+def find_maximum(server: Server, rows: dict[str, Row], base: dict[str, str]) -> list[Row]:
+    """What maximum- before a name does to its value; those that the server refuses to bound are left out."""
+    found: list[Row] = []
+    for name, row in rows.items():
+        value = other_value(row, base.get(name, ""))
+        answer = run(server, [f"maximum_{name}={value or 1}"])
+        if not any(re.search("Maximum value of|unknown (variable|option)|cannot take", m) for m in answer.messages):
+            kept = answer.status == 0 and answer.values.get(name) == base.get(name)
+            found.append({"option": name, "maximum": "keeps" if kept else "sets"})
+    return found
+
+
 def mentioned(message: str, name: str) -> bool:
     """Whether a warning speaks of the option."""
     return name in re.findall(r"[a-z][a-z0-9_]+", message.lower().replace("-", "_"))
@@ -341,6 +353,7 @@ def ask_one(server: Server) -> None:
     write(plugins, ["plugin", "argument", "default", *columns], "servers", server.name, "plugin-options.tsv")
     write(effects, ["option", "value", "other", "from", "to"], "servers", server.name, "effects.tsv")
     write(hidden, ["option", "arg", "ignored", "deprecated", "replaced_by"], "servers", server.name, "hidden.tsv")
+    write(find_maximum(server, rows, base), ["option", "maximum"], "servers", server.name, "maximum.tsv")
     print(f"{server.name}: {len(effects)} effects, {len(hidden)} hidden, {len(host)} depend on the host", flush=True)
 
 

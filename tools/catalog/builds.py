@@ -205,11 +205,19 @@ def asked(name: str) -> Build:
     add_probes(build, name)
     add_hidden(build, name)
     add_plugins(build, name)
+    add_maximum(build, name)
     add_spellings(build, name)
     running.add_running(build, name)
     add_declared(build, name)
     add_printed(build, "servers", name)
     return fill(build)
+
+
+def add_maximum(build: Build, name: str) -> None:
+    """What maximum- before a name does: sets the option itself, or keeps it and bounds sessions. Without a row it is refused."""
+    for row in read("servers", name, "maximum.tsv"):
+        if row["option"] in build:
+            put(build[row["option"]], {"maximum": row["maximum"]}, "asked")
 
 
 def add_spellings(build: Build, name: str) -> None:

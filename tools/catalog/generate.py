@@ -20,7 +20,7 @@ from tables import Version, canonical, read, version
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "advisor", "catalog", "data")
 ORDER = ("arg", "kind", "bits", "min", "max", "block", "values", "default", "running", "shown", "variable", "scope",
-         "dynamic", "since", "gone", "deprecated", "replaced_by", "ignored", "plugin", "alias_of")  # fmt: skip
+         "dynamic", "since", "gone", "deprecated", "replaced_by", "ignored", "plugin", "maximum", "alias_of")  # fmt: skip
 # The reader takes these for granted, so they are left out.
 IMPLIED = {"shown": True, "ignored": False, "block": 1}
 SECRET = re.compile(r"password$|_token$|secret|sst_auth$")

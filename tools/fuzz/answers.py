@@ -11,20 +11,21 @@ from probes.sandbox.binary import run_briefly
 from probes.sandbox.placement import help_values, placement
 
 # What servers call the ways to refuse an option, and the finding that says the same.
-ERRORS = {
-    "unknown-option": r"unknown (?:variable|option) '(?:--)?(?P<name>[^'=]*)(?:=(?P<value>.*?))?'\.?$",
-    "ambiguous-option": r"ambiguous option '(?:--)?(?P<name>[^'=]*)(?:=(?P<value>.*?))?'",
-    "missing-argument": r"option '(?:--)?(?P<name>[^'=]*)' requires an argument",
-    "unexpected-argument": r"option '(?:--)?(?P<name>[^'=]*)' cannot take an argument",
-    "invalid-value": r"Error while setting value '(?P<value>.*)' to '(?P<name>[^']*)'",
-}
+ERRORS = (
+    ("unknown-option", r"unknown (?:variable|option) '(?:--)?(?P<name>[^'=]*)(?:=(?P<value>.*?))?'\.?$"),
+    ("ambiguous-option", r"ambiguous option '(?:--)?(?P<name>[^'=]*)(?:=(?P<value>.*?))?'"),
+    ("missing-argument", r"option '(?:--)?(?P<name>[^'=]*)' requires an argument"),
+    ("unexpected-argument", r"option '(?:--)?(?P<name>[^'=]*)' cannot take an argument"),
+    ("invalid-value", r"Maximum value of '(?P<name>[^']*)' cannot be set"),
+    ("invalid-value", r"Error while setting value '(?P<value>.*)' to '(?P<name>[^']*)'"),
+)
+UNSET = re.compile(ERRORS[-1][1])
 NAMES_ONE = re.compile(r"'(?:--)?(?P<name>[\w-]+)(?:=(?P<value>[^']*))?'")
 MOVED = re.compile(r"option '(?P<name>[^']*)': (?:un)?signed value (?P<was>\S+) adjusted to (?P<now>\S+?)\.?$")
 MOVED_REAL = re.compile(r"option '(?P<name>[^']*)': value (?P<was>\S+) adjusted to (?P<now>\S+?)\.?$")
 NO_BOOLEAN = re.compile(r"option '(?P<name>[^']*)': boolean value '(?P<was>.*)' (?:was not|wasn't) recognized")
 STAMP = re.compile(r"^\S+ +(?:\S+ )??\d+ (?=\[)")
-# Told as errors, though the server goes on.
-GOES_ON = ("Unknown locale",)
+NOISE = (" Aborting", " Aborting.")
 
 
 class Stop(NamedTuple):
@@ -51,31 +52,32 @@ def ask(binary: Binary, path: str, empty: str) -> Answer:
     command = [binary.program, f"--defaults-file={path}", *placement(binary), f"--datadir={empty}", "--tmpdir=/tmp"]
     loud = ["--log-error-verbosity=3"] if target.since("mysql", 8) else []
     done = run_briefly([*command, *loud, "--verbose", "--help"], cwd=empty)
-    stop = _stop(done.stderr, failed=done.returncode != 0, tolerant=target.since("mysql", 8))
+    stop = _stop(done.stderr, failed=done.returncode != 0)
     if stop is None and target.since("mysql", 8, 0, 16):
         # Under --help these servers call no option unknown.
         told = run_briefly([*command, *as_user(), "--validate-config"], cwd=empty).stderr
         unknown = [line for line in told.splitlines() if re.search("unknown (var|opt)", line)]
-        stop = _stop("\n".join(unknown), failed=bool(unknown), tolerant=False)
+        stop = _stop("\n".join(unknown), failed=bool(unknown))
     values = {name.replace("-", "_").lower(): value for name, value in help_values(done.stdout).items()}
     return Answer(stop, values, _moved(done.stderr), done.stderr)
 
 
-def _stop(said: str, *, failed: bool, tolerant: bool) -> Stop | None:
-    errors = [line for line in said.splitlines() if "[ERROR]" in line]
-    if not failed and tolerant:
-        errors = [line for line in errors if not any(word in line for word in GOES_ON)]
-    errors = [line for line in errors if not line.endswith(" Aborting")] or (["[ERROR]"] if failed else [])
-    if not errors:
+def _stop(said: str, *, failed: bool) -> Stop | None:
+    """The last error is the one that the server stopped at: behind loose_ MariaDB tells errors and goes on."""
+    # An engine that can't read its options is left out: help goes on without it, and calls its options unknown.
+    said, engine_failed, _ = said.partition("Parsing options for plugin")
+    if not failed and not engine_failed:
         return None
-    for line in errors:
-        for kind, pattern in ERRORS.items():
-            match = re.search(pattern, line)
-            if match:
-                told = match.groupdict()
-                return Stop(kind, _name(told["name"]), told.get("value"), STAMP.sub("", line))
-    match = NAMES_ONE.search(errors[0].partition("[ERROR]")[2])
-    return Stop("invalid-value", _name(match["name"]) if match else None, None, STAMP.sub("", errors[0]))
+    said = said.rpartition("\n")[0] if engine_failed else said
+    errors = [line for line in said.splitlines() if "[ERROR]" in line and not line.endswith(NOISE)] or ["[ERROR]"]
+    last = errors[-1]
+    for kind, pattern in ERRORS:
+        match = re.search(pattern, last)
+        if match:
+            told = match.groupdict()
+            return Stop(kind, _name(told["name"]), told.get("value"), STAMP.sub("", last))
+    match = NAMES_ONE.search(last.partition("[ERROR]")[2])
+    return Stop("invalid-value", _name(match["name"]) if match else None, None, STAMP.sub("", last))
 
 
 def _name(text: str) -> str:
@@ -89,4 +91,6 @@ def _moved(said: str) -> dict[str, list[str]]:
             moved.setdefault(_name(match["name"]), []).append(match["now"])
         elif match := NO_BOOLEAN.search(line):
             moved.setdefault(_name(match["name"]), []).append("FALSE")
+        elif match := UNSET.search(line):
+            moved.setdefault(_name(match["name"]), []).append("0")  # behind loose_, or the server would have stopped
     return moved

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from answers import Stop
 from truth import Truth
@@ -13,14 +14,12 @@ from advisor.model import Target
 from advisor.optionfile import resolve
 from advisor.verdict import REFUSED, FileVerdict, LineVerdict, Outcome, judge_file
 
-# Given on the command line when a server is asked, decided by the operating system's limits, or made of the host's name.
-HOST = frozenset(
-    (
-        *("basedir", "datadir", "tmpdir", "plugin_dir", "character_sets_dir", "lc_messages_dir", "secure_file_priv", "user"),
-        *("log_error_verbosity", "open_files_limit", "table_open_cache", "table_cache", "table_definition_cache"),
-        *("max_connections", "innodb_open_files", "back_log", "table_open_cache_instances"),
-    )
-)
+# Given on the command line when a server is asked, or made of the host's limits, folders and name.
+HOST: Final = """
+basedir datadir tmpdir plugin_dir character_sets_dir lc_messages_dir secure_file_priv user log_error_verbosity
+open_files_limit table_open_cache table_cache table_definition_cache max_connections innodb_open_files log_error
+back_log table_open_cache_instances pid_file thread_stack
+"""
 FINDINGS = {
     Outcome.UNKNOWN: "unknown-option",
     Outcome.REMOVED: "unknown-option",
@@ -31,7 +30,7 @@ FINDINGS = {
 }
 SILENT = (8, 0, 15)  # calls no option unknown under --help and has nothing else that would
 TELLS_LITTLE = (5, 7)
-SECRET = "********"
+HOST_NAME = os.uname().nodename.partition(".")[0]
 
 
 class Disagreement(NamedTuple):
@@ -45,7 +44,8 @@ class Disagreement(NamedTuple):
 def judge(lines: list[str], target: Target) -> FileVerdict:
     """The verdict on the file."""
     text = "".join(line + "\n" for line in lines).encode("utf-8", "surrogateescape")
-    return judge_file(resolve(["f.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: text), load(target))
+    resolved = resolve(["f.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: text)
+    return judge_file(resolved, load(target))
 
 
 def compare(lines: list[str], truth: Truth, target: Target) -> list[Disagreement]:
@@ -93,8 +93,7 @@ def _adjusted(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
             ours.setdefault(line.canonical or "", []).append(line)
     found = []
     for name, moved in truth.last.moved.items():
-        lines = ours.get(name, [])
-        if len(lines) < len(moved):
+        if name not in ours and not any(written(line) == name for lines in ours.values() for line in lines):
             found.append(Disagreement(_line_of(name, verdict), "adjusted by the server alone", f"{name}: {moved}"))
     for name, lines in ours.items():
         last = lines[-1]
@@ -104,8 +103,13 @@ def _adjusted(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
     return found
 
 
+def written(line: LineVerdict) -> str:
+    """The name as it stands in the file, in small letters with underscores."""
+    return (line.placed.line.name or "").lower().replace("-", "_")
+
+
 def _line_of(name: str, verdict: FileVerdict) -> int:
-    named = [_at(line) for line in verdict.lines if line.canonical == name]
+    named = [_at(line) for line in verdict.lines if line.canonical == name or written(line).endswith(name)]
     return named[-1] if named else 0
 
 
@@ -120,12 +124,13 @@ def _values(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
         return []
     found = []
     for name, line in verdict.effective.items():
-        said = truth.last.values.get(name, "")
-        if _at(line) in truth.refused or name in HOST or (line.value or "") == said or _of_host(line):
+        # Spaces before a value can't be told from those that part the columns.
+        said, foretold = truth.last.values.get(name, ""), (line.value or "").lstrip(" ")
+        if _at(line) in truth.refused or name in HOST.split() or foretold == said or _of_host(said, foretold):
             continue
         found.append(Disagreement(_at(line), "another value", f"{name}: server {said!r} verdict {line.value!r}"))
     return found
 
 
-def _of_host(line: LineVerdict) -> bool:
-    return (line.value or "").startswith("(host name)")
+def _of_host(said: str, foretold: str) -> bool:
+    return said.startswith(HOST_NAME) and foretold.startswith("(host name)")

@@ -10,7 +10,9 @@ from spelling import PLAIN, spell
 from vocabulary import Entry
 
 MOST = 40
-# How many lines of a file are drawn from each deck: the cells that servers mostly refuse are few, as each costs a question.
+ELSEWHERE = 0.01  # of the lines stand in a group of their own, which this server may read or not
+QUOTED = 0.7  # of the values with a space
+# How many lines of a file come from each deck: of cells that servers mostly refuse few, as each costs a question.
 SLOTS = {"known": 31, "harsh": 4, "hidden": 3, "stranger": 1, "odd name": 1}
 SERVER_GROUPS = ("mysqld", "mysqld", "mysqld", "mysqld", "server")
 OTHER_GROUPS = (
@@ -56,7 +58,7 @@ def compose(dealt: dict[str, list[Cell]], seed: str, number: int) -> list[Settin
     chance.shuffle(settings)
     lines: list[Setting | str] = [f"[{chance.choice(SERVER_GROUPS)}]"]
     for setting in settings[: chance.choice([MOST, MOST, MOST, 30, 10])]:
-        elsewhere = chance.random() < 0.01
+        elsewhere = chance.random() < ELSEWHERE
         lines += [f"[{chance.choice(OTHER_GROUPS)}]", setting] if elsewhere else [setting]
         lines += [f"[{chance.choice(SERVER_GROUPS)}]"] if elsewhere else []
     return lines
@@ -73,6 +75,6 @@ def _setting(cell: Cell, slot: str, chance: random.Random) -> Setting:
 def _line(name: str, value: str | None, chance: random.Random) -> str:
     if value is None:
         return chance.choice([name, name, f"  {name}  ", f"{name} # why"])
-    if " " in value and value[0] not in "\"'" and chance.random() < 0.7:
+    if " " in value and value[0] not in "\"'" and chance.random() < QUOTED:
         value = f'"{value}"'
     return chance.choice(STYLES).format(name, value)

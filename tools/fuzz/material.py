@@ -47,9 +47,13 @@ NUMBER: dict[str, Class] = {
     "off the block": Class(lambda e, c: str(int(_ordinary(e, c)) + c.randrange(1, 4096))),
     "suffix": Class(lambda _, c: f"{c.randrange(1, 700)}{c.choice('KMGkmg')}"),
     "high suffix": Class(lambda _, c: f"{c.randrange(1, 20)}{c.choice('TPEtpe')}", trap=True),
-    "word after the suffix": Class(lambda _, c: f"{c.choice([1, 10, 64])}{c.choice(['GB', 'gigs', 'Mb', 'kB'])}", trap=True),
+    "word after the suffix": Class(
+        lambda _, c: f"{c.choice([1, 10, 64])}{c.choice(['GB', 'gigs', 'Mb', 'kB'])}", trap=True
+    ),
     "fraction": Class(_one_of("1.5G", "0.5", "1.5", ".5M", "2.0"), trap=True, harsh=True),
-    "negative": Class(lambda e, c: c.choice(["-1", "-5", "-0", f"-{e.high}", "-9223372036854775808", "-1K", "-2G"]), trap=True),
+    "negative": Class(
+        lambda e, c: c.choice(["-1", "-5", "-0", f"-{e.high}", "-9223372036854775808", "-1K", "-2G"]), trap=True
+    ),
     "overflow": Class(
         _one_of(
             *("2147483648", "4294967295", "4294967296", "9223372036854775807", "9223372036854775808"),
@@ -108,7 +112,9 @@ ENUM: dict[str, Class] = {
     "a member": Class(_recased),
     "by number": Class(lambda e, c: str(c.randrange(0, max(1, len(e.values)))), trap=True),
     "a number too high": Class(lambda e, c: str(len(e.values) + c.choice([0, 1, 7])), trap=True, harsh=True),
-    "a strange number": Class(_one_of("-1", "+1", "01", "1.0", "1K", "0x1", "18446744073709551616"), trap=True, harsh=True),
+    "a strange number": Class(
+        _one_of("-1", "+1", "01", "1.0", "1K", "0x1", "18446744073709551616"), trap=True, harsh=True
+    ),
     "the beginning of one": Class(_cut, trap=True, harsh=True),
     "padded": Class(lambda e, c: c.choice(['"{} "', '" {}"', '"{}  "']).format(_member(e, c)), trap=True),
     "another word": Class(_one_of("maybe", "abc", "ON", "OFF", "TRUE", "default", "none"), harsh=True),
@@ -122,10 +128,16 @@ SET: dict[str, Class] = {
     "the beginning of the last": Class(lambda e, c: f"{_member(e, c)},{_cut(e, c)}", trap=True),
     "the beginning of the first": Class(lambda e, c: f"{_cut(e, c)},{_member(e, c)}", trap=True, harsh=True),
     "by number": Class(lambda e, c: str(c.randrange(0, 1 << min(len(e.values), 40))), trap=True),
-    "a strange number": Class(lambda e, c: c.choice(["-1", "1K", "0x3", str(1 << len(e.values)), "1,2"]), trap=True, harsh=True),
-    "a comma too many": Class(lambda e, c: c.choice(["{},", ",{}", "{},,{}"]).format(*[_member(e, c)] * 2), trap=True, harsh=True),
+    "a strange number": Class(
+        lambda e, c: c.choice(["-1", "1K", "0x3", str(1 << len(e.values)), "1,2"]), trap=True, harsh=True
+    ),
+    "a comma too many": Class(
+        lambda e, c: c.choice(["{},", ",{}", "{},,{}"]).format(*[_member(e, c)] * 2), trap=True, harsh=True
+    ),
     "a space": Class(lambda e, c: f'"{_some(e, c, ", ")}"', trap=True, harsh=True),
-    "default": Class(lambda e, c: c.choice(["default", "DEFAULT", f"default,{_member(e, c)}", "ALL", "NONE"]), trap=True, harsh=True),
+    "default": Class(
+        lambda e, c: c.choice(["default", "DEFAULT", f"default,{_member(e, c)}", "ALL", "NONE"]), trap=True, harsh=True
+    ),
     "equals": Class(lambda e, c: f"{_member(e, c)}={_member(e, c)}", trap=True, harsh=True),
     "junk": Class(_one_of("abc", "ON", "OFF"), harsh=True),
     "empty": Class(_one_of("", '""')),
@@ -144,7 +156,8 @@ FLAGS: dict[str, Class] = {
     "the same twice": Class(lambda e, c: "{0}=on,{0}=off".format(_member(e, c)), trap=True, harsh=True),
     "beginnings": Class(
         lambda e, c: c.choice([f"{_member(e, c)}=o", f"{_member(e, c)}=d", f"{_cut(e, c)}=on", f"{_member(e, c)}=of"]),
-        trap=True, harsh=True
+        trap=True,
+        harsh=True,
     ),
     "a space": Class(lambda e, c: f'"{_flag(e, c)}, {_flag(e, c)}"', trap=True, harsh=True),
     "no flag": Class(_one_of("on", "off", "abc=on", "abc", "1", "0", "=on", "-1"), trap=True, harsh=True),

@@ -48,7 +48,10 @@ GENTLE: dict[str, tuple[int, Spell]] = {
 ODD: dict[str, tuple[int, Spell]] = {
     "capitals": (2, _recased),
     "maximum": (2, _prefixed("maximum_", "maximum-")),
-    "two prefixes": (2, _prefixed("loose-skip-", "skip-loose-", "skip-skip-", "loose_enable_", "loose-maximum-", "autoset_")),
+    "two prefixes": (
+        2,
+        _prefixed("loose-skip-", "skip-loose-", "skip-skip-", "loose_enable_", "loose-maximum-", "autoset_"),
+    ),
     "abbreviation": (4, _short),
     "misspelt": (1, _slipped),
     "dotted": (1, lambda name, chance: chance.choice(["hot.", "a.b.", "."]) + name),

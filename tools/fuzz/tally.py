@@ -9,6 +9,9 @@ from comparing import Disagreement
 from composing import Setting
 from truth import Truth
 
+HEADS = ("server", "settings", "wrong", "%", "traps %", "options", "cells", "of", "refused", "asks", "no end")
+COLUMNS = "{:14}" + "{:>9}" * (len(HEADS) - 1)
+
 
 class Told(NamedTuple):
     """One file with what the server and the verdict made of it."""
@@ -48,14 +51,13 @@ class Tally:
 
     def report(self, seconds: float) -> str:
         """The table of a run."""
-        rows = [f"{'server':14}{'settings':>9}{'wrong':>7}{'%':>8}{'refused':>9}{'traps %':>9}{'options':>9}{'cells':>8}{'of':>8}{'asks':>8}{'no end':>7}"]
+        rows = [COLUMNS.format(*HEADS)]
         for server in sorted(self.cells):
-            n = self.count[server, "settings"]
-            rows.append(
-                f"{server:14}{n:9}{self.count[server, 'wrong']:7}{100 * self.count[server, 'wrong'] / n:8.3f}"
-                f"{self.count[server, 'refused']:9}{100 * self.count[server, 'traps'] / n:9.1f}{len(self.options[server]):9}"
-                f"{len(self.reached[server]):8}{self.cells[server]:8}{self.count[server, 'asks']:8}{self.count[server, 'no end']:7}"
-            )
+            n, wrong = self.count[server, "settings"], self.count[server, "wrong"]
+            shares = (f"{100 * wrong / n:.3f}", f"{100 * self.count[server, 'traps'] / n:.0f}")
+            reached = (len(self.options[server]), len(self.reached[server]), self.cells[server])
+            asked = [self.count[server, what] for what in ("refused", "asks", "no end")]
+            rows.append(COLUMNS.format(server, n, wrong, *shares, *reached, *asked))
         share = 100 * self.wrong / max(1, self.settings)
         rows.append(f"{self.settings} settings in {self.files} files, {self.wrong} disagree: {share:.3f} %")
         rows.append(f"{seconds:.0f} s, {self.settings / seconds:.0f} settings/s")

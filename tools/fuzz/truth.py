@@ -51,35 +51,41 @@ class Interview:
         refused: dict[int, Stop] = {}
         answer = self.ask(left)
         while answer.stop is not None and self.asks < MOST_ASKS:
-            at, after = self._culprit(left, answer.stop)
-            if at is None or after is None:
+            at, stop, answer = self._culprit(left, answer.stop)
+            if at is None:
                 return Truth(refused, None, self.asks)
-            refused[at] = answer.stop
+            refused[at] = stop
             left.remove(at)
-            answer = after
         return Truth(refused, answer if answer.stop is None else None, self.asks)
 
-    def _culprit(self, left: list[int], stop: Stop) -> tuple[int | None, Answer | None]:
-        """The line that the server stops at, and its answer without it."""
-        suspects = [at for at in left if stop.name and names(self.lines[at], stop)]
+    def _culprit(self, left: list[int], stop: Stop) -> tuple[int | None, Stop, Answer]:
+        """The line that the server stops at, what it says of it, and its answer without it."""
+        suspects = [at for at in left if stop.name and names(self.lines[at], stop) and not self._goes_on(at, stop)]
         for at in suspects:
             answer = self.ask([other for other in left if other != at])
-            if answer.stop != stop or len(suspects) > 1 and _same_lines(self.lines, suspects):
-                return at, answer
-        at = self._search(left, stop)
-        return at, None if at is None else self.ask([other for other in left if other != at])
+            if answer.stop != stop or _same_lines(self.lines, suspects):
+                return at, stop, answer
+        found, stop = self._search(left, stop)
+        return found, stop, self.ask([other for other in left if other != found])
 
-    def _search(self, left: list[int], stop: Stop) -> int | None:
-        """The first line that the error needs, found by halves: a file's beginning has it or has it not."""
-        low, high = 0, len(left)
+    def _goes_on(self, at: int, stop: Stop) -> bool:
+        """Whether MariaDB only tells of the line: behind loose_ it goes on, and stops at another one."""
+        return self.binary.target.is_mariadb and stop.kind == "invalid-value" and "loose" in self.lines[at].lower()
+
+    def _search(self, left: list[int], stop: Stop) -> tuple[int | None, Stop]:
+        """The first line that can't stay, found by halves: the server refuses a file's beginning that has it."""
+        low, high = 0, len(left) - 1
         while low < high:
             middle = (low + high) // 2
             told = self.ask(left[: middle + 1]).stop
-            if told is not None and told.said == stop.said:
-                high = middle
+            if told is not None:
+                high, stop = middle, told
             else:
                 low = middle + 1
-        return left[low] if low < len(left) and not self.lines[left[low]].startswith("[") else None
+        # Where one option makes the server forget others, it names one of those and not the line that was added last.
+        named = [at for at in left[: low + 1] if stop.kind == "unknown-option" and names(self.lines[at], stop)]
+        found = named[0] if named else left[low]
+        return None if self.lines[found].startswith("[") else found, stop
 
 
 def _same_lines(lines: list[str], suspects: list[int]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from probes.sandbox import Binary
 from probes.sandbox.ask import ask_help
@@ -17,13 +17,14 @@ from probes.sandbox.placement import help_values
 DATA = os.path.join(os.path.dirname(__file__), "..", "..", "advisor", "catalog", "data")
 NUMBERS = ("int", "uint")
 # Options that end the program, change what it is asked, or reach out of its scratch directory.
-NEVER = (
-    "help", "verbose", "version", "bootstrap", "initialize", "daemonize", "chroot", "debug", "print_defaults", "defaults_",
-    "no_defaults", "standalone", "console", "user", "init_file", "gdb", "core_file", "install", "remove", "upgrade", "wsrep",
-    "validate_config", "datadir", "basedir", "tmpdir", "lc_messages_dir", "character_sets_dir", "plugin_dir", "secure_file_priv",
-    "log_error_verbosity", "keyring_migration", "innodb_dedicated_server", "no_dd_upgrade", "no_monitor", "early_plugin_load",
-    "plugin_load", "symbolic_links", "temp_pool", "stack_trace", "safe_user", "language",
-)  # fmt: skip
+NEVER: Final = """
+help verbose version bootstrap initialize daemonize chroot debug print_defaults defaults_ no_defaults standalone console
+user init_file gdb core_file install remove upgrade validate_config datadir basedir tmpdir lc_messages_dir
+character_sets_dir plugin_dir secure_file_priv log_error_verbosity keyring_migration innodb_dedicated_server
+no_dd_upgrade no_monitor early_plugin_load plugin_load stack_trace language
+"""
+# These want what a host may lack (a library in a certain mode, a network), or take the memory that printing needs.
+NOT_HERE = ("ssl_fips_mode", "wsrep", "max_session_mem_used")
 
 
 class Entry(NamedTuple):
@@ -69,11 +70,8 @@ def vocabulary(binary: Binary) -> list[Entry]:
     """Every option to make settings of: the server's own, hidden ones, those of plugins, and those of other series."""
     help_text = ask_help(binary, placed=True).stdout
     printed = {name.replace("-", "_"): value for name, value in help_values(help_text).items()}
-    listed = {
-        line.split()[0].lstrip("-").partition("=")[0].partition("[")[0].replace("-", "_")
-        for line in help_text.splitlines()
-        if line.startswith("  --")
-    }
+    heads = [line.split()[0].lstrip("-") for line in help_text.splitlines() if line.startswith("  --")]
+    listed = {head.partition("=")[0].partition("[")[0].replace("-", "_") for head in heads}
     own = _data(f"{binary.target.flavour}-{binary.target.series}")
     found = {}
     for name in sorted({*printed, *listed, *own}):
@@ -85,4 +83,4 @@ def vocabulary(binary: Binary) -> list[Entry]:
         for name, raw in _data(file.removesuffix(".json")).items() if file.startswith("m") else ():
             if name not in found:
                 found[name] = _entry(name, raw, "elsewhere", "")
-    return [entry for name, entry in found.items() if not name.startswith(NEVER)]
+    return [entry for name, entry in found.items() if not name.startswith((*NEVER.split(), *NOT_HERE))]
