@@ -74,7 +74,8 @@ def run(args: argparse.Namespace) -> int:
     """Check each file by itself for each target; unreadable ones are told on stderr and make the exit code 2."""
     paths = args.files or _usual_files()
     plans = plans_of(paths, args)
-    pairs = pair(args.reports or (), _format(plans))
+    reports = args.reports or ()
+    pairs = pair(reports, "text" if any(kind == "format" for kind, _ in reports) else _format(plans))
     if args.select:
         _tell_skipped(plans[0])
     texts: dict[str, bytes] = {}

@@ -1,0 +1,170 @@
+"""The configuration file as the user of the commands meets it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from asking import CHECKOUT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asking import Ended, Mycnf
+
+BAD = "[mysqld]\nread_buffer_size = 8M\nmax_connections = 200\nmax_connections = 200\n"
+SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
+
+
+def entries(ended: Ended) -> list[tuple[str, str, list[str]]]:
+    """Path, target without patch, and codes of each entry of a JSON report."""
+    files = json.loads(ended.out)["files"]
+    return [(e["path"], e["target"].rpartition(".")[0], [f["code"] for f in e["findings"]]) for e in files]
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> str:
+    """A file with BUF001 (or BUF002) and OPT012, in the folder where mycnf runs."""
+    (tmp_path / "my.cnf").write_text(BAD)
+    return "my.cnf"
+
+
+def config(folder: Path, text: str, name: str = "mycnf.toml") -> None:
+    """Write a configuration."""
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(text)
+
+
+def test_every_key_stands_in_for_its_flag(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """Targets, rules, severity and format come from the file where the command line says nothing."""
+    config(
+        tmp_path,
+        'target = ["mysql-5.7", "mysql-8.0"]\nselect = ["BUF", "OPT012"]\nformat = "json"\nfail-on = "error"\n',
+    )
+    ended = mycnf("lint", bad)
+    assert entries(ended) == [(bad, "mysql-5.7", ["BUF001", "OPT012"]), (bad, "mysql-8.0", ["BUF002", "OPT012"])]
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_the_command_line_wins(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """Each flag replaces the key of its name, and --select what the file ignores."""
+    config(tmp_path, 'target = "mysql-5.7"\nignore = ["BUF"]\nformat = "json"\nfail-on = "never"\n')
+    assert entries(mycnf("lint", bad)) == [(bad, "mysql-5.7", ["OPT012"])]
+    assert entries(mycnf("lint", bad, "--target", "mysql-8.4")) == [(bad, "mysql-8.4", ["OPT012"])]
+    assert entries(mycnf("lint", bad, "--select", "BUF001")) == [(bad, "mysql-5.7", ["BUF001"])]
+    assert entries(mycnf("lint", bad, "--ignore", "OPT012")) == [(bad, "mysql-5.7", ["BUF001"])]
+    assert mycnf("lint", bad, "--format", "concise").out.startswith("my.cnf:3:1: OPT012")
+    assert [mycnf("lint", bad, *more).code for more in ((), ("--fail-on", "note"))] == [0, 1]
+
+
+def test_the_closest_one_wins_for_each_file(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """Each file is checked by the configuration that is closest to it, stdin by its name's."""
+    config(tmp_path, 'target = "mysql-5.7"\nfail-on = "never"\n')
+    config(tmp_path / "maria", '[tool.mycnf]\ntarget = "mariadb-10.11"\nfail-on = "note"\n', "pyproject.toml")
+    (tmp_path / "maria" / "my.cnf").write_text(BAD)
+    ended = mycnf("lint", bad, "maria/my.cnf", "--format", "json")
+    assert [(path, target) for path, target, _ in entries(ended)] == [
+        (bad, "mysql-5.7"),
+        ("maria/my.cnf", "mariadb-10.11"),
+    ]
+    assert ended.code == 1
+    assert mycnf("lint", bad).code == 0
+    named = mycnf("lint", "-", "--stdin-filename", "maria/x.cnf", "--format", "json", stdin=BAD.encode())
+    assert entries(named)[0][:2] == ("maria/x.cnf", "mariadb-10.11")
+    assert entries(mycnf("lint", "-", "--format", "json", stdin=BAD.encode()))[0][1] == "mysql-5.7"
+
+
+def test_named_and_isolated(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """--config names one for all files, --isolated uses none, and both together contradict each other."""
+    config(tmp_path, 'target = "mysql-5.7"\n')
+    config(tmp_path / "ci", 'target = "mysql-8.4"\n', "other.toml")
+    assert entries(mycnf("lint", bad, "--config", "ci/other.toml", "--format", "json"))[0][1] == "mysql-8.4"
+    isolated = mycnf("lint", bad, "--isolated", "--format", "json")
+    assert entries(isolated)[0][1] == "mysql-9.7"
+    assert "no --target given" in isolated.err
+    for command in ("lint", "show"):
+        ended = mycnf(command, bad, "--isolated", "--config", "ci/other.toml")
+        assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+
+
+@pytest.mark.parametrize("command", ["lint", "show"])
+@pytest.mark.parametrize(
+    "text", ["x = 1", "target = 1", "a =", 'target = "mysql-1.0"', "[house.nothing_at_all]\nrequired = true"]
+)
+def test_a_bad_configuration(command: str, text: str, mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """What can't be used is one line with the file's name and exit code 2, and nothing is reported."""
+    config(tmp_path, text)
+    ended = mycnf(command, bad)
+    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+    assert "mycnf.toml" in ended.err
+
+
+def test_a_missing_configuration(mycnf: Mycnf, bad: str) -> None:
+    """A file that --config names must be there."""
+    ended = mycnf("lint", bad, "--config", "none.toml")
+    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+
+
+def test_formats_that_differ(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """Two configurations that ask for different formats leave the choice to the command line."""
+    config(tmp_path, 'format = "json"\ntarget = "mysql-5.7"')
+    config(tmp_path / "b", 'format = "concise"\ntarget = "mysql-5.7"')
+    (tmp_path / "b" / "my.cnf").write_text(BAD)
+    ended = mycnf("lint", bad, "b/my.cnf")
+    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+    assert mycnf("lint", bad, "b/my.cnf", "--format", "json").code == 1
+
+
+def test_per_file_ignores(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """Patterns are relative to the configuration, wherever mycnf runs; a suppression that they cover is not unused."""
+    config(tmp_path, 'target = "mysql-5.7"\nformat = "json"\n[per-file-ignores]\n"lab/*" = ["BUF", "OPT012"]\n')
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "a.cnf").write_text(BAD.replace("8M", "8M # mycnf: ignore[BUF001] x"))
+    ended = mycnf("lint", bad, tmp_path / "lab" / "a.cnf")
+    assert [codes for _, _, codes in entries(ended)] == [["BUF001", "OPT012"], []]
+
+
+def test_root_and_machine(mycnf: Mycnf, tmp_path: Path) -> None:
+    """`root` is relative to the configuration, and what the host has lets the rules that need one speak."""
+    (tmp_path / "tree" / "etc").mkdir(parents=True)
+    (tmp_path / "tree" / "etc" / "more.cnf").write_text("[mysqld]\nno_such = 1\n")
+    (tmp_path / "my.cnf").write_text("[mysqld]\ninnodb_buffer_pool_size = 60G\n!include /etc/more.cnf\n")
+    config(tmp_path, 'target = "mysql-8.4"\nroot = "tree"\nram = "8G"\ncpus = 4\ndisk = "ssd"\n')
+    found = {code for _, _, codes in entries(mycnf("lint", "my.cnf", "--format", "json")) for code in codes}
+    assert "OPT001" in found
+    assert any(code.startswith("MEM") for code in found)
+    assert "no_such" not in mycnf("show", "my.cnf").err
+
+
+def test_house_rules(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """House rules speak in lint with their own words, are listed, explained, and left out like others."""
+    config(tmp_path, 'target = "mysql-5.7"\n[house.max_connections]\nmaximum = 100\nmessage = "Ask us."\n')
+    ended = mycnf("lint", bad)
+    assert "above-house-maximum HOU004" in ended.out
+    assert "Ask us." in ended.out
+    assert "HOU004" not in mycnf("lint", bad, "--ignore", "HOU").out
+    assert "HOU004" in mycnf("lint", bad, "--select", "above-house-maximum").out
+    assert "HOU004  above-house-maximum" in mycnf("rules").out
+    assert "above-house-maximum" in mycnf("explain", "HOU004").out
+    assert "which need house rules" in mycnf("lint", bad, "--isolated", "--select", "HOU").err
+
+
+def test_house_rules_that_are_not_asked(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """A `select` in the file that leaves its own house rules out is told."""
+    config(tmp_path, 'target = "mysql-5.7"\nselect = ["SEC"]\n[house.max_connections]\nmaximum = 100\n')
+    assert "house rules are not asked" in mycnf("lint", bad).err
+    assert mycnf("lint", bad, "--select", "SEC").err.count("house rules are not") == 0
+
+
+def test_an_audit_asks_it_too(mycnf: Mycnf, tmp_path: Path) -> None:
+    """An audit takes rules, severity and house rules from the configuration of the folder that it runs in."""
+    config(tmp_path, 'select = ["HOU", "BUF001"]\nfail-on = "note"\n[house.max_connections]\nmaximum = 500\n')
+    ended = mycnf("audit", "--snapshot", SNAPSHOT, "--format", "json")
+    report = json.loads(ended.out)
+    assert {f["code"] for f in report["findings"]} == {"HOU004", "BUF001"}
+    assert not [s for s in report["skipped"] if s["code"].isupper()]
+    assert ended.code == 1
+    alone = json.loads(mycnf("audit", "--snapshot", SNAPSHOT, "--format", "json", "--isolated").out)
+    assert not any(f["code"].startswith(("HOU", "SUP")) for f in alone["findings"])
+    assert not any(s["code"].startswith(("HOU", "SUP")) for s in alone["skipped"])

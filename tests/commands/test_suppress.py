@@ -1,0 +1,84 @@
+"""Comments that suppress findings, as the user of `mycnf lint` and `mycnf audit` meets them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asking import Ended, Mycnf
+
+TARGET = ("--target", "mysql-5.7")
+WHY = "measured on 2026-03-02"
+
+
+def codes(ended: Ended) -> list[str]:
+    """The codes of a JSON report, file by file."""
+    return [f["code"] for e in json.loads(ended.out)["files"] for f in e["findings"]]
+
+
+def lint(mycnf: Mycnf, text: str, *more: str) -> Ended:
+    """Lint a text from stdin, with its report as JSON."""
+    return mycnf("lint", *TARGET, "--format", "json", *more, "-", stdin=text.encode())
+
+
+def test_on_the_line_and_above(mycnf: Mycnf) -> None:
+    """A finding is suppressed on its line or on the line above, and the run passes."""
+    text = f"[mysqld]\n# mycnf: ignore[BUF001] {WHY}\nread_buffer_size = 8M\nno_such = 1 # mycnf: ignore[OPT] {WHY}\n"
+    ended = lint(mycnf, text)
+    assert (ended.code, codes(ended)) == (0, [])
+
+
+def test_findings_about_suppressions_show_their_line(mycnf: Mycnf) -> None:
+    """A misspelt code, in the text report, with the line, the place in it and what was meant."""
+    ended = mycnf("lint", *TARGET, "-", stdin=f"[mysqld]\nport = 1 # mycnf: ignore[BUF01] {WHY}\n".encode())
+    assert "<stdin>:2:12  warning  malformed-suppression SUP002" in ended.out
+    assert "2 │ port = 1 # mycnf: ignore[BUF01]" in ended.out
+    assert "help: did you mean BUF001?" in ended.out
+    assert ended.code == 1
+
+
+def test_with_select_and_ignore(mycnf: Mycnf) -> None:
+    """Rules about suppressions are selected and ignored like others; unselected rules leave nothing unused."""
+    text = "[mysqld]\nport = 1 # mycnf: ignore[BUF001]\n"
+    assert codes(lint(mycnf, text)) == ["SUP001", "SUP003"]
+    assert codes(lint(mycnf, text, "--ignore", "SUP003")) == ["SUP001"]
+    assert codes(lint(mycnf, text, "--ignore", "SUP")) == []
+    assert codes(lint(mycnf, text, "--select", "BUF")) == []
+    assert codes(lint(mycnf, text, "--select", "SEC,SUP")) == ["SUP003"]
+
+
+def test_two_targets(mycnf: Mycnf) -> None:
+    """What is suppressed for one target only is used."""
+    text = f"[mysqld]\nread_buffer_size = 8M # mycnf: ignore[BUF001] {WHY}\n"
+    ended = lint(mycnf, text, "--target", "mysql-8.4")
+    assert codes(ended) == ["BUF002"]
+
+
+def test_in_included_files(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A comment in an included file counts, and is told of in the report of the file that was named."""
+    (tmp_path / "a.cnf").write_text(
+        f"[mysqld]\nno_such = 1 # mycnf: ignore[OPT001] {WHY}\nport=1 # mycnf: ignore[SEC] x\n"
+    )
+    (tmp_path / "my.cnf").write_text(f"!include {tmp_path}/a.cnf\n")
+    ended = mycnf("lint", *TARGET, "my.cnf", "--format", "json")
+    (found,) = json.loads(ended.out)["files"][0]["findings"]
+    assert (found["code"], found["path"], found["line"]) == ("SUP001", str(tmp_path / "a.cnf"), 3)
+
+
+def test_in_a_compose_file(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Options that another document carries are suppressed in its own comments."""
+    (tmp_path / "compose.yml").write_text(
+        "services:\n  db:\n    image: mysql:5.7\n    command:\n"
+        f"      - --read-buffer-size=8M  # mycnf: ignore[BUF001] {WHY}\n      - --port=3306\n"
+    )
+    ended = mycnf("lint", *TARGET, "compose.yml", "--format", "json")
+    assert codes(ended) == []
+
+
+def test_rules_are_listed_and_explained(mycnf: Mycnf) -> None:
+    """`rules` and `explain` know the rules about suppressions."""
+    assert "SUP001  unused-suppression" in mycnf("rules").out
+    assert "unused-suppression" in mycnf("explain", "SUP001").out
