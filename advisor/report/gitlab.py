@@ -29,7 +29,7 @@ def report(files: Sequence[Checked], page: Page) -> str:
 def _finding(c: Checked, f: Finding, fingerprint: str, base: str) -> dict[str, Any]:
     place = f.location or Location(c.path, 1)
     # GitLab shows neither the name of the check nor its help, and wants a line where a finding has none.
-    words = " ".join([f"{f.code} {f.name}:", clean(f.message), *([f"Help: {clean(f.help)}"] if f.help else [])])
+    words = " ".join([clean(f"{f.code} {f.name}: {f.message}"), *([f"Help: {clean(f.help)}"] if f.help else [])])
     where = _location(from_base(place.path, base), max(1, place.line), max(1, place.line, place.end_line))
     return _entry(words, f.name, fingerprint, LEVELS[f.severity], where)
 

@@ -86,7 +86,7 @@ def _detail(f: Finding, c: Checked) -> Iterator[str]:
     if f.help:
         yield _xml(f"help: {f.help}")
     if f.evidence:
-        yield f"why: {', '.join(f.evidence)}, mycnf explain {f.code}"
+        yield _xml(f"why: {', '.join(f.evidence)}, mycnf explain {f.code}")
 
 
 def _line(f: Finding) -> str:

@@ -29,8 +29,8 @@ def concise(files: Sequence[Checked], page: Page) -> str:
     """One line a finding, for editors and grep."""
     if page.statistics:
         return statistics(files)
-    lines = [f"{_place(f, c)}: {f.code} {f.name} {f.option or ''}: {f.message}" for c in files for f in c.findings]
-    return "".join(clean(line.replace(" : ", ": ")) + "\n" for line in lines)
+    lines = [f"{_place(f, c)}: {f.code} {_subject(f)}: {f.message}" for c in files for f in c.findings]
+    return "".join(clean(line) + "\n" for line in lines)
 
 
 def statistics(files: Sequence[Checked]) -> str:
@@ -71,8 +71,13 @@ def _place(f: Finding, c: Checked) -> str:
     return f"{path}:{line}:{column}" if line else path
 
 
+def _subject(f: Finding) -> str:
+    return f"{f.name} {f.option}" if f.option else f.name
+
+
 def _block(f: Finding, c: Checked, *, colour: bool, several: bool) -> str:
-    head = f"{clean(_place(f, c))}  {painted(f.severity.value, f.severity, colour)}  {bold(f.name, colour)} {f.code}"
+    severity = painted(f.severity.value, f.severity, colour)
+    head = f"{clean(_place(f, c))}  {severity}  {bold(clean(f.name), colour)} {clean(f.code)}"
     aside = [c.target.label] if several else []
     aside += [f.confidence.value] if f.confidence.value != "certain" else []
     lines = [f"{head}  ({', '.join(aside)})" if aside else head]
@@ -82,7 +87,7 @@ def _block(f: Finding, c: Checked, *, colour: bool, several: bool) -> str:
     if f.help or f.fix:
         lines.append(_help(f))
     if f.evidence:
-        lines.append(wrap(f"{', '.join(f.evidence)} · mycnf explain {f.code}", "  why:  "))
+        lines.append(wrap(clean(f"{', '.join(f.evidence)} · mycnf explain {f.code}"), "  why:  "))
     return "\n".join(lines)
 
 

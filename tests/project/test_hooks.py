@@ -1,8 +1,13 @@
-"""The pre-commit hook picks option files, and runs a command that exists."""
+"""The pre-commit hook picks option files, runs a command that exists, and works under the real pre-commit."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,3 +48,90 @@ def test_entry_is_a_command(hook: dict[str, str]) -> None:
     assert program == "mycnf"
     assert build_parser().parse_args([*words, "a.cnf", "b.cnf"]).files == ["a.cnf", "b.cnf"]
     assert hook["require_serial"] == "true"
+
+
+BAD = "[mysqld]\nno_such_option = 1\n"
+GOOD = "[mysqld]\nmax_connections = 200\n"
+
+
+@pytest.fixture(scope="module")
+def hook_repository(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A git repository of the checkout's own files as they are now, as `pre-commit try-repo` wants it."""
+    folder = tmp_path_factory.mktemp("mycnf")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=checkout, capture_output=True, check=True).stdout.decode()
+    wanted = ("advisor/", "rules/", "probes/", "pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
+    for name in (n for n in listed.split("\0") if n.startswith(wanted) and (checkout / n).exists()):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(checkout / name, folder / name)
+    commit(folder)
+    return folder
+
+
+def commit(folder: Path) -> None:
+    """Make the folder a git repository with all that is in it."""
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.invalid", "-C", str(folder)]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
+        subprocess.run([*git, *words], check=True, capture_output=True, timeout=60)
+
+
+def pre_commit(repository: Path, *words: str, cache: Path) -> subprocess.CompletedProcess[str]:
+    """Run the real pre-commit in a repository, with environments of its own."""
+    if importlib.util.find_spec("pre_commit") is None:
+        pytest.skip("pre-commit is not installed")
+    environment = {**os.environ, "PRE_COMMIT_HOME": str(cache), "PRE_COMMIT_COLOR": "never"}
+    run = [sys.executable, "-m", "pre_commit", *words]
+    return subprocess.run(
+        run, cwd=repository, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def cache(hook_repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """pre-commit's environments, with the hook's installed once; skipped by name where the registry is out of reach."""
+    folder, empty = tmp_path_factory.mktemp("cache"), tmp_path_factory.mktemp("empty")
+    (empty / "README").write_text("no option file\n")
+    commit(empty)
+    ran = pre_commit(empty, "try-repo", str(hook_repository), "mycnf", "--all-files", cache=folder)
+    if re.search(r"from versions: none|NewConnectionError|name resolution", ran.stdout):
+        pytest.skip("pre-commit can't install the hook: the package registry is out of reach")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return folder
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository of option files, a good one and a bad one, with other files that the hook must leave alone."""
+    files = {"etc/mysql/my.cnf": BAD, "roles/db/my.cnf.d/server.cnf": GOOD, "openssl.cnf": BAD, "php.ini": BAD}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    commit(tmp_path)
+    return tmp_path
+
+
+def test_try_repo(hook_repository: Path, repository: Path, cache: Path) -> None:
+    """`pre-commit try-repo` finds the bad file, fails for it, and names no file that is none of ours."""
+    ran = pre_commit(repository, "try-repo", str(hook_repository), "mycnf", "--all-files", "--verbose", cache=cache)
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "etc/mysql/my.cnf:2:1  error  unknown-option OPT001" in ran.stdout
+    assert "2 files checked for" in ran.stdout
+    assert "openssl.cnf" not in ran.stdout
+    assert "php.ini" not in ran.stdout
+
+
+def test_configured_hook(checkout: Path, hook_repository: Path, repository: Path, cache: Path) -> None:
+    """With the example's configuration the hook judges for the server named there, and passes a mended file."""
+    revision = subprocess.run(
+        ["git", "-C", str(hook_repository), "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    example = (checkout / "examples" / "pre-commit-config.yaml").read_text()
+    assert example.count("ADDRESS") == example.count("COMMIT") == 1
+    config = example.replace("ADDRESS", str(hook_repository)).replace("COMMIT", revision)
+    (repository / ".pre-commit-config.yaml").write_text(config)
+    bad = pre_commit(repository, "run", "--all-files", cache=cache)
+    assert bad.returncode == 1
+    assert re.search(r"^2 files checked for MySQL 8\.4\.\d+: 1 error\.", bad.stdout, re.MULTILINE), bad.stdout
+    (repository / "etc" / "mysql" / "my.cnf").write_text(GOOD)
+    good = pre_commit(repository, "run", "--all-files", cache=cache)
+    assert good.returncode == 0, good.stdout
+    assert "Passed" in good.stdout

@@ -1,0 +1,88 @@
+"""What the program prints as JSON is what schemas/ publishes."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+from asking import CHECKOUT
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from nasty import nasty, nothing, page
+from referencing import Registry, Resource
+
+from advisor.__main__ import main
+from advisor.report.formats import render
+
+SCHEMAS = ("lint", "lint-line", "show", "rules")
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    """The published schema of that name, with the others at hand for what it refers to."""
+    contents = {s: json.loads((CHECKOUT / "schemas" / f"{s}.schema.json").read_text()) for s in SCHEMAS}
+    known: Registry[Any] = Registry().with_resources(
+        (f"{s}.schema.json", Resource.from_contents(c)) for s, c in contents.items()
+    )
+    return Draft202012Validator(contents[name], registry=known)
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What mycnf prints, run from the checkout."""
+    assert main(list(words)) in (0, 1)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_schemas_are_schemas(name: str) -> None:
+    """Each is valid by its own standard."""
+    Draft202012Validator.check_schema(validator(name).schema)
+
+
+@pytest.mark.parametrize("target", ["mysql-5.7", "mysql-8.4", "mariadb-10.11"])
+@pytest.mark.parametrize("file", ["bad.cnf", "refused.cnf"])
+def test_lint_and_show(capsys: pytest.CaptureFixture[str], target: str, file: str) -> None:
+    """The reports of the examples keep to the schemas."""
+    path = str(CHECKOUT / "examples" / file)
+    words = ("--target", target, path)
+    report = json.loads(printed(capsys, "lint", "--format", "json", *words))
+    assert report["files"][0]["findings"]
+    validator("lint").validate(report)
+    lines = printed(capsys, "lint", "--format", "jsonl", *words).splitlines()
+    assert len(lines) == len(report["files"][0]["findings"])
+    for line in lines:
+        validator("lint-line").validate(json.loads(line))
+    validator("show").validate(json.loads(printed(capsys, "show", "--format", "json", *words)))
+
+
+def test_nasty_findings() -> None:
+    """Whatever a file holds, the fields keep their types."""
+    for files in (nasty(), nothing(), []):
+        validator("lint").validate(json.loads(render("json", files, page())))
+        for line in render("jsonl", files, page()).splitlines():
+            validator("lint-line").validate(json.loads(line))
+
+
+def test_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    """The list of rules keeps to its schema."""
+    validator("rules").validate(json.loads(printed(capsys, "rules", "--format", "json")))
+
+
+@pytest.mark.parametrize(("name", "breaks"), [
+    ("lint", lambda r: r["files"][0]["findings"][0].pop("help")),
+    ("lint", lambda r: r["files"][0]["findings"][0].update(extra=1)),
+    ("lint", lambda r: r["files"][0]["findings"][0].update(severity="fatal")),
+    ("lint", lambda r: r.update(version=2)),
+    ("lint-line", lambda r: r.update(extra=1)),
+    ("lint-line", lambda r: r.pop("file")),
+])  # fmt: skip
+def test_schemas_refuse_others(name: str, breaks: Any) -> None:
+    """A field too many or too few, or a word that isn't one of ours, is refused."""
+    form = {"lint": "json", "lint-line": "jsonl"}[name]
+    report = json.loads(render(form, nasty()[:1], page()).partition('\n{"file"')[0])
+    validator(name).validate(report)
+    breaks(report)
+    with pytest.raises(ValidationError):
+        validator(name).validate(report)
