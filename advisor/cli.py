@@ -175,6 +175,20 @@ def _audit(p: argparse.ArgumentParser) -> None:
     _machine(p)
 
 
+def _preflight(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--snapshot", metavar="SNAP", help="look at saved facts instead of a running server")
+    p.add_argument(
+        "--root", metavar="DIR", help="read option files and service below DIR, such as a copy of /etc to be deployed"
+    )
+    p.add_argument("--service", metavar="UNIT", help="the systemd unit that starts the server (default: its own)")
+    _connection(p)
+    p.add_argument(
+        "--fail-on", choices=SEVERITIES, default="note", help="exit 1 from this severity up (default: note, anything)"
+    )
+    p.add_argument("--format", default="text", choices=("text", "json"), help="how to print it (default: text)")
+    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+
+
 def _collect(p: argparse.ArgumentParser) -> None:
     p.add_argument("-o", "--output", metavar="SNAP", required=True, help="the snapshot to write (mode 0600)")
     _window(p)
@@ -264,6 +278,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "show": ("the effective value of each option, and where it came from", _show),
     "upgrade": ("what a move to another version or flavour would refuse, change or ignore", _upgrade),
     "audit": ("a running server, its host and its files, judged with evidence", _audit),
+    "preflight": ("what a server's next restart would refuse, lose or change", _preflight),
     "collect": ("save what an audit reads as a snapshot", _collect),
     "explain": ("a rule or an option: what, why, the evidence", _explain),
     "rules": ("every rule, with what it needs", _rules),

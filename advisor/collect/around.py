@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.collect.files import Reader, environment_of, read_files
+from advisor.collect.files import Reader, environment_of, read_again, read_files
 from advisor.collect.host import NotProved, ServerClaim, open_root, prove, read_host
-from advisor.collect.service import read_service, service_of
-from advisor.facts import Unavailable
+from advisor.collect.service import read_service, service_of, usual_service
+from advisor.facts import Files, Unavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from advisor.collect.asking import Notes
     from advisor.collect.host.root import Root
-    from advisor.facts import Files, Host, Server, Service
+    from advisor.facts import Facts, Host, Server, Service
 
 
 class Around(NamedTuple):
@@ -50,6 +53,23 @@ def reader_of(server: Server) -> Reader:
 def _service(root: Root, pid: int) -> Service | None:
     name = service_of(root, pid)
     return read_service(root, name, environment_of(pid)) if name else None
+
+
+def service_at(facts: Facts, top: str, name: str) -> Service | None:
+    """The service as a directory has it that holds a copy of a host's files, / for this host; None for no such unit.
+
+    `name` is the service's; without it, it is the server's own, or the only one there under a usual name.
+    """
+    root, own = open_root(top), facts.service
+    wanted = name or (own.name if own else "") or usual_service(root)
+    return read_service(root, wanted, own.environment if own else None) if wanted else None
+
+
+def reread(facts: Facts, leading: Iterable[str], top: str = "") -> Facts:
+    """The facts with the option files that a start with these leading words reads, below `top` if it is given."""
+    files = facts.files or Files()
+    server = facts.server
+    return replace(facts, files=read_again(files, leading, named_files(server), reader_of(server), top=top))
 
 
 def claim_of(server: Server) -> ServerClaim:

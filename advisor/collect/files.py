@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import posixpath
 import pwd
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.process import SERVERS
+from advisor.collect.host.root import open_root
 from advisor.collect.persisted import NAME as PERSISTED
 from advisor.collect.persisted import read_persisted
 from advisor.exits import MycnfError
@@ -17,7 +19,7 @@ from advisor.optionfile.source import load
 from advisor.redact import redact_arguments, redact_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 # Every build reads the first two; the others are compiled in here and there, so they count where the server names them.
 EVERYWHERE = ("/etc/my.cnf", "/etc/mysql/my.cnf")
@@ -54,10 +56,7 @@ def read_files(
     read too. A file that can't be read is listed without a text.
     """
     start = start_of(pid, proc)
-    copies, folders = _copies(_tops(start, ()), reader)
-    missing = [path for path in dict.fromkeys(named) if path and path not in copies and _is_option_file(path)]
-    if missing:
-        copies, folders = _copies(_tops(start, missing), reader)
+    copies, folders = _read(start, named, reader, _here)
     persisted = os.path.join(datadir, PERSISTED)
     held = read_persisted(persisted)
     return Files(
@@ -71,6 +70,52 @@ def read_files(
         persisted_problem=held.problem,
         persisted_changed=held.changed,
     )
+
+
+def read_again(files: Files, leading: Iterable[str], named: Iterable[str], reader: Reader, *, top: str = "") -> Files:
+    """The option files as a start with these leading words reads them.
+
+    `top` is a directory that holds a copy of a host's files, read in their place; when they changed says nothing there.
+    """
+    start = start_with(leading)
+    root = open_root(top) if top else None
+
+    def inside(path: str) -> str:
+        return top.rstrip("/") + ((root.real(path) if root else None) or path)
+
+    copies, folders = _read(start, named, reader, inside if root else _here)
+    return replace(
+        files,
+        files=tuple(replace(copy, changed=0.0) if root else copy for copy in copies.values()),
+        group_suffix=start.group_suffix or files.group_suffix,
+        inferred=not (start.no_defaults or start.defaults_file),
+        folders=tuple(folders),
+    )
+
+
+def start_with(leading: Iterable[str]) -> Start:
+    """What the words right behind the program's name decide, where no process is there to be asked for the rest."""
+    said = dict(word.removeprefix("--").partition("=")[::2] for word in leading)
+    return Start(
+        no_defaults="no-defaults" in said,
+        defaults_file=said.get("defaults-file", ""),
+        extra_file=said.get("defaults-extra-file", ""),
+        group_suffix=said.get("defaults-group-suffix", ""),
+    )
+
+
+def _here(path: str) -> str:
+    return path
+
+
+def _read(
+    start: Start, named: Iterable[str], reader: Reader, place: Callable[[str], str]
+) -> tuple[dict[str, FileCopy], list[str]]:
+    """The files of that start and those that the server names beyond; `place` is where a path lies."""
+    named = list(dict.fromkeys(named))
+    copies, folders = _copies(_tops(start, (), place), reader, place)
+    missing = [path for path in named if path and path not in copies and _is_option_file(path, place)]
+    return _copies(_tops(start, missing, place), reader, place) if missing else (copies, folders)
 
 
 def start_of(pid: int, proc: str = "/proc") -> Start:
@@ -117,7 +162,7 @@ def _leading(arguments: tuple[str, ...]) -> list[tuple[str, str]]:
     return found
 
 
-def _tops(start: Start, named: list[str] | tuple[()]) -> list[str]:
+def _tops(start: Start, named: list[str] | tuple[()], place: Callable[[str], str]) -> list[str]:
     """The files that the server opens by itself, in its order; `named` stands where compiled-in places do."""
     if start.no_defaults:
         return []
@@ -127,25 +172,28 @@ def _tops(start: Start, named: list[str] | tuple[()]) -> list[str]:
     extra = [start.extra_file] if start.extra_file else []
     user = [os.path.join(start.user_home, ".my.cnf")] if start.user_home else []
     usual = dict.fromkeys([*EVERYWHERE, *named, *own, *extra, *user])
-    return [path for path in usual if os.path.lexists(path)]
+    return [path for path in usual if os.path.lexists(place(path))]
 
 
-def _copies(tops: list[str], reader: Reader) -> tuple[dict[str, FileCopy], list[str]]:
+def _copies(
+    tops: list[str], reader: Reader, place: Callable[[str], str]
+) -> tuple[dict[str, FileCopy], list[str]]:
     """Each file once, where it is read first, includes behind the file that names them; and the directories listed."""
     copies: dict[str, FileCopy] = {}
     folders: list[str] = []
 
     def take(path: str) -> bytes:
+        lies = place(path)
         try:
-            data = load(path).data
+            data = load(lies).data
         except (MycnfError, OSError):
-            copies.setdefault(path, _copy(path, None, included=path not in tops))
+            copies.setdefault(path, _copy(path, lies, None, included=path not in tops))
             raise
-        copies.setdefault(path, _copy(path, data, included=path not in tops))
+        copies.setdefault(path, _copy(path, lies, data, included=path not in tops))
         return data
 
     def names(folder: str) -> list[str]:
-        found = os.listdir(folder)
+        found = os.listdir(place(folder))
         folders.append(folder)
         return found
 
@@ -157,8 +205,8 @@ def _copies(tops: list[str], reader: Reader) -> tuple[dict[str, FileCopy], list[
     return copies, folders
 
 
-def _copy(path: str, data: bytes | None, *, included: bool) -> FileCopy:
-    found = os.stat(path) if os.path.exists(path) else None
+def _copy(path: str, lies: str, data: bytes | None, *, included: bool) -> FileCopy:
+    found = os.stat(lies) if os.path.exists(lies) else None
     mode, uid, gid = (found.st_mode & 0o7777, found.st_uid, found.st_gid) if found else (0, 0, 0)
     changed = found.st_ctime if found else 0.0
     if data is None:
@@ -167,8 +215,8 @@ def _copy(path: str, data: bytes | None, *, included: bool) -> FileCopy:
     return FileCopy(path, redacted.text, mode, uid, gid, redacted.lines, included, changed)
 
 
-def _is_option_file(path: str) -> bool:
-    return posixpath.basename(path) != PERSISTED and os.path.isfile(path)
+def _is_option_file(path: str, place: Callable[[str], str]) -> bool:
+    return posixpath.basename(path) != PERSISTED and os.path.isfile(place(path))
 
 
 def _strings(path: str) -> tuple[str, ...]:

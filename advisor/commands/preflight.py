@@ -1,0 +1,88 @@
+"""`mycnf preflight`: what the next restart of a running server would refuse, lose or change."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from advisor import exits
+from advisor.engine import RANK
+from advisor.model import Severity
+from advisor.narration import narrate
+from advisor.preflight import look
+from advisor.report.output import colour_wanted, write
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.facts import Facts
+    from advisor.preflight.item import Preflight
+
+
+def run(args: argparse.Namespace) -> int:
+    """Report on a server or a snapshot; exit 1 where a restart would refuse, lose or change something."""
+    found = look(_placed(_facts(args), args))
+    write(_render(found, args), args.output)
+    if found.facts.lost:
+        narrate(found.facts.lost)
+        return exits.CONNECTION
+    return exits.FINDINGS if _fails(found, args.fail_on) else exits.OK
+
+
+def _facts(args: argparse.Namespace) -> Facts:
+    if args.snapshot:
+        from advisor.snapshot import load
+
+        return load(args.snapshot)
+    from advisor.collect.collect import Request, collect
+    from advisor.collect.options import ConnectRequest
+    from advisor.commands.collect import CONNECTION
+
+    return collect(Request(ConnectRequest(**{name: getattr(args, name) for name in CONNECTION}), window=0))
+
+
+def _placed(facts: Facts, args: argparse.Namespace) -> Facts:
+    """With service and files as the next start finds them: by --root and --service, or as the unit says."""
+    from advisor.collect.around import reread
+    from advisor.preflight.command import next_command
+
+    running = next_command(replace(facts, service=None)).leading
+    if args.root is not None or args.service:
+        facts = _of_service(facts, args)
+    leading = next_command(facts).leading
+    if args.root is not None:
+        return reread(facts, leading, args.root)
+    return facts if args.snapshot or facts.files is None or leading == running else reread(facts, leading)
+
+
+def _of_service(facts: Facts, args: argparse.Namespace) -> Facts:
+    """With the service of --root and --service; MycnfError where there is none of that name."""
+    from advisor.collect.around import service_at
+
+    if args.root is not None and not os.path.isdir(args.root):
+        raise exits.MycnfError(f"--root {args.root} is no directory; name one that holds a copy of the host's files")
+    if args.snapshot and args.root is None:
+        raise exits.MycnfError("--service can't be read for a snapshot; say with --root where a copy of its files is")
+    name = args.service or ""
+    service = service_at(facts, args.root or "/", name if "." in name or not name else f"{name}.service")
+    if name and service is None:
+        where = f"below {args.root}" if args.root else "on this host"
+        raise exits.MycnfError(f"there is no unit {name} {where}; systemctl list-units --type=service tells the names")
+    return replace(facts, service=service)
+
+
+def _render(found: Preflight, args: argparse.Namespace) -> str:
+    if args.format == "json":
+        from advisor.report import preflightjson
+
+        return preflightjson.report(found)
+    from advisor.report import preflighttext
+
+    return preflighttext.report(found, colour_wanted(args.output))
+
+
+def _fails(found: Preflight, fail_on: str) -> bool:
+    if fail_on == "never":
+        return False
+    return any(RANK[item.severity] <= RANK[Severity(fail_on)] for item in found.items)

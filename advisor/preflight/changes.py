@@ -1,0 +1,151 @@
+"""Which variables will have another value after the restart."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Location, Origin, Severity
+from advisor.preflight.command import running_arguments
+from advisor.preflight.item import Item, Kind
+from advisor.preflight.remedy import place_for, remedies
+from advisor.preflight.why import Case, why
+from advisor.redact import MASK, redact_value
+from advisor.verdict.compare import same
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from advisor.facts import Facts
+    from advisor.preflight.outlook import Outlook
+    from rules.known import Known
+
+# Servers move these by themselves while they run, or make them anew at each start.
+RESTLESS = frozenset(
+    (
+        *("gtid_binlog_pos", "gtid_binlog_state", "gtid_current_pos", "gtid_executed", "gtid_owned", "gtid_purged"),
+        *("gtid_slave_pos", "innodb_log_file_buffering", "innodb_thread_sleep_delay", "server_uid", "server_uuid"),
+        *("version", "wsrep_start_position"),
+    )
+)
+# A server reads its files shortly before the moment from which it counts its uptime, in whole seconds.
+STARTING = 2.0
+# Kinds of values that servers don't complete by themselves, as they do paths and names of hosts.
+PLAIN = frozenset({"bool", "int", "uint", "double", "enum"})
+NUMBERS = frozenset({"int", "uint"})
+
+
+def changes(facts: Facts, now: Known, views: Mapping[str, Outlook]) -> Iterator[Item]:
+    """One item for each variable that changes; a value that the server itself makes of an unchanged line is none."""
+    clock = _Clock(facts)
+    for name, view in views.items():
+        if name in RESTLESS or _stays(name, view, now):
+            continue
+        case = _case(name, view, now, clock)
+        kind = _kind(case)
+        if kind is not None:
+            yield _item(kind, case, facts, now)
+
+
+def _stays(name: str, view: Outlook, now: Known) -> bool:
+    """Whether the value is the same; where a password was masked nobody can tell, and it counts as such."""
+    running = now.server.variables[name]
+    if MASK in f"{running}{view.value}":
+        return True
+    if view.value is None:
+        return False
+    option = now.catalog.find_variable(name)
+    return view.value == running if option is not None and option.kind in NUMBERS else same(view.value, running)
+
+
+def _case(name: str, view: Outlook, now: Known, clock: _Clock) -> Case:
+    setting, option = now.settings.get(name), now.catalog.find_variable(name)
+    return Case(
+        name=name,
+        running=now.server.variables[name],
+        view=view,
+        origin=setting.origin if setting else Origin.UNKNOWN,
+        place=setting.location if setting else None,
+        told=bool(now.server.origins),
+        touched=clock.touched(view),
+        dynamic=option is None or bool(option.dynamic),
+        plain=option is not None and option.kind in PLAIN,
+    )
+
+
+class _Clock:
+    """When the server started, and what may have changed since."""
+
+    def __init__(self, facts: Facts) -> None:
+        try:
+            self._started = datetime.fromisoformat(facts.taken_at).timestamp() - facts.server.uptime - STARTING
+        except (ValueError, OverflowError):
+            self._started = 0.0
+        self._files = facts.files
+        self._words = frozenset(running_arguments(facts.files))
+
+    def touched(self, view: Outlook) -> bool:
+        """Whether what sets the next value may be newer than the running server; where nobody knows, it may."""
+        if view.line is None or self._files is None:
+            return True
+        if view.source is Origin.COMMAND_LINE:
+            line = view.line.placed.line
+            return not self._words & {f"--{line.name}", f"--{line.name}={line.value}", f"-{line.name}{line.value}"}
+        if view.source is Origin.PERSISTED:
+            return self._is_later(self._files.persisted_changed)
+        path = view.line.placed.path
+        return self._is_later(next((c.changed for c in self._files.files if c.path == path), 0.0))
+
+    def _is_later(self, changed: float) -> bool:
+        return not changed or changed > self._started
+
+
+def _kind(case: Case) -> Kind | None:
+    """Lost, changed, or None where the server itself made the running value out of what it reads again."""
+    view = case.view
+    if view.cause:
+        return Kind.CHANGED
+    if not case.told and case.origin is not Origin.COMMAND_LINE:
+        return _inferred_kind(case)
+    if case.origin is Origin.RUNTIME:
+        return Kind.LOST
+    return Kind.CHANGED if case.touched else None
+
+
+def _inferred_kind(case: Case) -> Kind | None:
+    """Where the server doesn't tell: an unchanged line that differs was set over, if that can be done at run time."""
+    if case.view.line is not None:
+        return Kind.CHANGED if case.touched else Kind.LOST if case.dynamic else None
+    if case.view.value is None:
+        return None
+    return Kind.LOST if case.dynamic else Kind.CHANGED if case.plain else None
+
+
+def _item(kind: Kind, case: Case, facts: Facts, now: Known) -> Item:
+    view, name = case.view, case.name
+    option = now.catalog.find_variable(name)
+    sure = case.told and view.value is not None
+    sure = sure and (view.line.certain if view.line else case.origin is not Origin.COMPILED or bool(view.cause))
+    return Item(
+        kind=kind,
+        severity=Severity.NOTE if view.cause else Severity.WARNING,
+        confidence=Confidence.CERTAIN if sure else Confidence.LIKELY,
+        message=why(kind, case, facts),
+        variable=name,
+        option=option.name if option else None,
+        running=redact_value(name, case.running),
+        following=None if view.value is None else redact_value(name, view.value),
+        origin=case.origin if case.told else None,
+        source=view.source,
+        location=_location(view),
+        actions=() if view.cause else remedies(name, kind, view, now),
+        write_at=place_for(view, facts.files, now),
+        cause=view.cause,
+    )
+
+
+def _location(view: Outlook) -> Location | None:
+    if view.line is None:
+        return None
+    line = view.line.placed.line
+    return Location(view.line.placed.path, line.number, line.column, line.number, line.end_column)

@@ -1,0 +1,125 @@
+"""What the operating system's limit on open files leaves of the settings that need files.
+
+Servers ask for as many files as connections and table caches may need, take what they get, and lower the settings to
+that. All formulas as the servers themselves showed: tests ask them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Origin
+
+if TYPE_CHECKING:
+    from advisor.preflight.command import Command
+    from advisor.preflight.outlook import Outlook
+    from rules.known import Known
+
+FILES = "open_files_limit"
+CONNECTIONS = "max_connections"
+TABLES = "table_open_cache"
+INSTANCES = "table_open_cache_instances"
+LEAST_TABLES = 400  # MySQL lowers the table cache no further, and keeps room for as many
+MYSQL_EXTRA, MARIADB_EXTRA = 10, 32
+MARIADB_KEPT = 30  # files that MariaDB leaves to others when it lowers its table cache
+MARIADB_LEAST_TABLES = 200
+MARIADB_INSTANCES = 8
+UNLIMITED = 1 << 20
+
+
+def clip(views: dict[str, Outlook], now: Known, command: Command) -> None:
+    """Lower what the next start's limit won't bear; where the limit can't be told, what it decides is unknown."""
+    if FILES not in views:
+        return
+    wanted = {name: _number(views, name) for name in (CONNECTIONS, TABLES)}
+    connections, tables = wanted[CONNECTIONS] or _now(now, CONNECTIONS), wanted[TABLES] or _now(now, TABLES)
+    if connections is None or tables is None:
+        return
+    (_mariadb if now.target.is_mariadb else _mysql)(views, now, command, connections, tables)
+
+
+def _mysql(views: dict[str, Outlook], now: Known, command: Command, connections: int, tables: int) -> None:
+    asked = max(10 + connections + 2 * tables, 5 * connections, _line_number(views, FILES) or 5000)
+    granted = _granted_mysql(asked, now, command)
+    _put(views, FILES, granted, now)
+    room = min(granted, asked) if granted is not None else None
+    if room is None:
+        return
+    fewer = min(connections, max(room - MYSQL_EXTRA - 2 * LEAST_TABLES, 1))
+    if fewer < connections:
+        _put(views, CONNECTIONS, fewer, now)
+    left = max((room - MYSQL_EXTRA - fewer) // 2, LEAST_TABLES)
+    if left < tables:
+        _put(views, TABLES, left, now)
+
+
+def _granted_mysql(asked: int, now: Known, command: Command) -> int | None:
+    """MySQL keeps a limit that is higher than what it asks for."""
+    running = _now(now, FILES)
+    if command.limit is None:
+        return running if running is not None and (asked <= running or _at_the_end(now, running)) else None
+    soft, hard = (UNLIMITED if part is None else part for part in command.limit)
+    if soft >= asked:
+        return soft
+    return asked if asked <= hard else soft
+
+
+def _mariadb(views: dict[str, Outlook], now: Known, command: Command, connections: int, tables: int) -> None:
+    extra = MARIADB_EXTRA + (_number(views, "extra_max_connections") or _now(now, "extra_max_connections") or 1)
+    line = _line_number(views, INSTANCES)
+    instances = line or MARIADB_INSTANCES
+    asked = extra + connections + 2 * tables * instances
+    asked = max(asked, 5 * (connections + extra - MARIADB_EXTRA), _line_number(views, FILES) or 0)
+    granted = _granted_mariadb(asked, now, command)
+    _put(views, FILES, granted, now)
+    if granted is None:
+        return
+    fitting = min(max((granted - MARIADB_EXTRA - connections) // 2 // max(tables, 1), 1), instances)
+    _put(views, INSTANCES, fitting, now)
+    left = max((granted - MARIADB_KEPT - connections) // 2 // fitting, MARIADB_LEAST_TABLES)
+    if left < tables:
+        _put(views, TABLES, left, now)
+
+
+def _granted_mariadb(asked: int, now: Known, command: Command) -> int | None:
+    """MariaDB takes no more than it asks for."""
+    running = _now(now, FILES)
+    if command.limit is not None:
+        hard = UNLIMITED if command.limit[1] is None else command.limit[1]
+        return min(asked, hard)
+    if running is None:
+        return None
+    return asked if asked <= running else running if _at_the_end(now, running) else None
+
+
+def _at_the_end(now: Known, running: int) -> bool:
+    """Whether the process runs at its hard limit, which a new one will meet again."""
+    process = now.host.process if now.has("host") else None
+    limit = process.limit("nofile") if process else None
+    return limit is not None and limit.hard == running
+
+
+def _put(views: dict[str, Outlook], name: str, value: int | None, now: Known) -> None:
+    """A number that was found; one that can't be told leaves a default as it is, and else is said to be unknown."""
+    view = views[name]
+    if value is None:
+        if view.source is not Origin.COMPILED or name == FILES:
+            views[name] = view._replace(value=now.server.variables[name])
+    else:
+        views[name] = view._replace(value=str(value))
+
+
+def _number(views: dict[str, Outlook], name: str) -> int | None:
+    view = views.get(name)
+    return int(view.value) if view is not None and view.value is not None and view.value.isdigit() else None
+
+
+def _line_number(views: dict[str, Outlook], name: str) -> int | None:
+    """What a line asks for; a default is 0 or nobody's wish."""
+    view = views.get(name)
+    return _number(views, name) if view is not None and view.line is not None else None
+
+
+def _now(now: Known, name: str) -> int | None:
+    text = now.server.variables.get(name, "")
+    return int(text) if text.isdigit() else None

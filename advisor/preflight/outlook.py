@@ -1,0 +1,117 @@
+"""What each variable will be after the restart, and which line says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.model import Origin
+from advisor.verdict.settings import SET, Settings, notation
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Catalog
+    from advisor.preflight.sources import Start
+    from advisor.verdict import LineVerdict
+    from rules.known import Known
+
+# Further variables that show the same setting and are no option themselves.
+MIRRORS = {
+    "default_storage_engine": ("storage_engine",),
+    "long_query_time": ("log_slow_query_time",),
+    "transaction_isolation": ("tx_isolation",),
+    "transaction_read_only": ("tx_read_only",),
+    "default_time_zone": ("time_zone",),
+}
+# Servers call these compiled in where a file sets them (ASK-18; all options that take a harmless value were tried).
+MISTOLD = frozenset(
+    (
+        *("character_set_filesystem", "character_set_server", "default_storage_engine", "enable_cascade_triggers"),
+        *("enable_secondary_engine_statistics", "lc_messages", "lc_time_names", "log_bin", "storage_engine"),
+        *("time_zone", "transaction_isolation", "tx_isolation"),
+    )
+)
+# What a session's variables are on an untouched server; no option sets them.
+SWITCHES = {
+    "check_constraint_checks": "ON",
+    "foreign_key_checks": "ON",
+    "sql_auto_is_null": "OFF",
+    "sql_big_selects": "ON",
+    "sql_buffer_result": "OFF",
+    "sql_log_off": "OFF",
+    "sql_notes": "ON",
+    "sql_quote_show_create": "ON",
+    "sql_select_limit": "18446744073709551615",
+    "sql_warnings": "OFF",
+    "system_versioning_asof": "DEFAULT",
+    "time_zone": "SYSTEM",
+    "unique_checks": "ON",
+}
+
+
+class Outlook(NamedTuple):
+    """A variable's value after the restart, None where nobody can tell it here.
+
+    `line` is what sets it, None for a default; `cause` are the variables that it follows where it is sized by them.
+    """
+
+    value: str | None
+    source: Origin
+    line: LineVerdict | None = None
+    cause: tuple[str, ...] = ()
+
+
+def outlooks(now: Known, start: Start) -> dict[str, Outlook]:
+    """Every variable of the running server by name, before those that follow others are sized."""
+    settings = Settings.from_file(start.verdict)
+    lines = lines_by_variable(start, now.catalog)
+    others = _other_names(now.catalog)
+    found = {}
+    for name in now.server.variables:
+        if name in start.unnamed:
+            found[name] = Outlook(start.unnamed[name], Origin.PERSISTED)
+        elif name in lines:
+            line = lines[name]
+            variable = (line.option.variable if line.option else None) or line.canonical or name
+            found[name] = Outlook(settings.text(variable), start.origin(line), line)
+        else:
+            found[name] = Outlook(_default(name, now, others.get(name, ())), Origin.COMPILED)
+    return found
+
+
+def lines_by_variable(start: Start, catalog: Catalog) -> dict[str, LineVerdict]:
+    """The line that counts for each variable; two names of one setting share the later line of both."""
+    found: dict[str, LineVerdict] = {}
+    others = _other_names(catalog)
+    for canonical, line in start.verdict.effective.items():
+        for name in (canonical, *others.get(canonical, ())):
+            option = catalog.get(name)
+            found[(option.variable if option else None) or name] = line
+    return found
+
+
+def _other_names(catalog: Catalog) -> dict[str, tuple[str, ...]]:
+    """For each name of a setting that has several, the others."""
+    groups = {name: [name, *mirrors] for name, mirrors in MIRRORS.items()}
+    for name, raw in catalog.options.items():
+        if raw.get("alias_of"):
+            groups.setdefault(raw["alias_of"], [raw["alias_of"]]).append(name)
+    return {name: tuple(n for n in group if n != name) for group in groups.values() for name in group}
+
+
+def _default(name: str, now: Known, others: tuple[str, ...]) -> str | None:
+    """What an untouched server has, or this one where nobody set the variable: it knows its own defaults best."""
+    running = now.server.variables[name]
+    told = bool(now.server.origins) and name not in MISTOLD
+    if told and not any(_is_set(n, now) for n in (name, *others)):
+        return running
+    if name in SWITCHES:
+        return SWITCHES[name]
+    option = now.catalog.find_variable(name) or next((o for n in others if (o := now.catalog.get(n))), None)
+    if option is None:
+        return running
+    text = option.running if option.running is not None else notation(option, option.default)
+    return running if text is None and not told else text
+
+
+def _is_set(name: str, now: Known) -> bool:
+    setting = now.settings.get(name)
+    return setting is not None and setting.origin in SET

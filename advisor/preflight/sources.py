@@ -1,0 +1,147 @@
+"""All that the next start reads, in its order, judged as one: files, then the command line, then persisted values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.carriers.arguments import arguments_set
+from advisor.carriers.document import Document
+from advisor.carriers.piece import straight
+from advisor.model import Location, Origin
+from advisor.optionfile import groups_read, resolve
+from advisor.optionfile.lines import Kind, Line, Placed, Resolved
+from advisor.preflight.command import COMMAND_LINE
+from advisor.verdict import judge_file
+from advisor.verdict.number import leading_digits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from advisor.catalog.load import Catalog
+    from advisor.facts import Facts, Files
+    from advisor.preflight.command import Argument, Command
+    from advisor.verdict import FileVerdict, LineVerdict
+
+GROUP = "mysqld"
+INSTALLED = "installed plugins"
+LOAD_PERSISTED = "persisted_globals_load"
+NUMBERS = frozenset({"int", "uint"})
+
+
+class Stray(NamedTuple):
+    """A word of the command line that is no option, at which servers stop."""
+
+    message: str
+    location: Location
+
+
+class Start(NamedTuple):
+    """The next start's options: the verdict on all of them, and which of the places are command line and persisted.
+
+    `unnamed` are persisted values by variable for which the catalog knows no option.
+    """
+
+    verdict: FileVerdict
+    strays: tuple[Stray, ...]
+    commanded: frozenset[str]
+    persisted_at: str
+    unnamed: dict[str, str]
+    reads_persisted: bool
+
+    def origin(self, line: LineVerdict) -> Origin:
+        """Where a line comes from."""
+        if line.placed.path == self.persisted_at:
+            return Origin.PERSISTED
+        return Origin.COMMAND_LINE if line.placed.path in self.commanded else Origin.FILE
+
+
+def judge_start(facts: Facts, command: Command, catalog: Catalog) -> Start:
+    """The verdict on what the next start reads; where no files were collected it is that of the command line alone."""
+    files = facts.files
+    lines, strays = _command_lines(command.arguments, catalog)
+    resolved = _file_options(files, catalog)
+    before = [*_plugins(facts), *resolved.options, *lines]
+    verdict = judge_file(resolved._replace(options=tuple(before)), catalog)
+    reads = _reads_persisted(verdict, command, catalog)
+    held = (files.persisted_options or ()) if files and reads else ()
+    persisted = list(_persisted_lines(files, catalog)) if files and reads else []
+    if persisted:
+        verdict = judge_file(resolved._replace(options=(*before, *persisted)), catalog)
+    return Start(
+        verdict=verdict,
+        strays=strays,
+        commanded=frozenset({COMMAND_LINE, *(argument.path for argument in command.arguments)}),
+        persisted_at=files.persisted if files else "",
+        unnamed={o.name: o.value for o in held if catalog.find_variable(o.name) is None},
+        reads_persisted=reads,
+    )
+
+
+def _reads_persisted(verdict: FileVerdict, command: Command, catalog: Catalog) -> bool:
+    """MySQL 8 and later do, unless they are told not to, or to read no file at all."""
+    if not catalog.target.since("mysql", 8) or "--no-defaults" in command.leading:
+        return False
+    line = verdict.effective.get(LOAD_PERSISTED)
+    return line is None or line.value != "FALSE"
+
+
+def _file_options(files: Files | None, catalog: Catalog) -> Resolved:
+    if files is None:
+        return Resolved((), (), ())
+    target = catalog.target
+    read = resolve(
+        files.tops, flavour=target.flavour, version=target.version, loader=files.read, lister=files.names
+    )
+    suffix = files.group_suffix
+    return read._replace(options=tuple(_without(suffix, read.options, catalog))) if suffix else read
+
+
+def _without(suffix: str, options: Iterable[Placed], catalog: Catalog) -> Iterator[Placed]:
+    """The options of [mysqld_two] as if they stood in [mysqld], for a server that was told to read that group too."""
+    own = groups_read(catalog.target)
+    for placed in options:
+        group = placed.line.group or ""
+        plain = group.removesuffix(suffix)
+        yield Placed(placed.path, placed.line._replace(group=plain)) if plain != group and plain in own else placed
+
+
+def _plugins(facts: Facts) -> Iterator[Placed]:
+    """Plugins that stand in mysql.plugin are loaded again, so that their options in files are known."""
+    libraries = [f"{plugin.name}={plugin.library}" for plugin in facts.server.plugins if plugin.library]
+    if libraries:
+        value = ";".join(dict.fromkeys(libraries))
+        yield Placed(INSTALLED, Line(Kind.OPTION, 0, "", GROUP, "plugin_load_add", value, value))
+
+
+def _command_lines(arguments: tuple[Argument, ...], catalog: Catalog) -> tuple[list[Placed], tuple[Stray, ...]]:
+    """The words as option lines that have the places of the words; each word is a line of a document of our own."""
+    text = "\n".join(argument.text.replace("\n", " ") for argument in arguments)
+    pieces, at = [], 0
+    for argument in arguments:
+        pieces.append(straight(text[at : at + len(argument.text)], at))
+        at += len(argument.text) + 1
+    read = arguments_set(Document(COMMAND_LINE, text), COMMAND_LINE, pieces).read(catalog)
+    lines = [_at(line, arguments[line.number - 1]) for line in read.order]
+    strays = tuple(_stray(stray.message, arguments[stray.location.line - 1]) for stray in read.strays)
+    return lines, strays
+
+
+def _at(line: Line, argument: Argument) -> Placed:
+    column = argument.column
+    return Placed(argument.path, line._replace(number=argument.line, column=column, end_column=column, group=GROUP))
+
+
+def _stray(message: str, argument: Argument) -> Stray:
+    return Stray(message, Location(argument.path, argument.line, argument.column))
+
+
+def _persisted_lines(files: Files, catalog: Catalog) -> Iterator[Placed]:
+    """As the server takes them: without a word about what it doesn't know, and numbers by their digits alone."""
+    for held in files.persisted_options or ():
+        option = catalog.find_variable(held.name)
+        if option is not None:
+            value = str(leading_digits(held.value)[0]) if option.kind in NUMBERS else held.value
+            name = f"loose_{option.name}"
+            end = held.column + len(held.name)
+            line = Line(Kind.OPTION, held.line, "", GROUP, name, value, value, held.column, end)
+            yield Placed(files.persisted, line)

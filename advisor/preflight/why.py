@@ -1,0 +1,113 @@
+"""In plain words: how a value came to run, and what takes its place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.facts.files import WORLD_WRITABLE
+from advisor.model import Origin
+from advisor.preflight.item import Kind
+
+if TYPE_CHECKING:
+    from advisor.facts import Facts
+    from advisor.model import Location
+    from advisor.preflight.outlook import Outlook
+
+NEWCOMERS = {
+    Origin.PERSISTED: "It was persisted after the server started.",
+    Origin.COMMAND_LINE: "It was put on the service's command line after the server started.",
+}
+
+
+class Case(NamedTuple):
+    """One variable whose value differs, and what is known of it.
+
+    `told` says that the server tells where values come from, `touched` that what sets the next value may be newer than
+    the running server, `dynamic` that the variable can be set at run time, `plain` that a server doesn't complete it.
+    """
+
+    name: str
+    running: str
+    view: Outlook
+    origin: Origin
+    place: Location | None
+    told: bool
+    touched: bool
+    dynamic: bool
+    plain: bool
+
+
+def why(kind: Kind, case: Case, facts: Facts) -> str:
+    """One or two sentences."""
+    cause = case.view.cause
+    if cause:
+        return f"It follows {' and '.join(cause)}, which {'changes' if len(cause) == 1 else 'change'}."
+    past = _past(kind, case, facts) if case.told else _guessed(case)
+    return f"{past} {_future(case)}"
+
+
+def _guessed(case: Case) -> str:
+    """Of a server that doesn't tell."""
+    if case.origin is Origin.COMMAND_LINE:
+        return "It was given on the command line."
+    if case.view.line is None:
+        return "It was set at run time, or its line was taken out." if case.dynamic else "Its line was taken out."
+    if not case.touched:
+        return "It was set at run time: the file is older than the running server."
+    since = "the file was edited after the server started"
+    return f"It was set at run time, or {since}." if case.dynamic else f"{since[0].upper()}{since[1:]}."
+
+
+def _past(kind: Kind, case: Case, facts: Facts) -> str:
+    origin, source = case.origin, case.view.source
+    if kind is Kind.LOST:
+        return "It was set at run time."
+    if case.view.line is None or source is not origin:
+        return _gone(case, facts) if source is Origin.COMPILED else _newcomer(case, facts)
+    if origin is Origin.PERSISTED:
+        return "It was persisted anew."
+    if origin is Origin.COMMAND_LINE:
+        return "The service's command line was changed after the server started."
+    return "The file was edited after the server started."
+
+
+def _newcomer(case: Case, facts: Facts) -> str:
+    """Another source than the one that the running value came from."""
+    if case.origin in (Origin.PERSISTED, Origin.COMMAND_LINE) and case.view.source is Origin.FILE:
+        return _gone(case, facts)
+    return NEWCOMERS.get(case.view.source, "The line was written after the server started.")
+
+
+# What set the running value and sets it no more.
+GONE = {
+    Origin.PERSISTED: "It was persisted, and is not any more.",
+    Origin.COMMAND_LINE: "It was given on the command line, and is not any more.",
+    # As servers say of a few variables that files set (ASK-18).
+    Origin.COMPILED: "It is not this version's default, so a line that set it was probably taken out.",
+}
+
+
+def _gone(case: Case, facts: Facts) -> str:
+    if case.origin in GONE:
+        return GONE[case.origin]
+    if case.place is None:
+        return "The line that set it was taken out."
+    copy = next((c for c in (facts.files.files if facts.files else ()) if c.path == case.place.path), None)
+    if copy is None or copy.text is None:
+        return f"{case.place.path}, which set it, is not read any more."
+    if copy.mode & WORLD_WRITABLE:
+        return f"{copy.path}, which set it, is writable for everybody now, so servers ignore it."
+    return f"The line of {copy.path} that set it was taken out."
+
+
+def _future(case: Case) -> str:
+    """What sets the value next time."""
+    view = case.view
+    if view.line is None:
+        if view.source is Origin.PERSISTED:
+            return "The persisted value takes its place."
+        return "No file sets it: the next start takes the default."
+    place = view.line.placed
+    if not place.line.number:
+        return "The next start takes it from the command line."
+    return f"The next start takes {place.path}:{place.line.number}."
