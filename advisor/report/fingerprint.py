@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from advisor.engine import by_place
 from advisor.report.where import from_base
 
 if TYPE_CHECKING:
@@ -14,21 +15,34 @@ if TYPE_CHECKING:
     from advisor.report import Checked
 
 LENGTH = 32
+SHOWN = ""
+SUPPRESSED = "suppressed"
+BASELINED = "baselined"
 
 
-def fingerprinted(files: Sequence[Checked], base: str) -> Iterator[tuple[Checked, Finding, str]]:
-    """Every finding with its fingerprint, 32 hexadecimal digits that no other finding of the run has.
+def fingerprinted(files: Sequence[Checked], base: str) -> Iterator[tuple[Checked, Finding, str, str]]:
+    """Every finding, left out or not, with its fingerprint and with SHOWN, SUPPRESSED or BASELINED.
 
-    It is made of rule, file, group, option as written and, among findings that share these, the place in their order:
-    a target named by its series would otherwise change every fingerprint with each release of the server.
+    A fingerprint is 32 hexadecimal digits that no other finding of the run has. It is made of rule, file, group, option
+    as written and, among findings that share these, the place in their order. The target is no part of it: each release
+    of a series would change it. Findings that are left out count, so that suppressing one changes no other.
     """
     seen: dict[str, int] = {}
     for checked in files:
-        for finding in checked.findings:
+        for finding, state in _in_order(checked):
             path = from_base(finding.location.path if finding.location else checked.path, base)
             key = "\0".join((finding.code, path, finding.group or "", finding.option or ""))
             seen[key] = seen.get(key, 0) + 1
-            yield checked, finding, digest(f"{key}\0{seen[key]}")
+            yield checked, finding, digest(f"{key}\0{seen[key]}"), state
+
+
+def _in_order(c: Checked) -> Iterator[tuple[Finding, str]]:
+    if not c.suppressed and not c.baselined:
+        yield from ((finding, SHOWN) for finding in c.findings)
+        return
+    states = {id(f): SUPPRESSED for f in c.suppressed} | {id(f): BASELINED for f in c.baselined}
+    for finding in by_place([*c.findings, *c.suppressed, *c.baselined]):
+        yield finding, states.get(id(finding), SHOWN)
 
 
 def digest(key: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.model import Location, Severity
 from advisor.redact import clean
-from advisor.report.fingerprint import digest, fingerprinted
+from advisor.report.fingerprint import SHOWN, digest, fingerprinted
 from advisor.report.jsonform import dumps
 from advisor.report.where import from_base
 
@@ -22,7 +22,8 @@ LEVELS = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: 
 
 def report(files: Sequence[Checked], page: Page) -> str:
     """A list with one entry for a finding, and one for a file that could not be read."""
-    found = [_finding(c, f, mark, page.base) for c, f, mark in fingerprinted(files, page.base)]
+    marked = fingerprinted(files, page.base)
+    found = [_finding(c, f, mark, page.base) for c, f, mark, state in marked if state == SHOWN]
     return dumps([*found, *(_unread(path, why, page.base) for path, why in dict(page.broken).items())])
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor import __version__
 from advisor.redact import clean
-from advisor.report.fingerprint import fingerprinted
+from advisor.report.fingerprint import BASELINED, SHOWN, SUPPRESSED, fingerprinted
 from advisor.report.jsonform import dumps
 from advisor.report.sarifrules import descriptor, message
 from advisor.report.where import from_base
@@ -19,17 +19,22 @@ if TYPE_CHECKING:
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"  # the name that code scanning gives to the top of the repository
+# Said of all results or of none.
+SUPPRESSIONS: dict[str, dict[str, Any]] = {
+    SHOWN: {"suppressions": []},
+    SUPPRESSED: {"suppressions": [{"kind": "inSource"}]},
+    BASELINED: {"suppressions": [{"kind": "external"}]},
+}
 # RFC 3986's unreserved characters, and those of the others that mean nothing within a path.
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/!$&'()*+,;=@")
 
 
 def report(files: Sequence[Checked], page: Page) -> str:
     """The log with its one run; findings that were suppressed or that a baseline knows are marked as such."""
-    shown = [c._replace(findings=(*c.findings, *c.suppressed, *c.baselined)) for c in files]
-    names = {f.code: f.name for c in shown for f in c.findings}
+    marks = list(fingerprinted(files, page.base))
+    names = {f.code: f.name for _, f, _, _ in marks}
     index = {code: i for i, code in enumerate(sorted(names))}
-    marks = list(fingerprinted(shown, page.base))
-    marked = any(c.suppressed or c.baselined for c in files)
+    marked = any(state != SHOWN for _, _, _, state in marks)
     run = {
         "tool": {"driver": _driver([descriptor(code, names[code]) for code in index])},
         "invocations": [_invocation(page)],
@@ -39,7 +44,10 @@ def report(files: Sequence[Checked], page: Page) -> str:
             for path in dict.fromkeys(c.path for c in files)
         ],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(c, f, mark, index[f.code], page.base, marked=marked) for c, f, mark in marks],
+        "results": [
+            _result(c, f, mark, index[f.code], page.base) | (SUPPRESSIONS[state] if marked else {})
+            for c, f, mark, state in marks
+        ],
     }
     return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
@@ -59,7 +67,7 @@ def _notification(path: str, why: str, base: str) -> dict[str, Any]:
     return {"level": "error", "message": message(why), "locations": [location]}
 
 
-def _result(c: Checked, f: Finding, mark: str, rule: int, base: str, *, marked: bool) -> dict[str, Any]:
+def _result(c: Checked, f: Finding, mark: str, rule: int, base: str) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": f.code,
         "ruleIndex": rule,
@@ -71,15 +79,7 @@ def _result(c: Checked, f: Finding, mark: str, rule: int, base: str, *, marked: 
     }
     if f.fix and f.location and _is_text(f.fix):
         result["fixes"] = [_fix(f.fix, f, f.location.path, base)]
-    if marked:
-        result["suppressions"] = _suppressions(c, f)
     return result
-
-
-def _suppressions(c: Checked, f: Finding) -> list[dict[str, str]]:
-    if any(f is other for other in c.suppressed):
-        return [{"kind": "inSource"}]
-    return [{"kind": "external"}] if any(f is other for other in c.baselined) else []
 
 
 def _properties(c: Checked, f: Finding) -> dict[str, Any]:

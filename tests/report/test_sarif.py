@@ -162,6 +162,19 @@ def test_fingerprints_bear_moved_lines() -> None:
     assert len(set(everything)) == len(everything) == 4
 
 
+def test_suppressing_one_leaves_the_others_alone() -> None:
+    """Of two findings on one option, the second keeps its fingerprint when the first is suppressed."""
+    (clean,) = nothing()
+    first, second = (nasty()[0].findings[n]._replace(code="TST000", option="a", group="g") for n in (0, 1))
+    both = run_of([clean._replace(findings=(first, second))])["results"]
+    one = run_of([clean._replace(findings=(second,), suppressed=(first,))])["results"]
+    assert [r["partialFingerprints"] for r in one] == [r["partialFingerprints"] for r in both]
+    assert [r["suppressions"] for r in one] == [[{"kind": "inSource"}], []]
+    shown = clean._replace(findings=(second,), suppressed=(first,))
+    (entry,) = json.loads(render("gitlab", [shown], page()))
+    assert entry["fingerprint"] == one[1]["partialFingerprints"]["mycnf/v1"]
+
+
 def test_suppressed_findings_are_marked() -> None:
     """Findings that a comment or a baseline silences are there with their reason; without any, nothing is said."""
     first, second, _ = nasty()
