@@ -167,3 +167,11 @@ def test_the_example_is_accepted() -> None:
     document = tomllib.loads(Path(CHECKOUT / "examples" / "mycnf.toml").read_text("utf-8"))
     assert set(document) >= {"target", "house", "per-file-ignores"}
     assert JUDGE.is_valid(document)
+
+
+def test_every_key_is_in_the_documentation() -> None:
+    """docs/configuration.md names each key, and its example of house rules is one."""
+    page = (CHECKOUT / "docs" / "configuration.md").read_text("utf-8")
+    assert [key for key in [*shape.TOP, *shape.HOUSE] if f"`{key}`" not in page] == []
+    sample = page.partition("```toml\n")[2].partition("```")[0]
+    assert JUDGE.is_valid(tomllib.loads(sample))

@@ -42,7 +42,7 @@ def reading(
 
 def of(text: str, **words: object) -> Suppressed:
     """What is left of one file."""
-    (done,) = suppress([reading({"x.cnf": f"[mysqld]\n{text}"}, **words)])  # type: ignore[arg-type]
+    (done,) = suppress([reading({"x.cnf": f"[mysqld]\n{text}"}, **words)])
     return done
 
 
