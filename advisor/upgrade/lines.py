@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.model import Confidence, Severity
 from advisor.optionfile.lines import Kind as LineKind
 from advisor.optionfile.lines import Placed
+from advisor.redact import redact_text, redact_value
 from advisor.upgrade.alike import alike
 from advisor.upgrade.change import Kind, LineChange
 from advisor.upgrade.keep import shown
@@ -100,8 +101,8 @@ def _change(
         placed=line.placed,
         before=before,
         after=after,
-        message=message,
-        write=write,
+        message=redact_value("", message),
+        write=None if write is None else redact_text(write).text,
     )
 
 
@@ -172,7 +173,8 @@ def _value(line: LineVerdict) -> str | None:
 
 
 def _both(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> str:
-    was, is_now = [shown(_value(v) or "", v.option) if v.option else "" for v in (before, after)]
+    values = [(v.canonical or "", shown(_value(v) or "", v.option) if v.option else "") for v in (before, after)]
+    was, is_now = [redact_value(name, value) for name, value in values]
     here, there = old.catalog.target.label, new.catalog.target.label
     return f"{here} makes {was or 'nothing'} of it, {there} {is_now or 'nothing'}."
 

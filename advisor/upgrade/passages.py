@@ -112,7 +112,7 @@ PASSAGES: tuple[Passage, ...] = (
         ("default_authentication_plugin",), "name another plugin when you make the account.",
     ),
     Passage(
-        "default_authentication_plugin", "caching_sha2_password", GONE, None,
+        "caching_sha2_password", "ON", GONE, None,
         lambda old, new: old.since("mysql", 8) and new.is_mariadb and not new.since("mariadb", 11, 8),
     ),
     Passage("mysqlx", "not loaded", "ON", "mysqlx = OFF", _from_older((8, 0, 11))),

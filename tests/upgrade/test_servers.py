@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from moving import verdict_on
 from servers_plugin import Binaries, Server, Start
 
-from advisor.catalog.load import load
 from advisor.catalog.targets import ASKED
-from advisor.model import Target
-from advisor.optionfile import resolve
 from advisor.upgrade import compare
 from advisor.upgrade.change import DefaultChange
 from advisor.upgrade.defaults import changed_pairs
-from advisor.verdict import FileVerdict, judge_file
 from probes.sandbox import Binary, Sandbox, ask_help, help_values
 
 UNPRINTED = "(No default value)"
@@ -111,12 +108,6 @@ def seen() -> dict[str, dict[str, str]]:
     return {}
 
 
-def judged(text: str, target: Target) -> FileVerdict:
-    """The verdict on the text of a file."""
-    loader = lambda _: text.encode()  # noqa: E731
-    return judge_file(resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=loader), load(target))
-
-
 def known(*binaries: Binary) -> None:
     """Skips by name where a server at hand is of another patch than the catalog was asked of."""
     for binary in binaries:
@@ -139,7 +130,7 @@ def test_the_changes_told_are_those_of_the_servers(
         # Nothing is told of the sizes of what isn't there.
         skipped |= {name for name in old if name.startswith("performance_schema_")}
     differing = {n: (old[n], new[n]) for n in old if n in new and n not in skipped and not same(n, old[n], new[n])}
-    pairs = list(changed_pairs(*(judged("", binaries(name).target) for name in (before, after))))
+    pairs = list(changed_pairs(*(verdict_on("", binaries(name).target) for name in (before, after))))
     told = {name for pair in pairs for name in (pair.old.name, pair.new.name)} & old.keys() & new.keys()
     assert {n: (old[n], new[n]) for n in told - skipped} == differing
 
@@ -153,7 +144,7 @@ def test_the_lines_to_add_keep_the_old_values(
     known(*map(binaries, way))
     file, kept = tmp_path / "my.cnf", tmp_path / "kept.cnf"
     file.write_text(FILES[text])
-    verdicts = [judged(FILES[text], binaries(name).target) for name in way]
+    verdicts = [verdict_on(FILES[text], binaries(name).target) for name in way]
     changes = [change for change in compare(verdicts[0], verdicts[1], ("my.cnf",)).defaults if change.keep]
     assert len(changes) > 3
     kept.write_text("\n".join([FILES[text], "[mysqld]", *(str(change.keep) for change in changes), ""]))

@@ -1,0 +1,204 @@
+"""`mycnf upgrade` as its user runs it: what a move would stop, change and leave."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asking import CHECKOUT, Ended, Mycnf
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+CANARY = "kanarienvogel-7391"
+WAY = ("--from", "mysql-5.7", "--to", "mysql-8.4")
+OLD = "[mysqld]\nport = 3307\nquery_cache_size = 64M\nexpire_logs_days = 7\n"
+
+
+@pytest.fixture(scope="session")
+def validator() -> Draft202012Validator:
+    """The published schema, with the one that it refers to."""
+    names = [f"{name}.schema.json" for name in ("upgrade", "lint")]
+    contents = {name: json.loads((CHECKOUT / "schemas" / name).read_text()) for name in names}
+    known: Registry[Any] = Registry().with_resources((n, Resource.from_contents(c)) for n, c in contents.items())
+    Draft202012Validator.check_schema(contents["upgrade.schema.json"])
+    return Draft202012Validator(contents["upgrade.schema.json"], registry=known)
+
+
+def ran(mycnf: Mycnf, tmp_path: Path, text: str, *words: str, way: tuple[str, ...] = WAY) -> Ended:
+    """Upgrade of a file with that text."""
+    (tmp_path / "my.cnf").write_text(text)
+    return mycnf("upgrade", *way, *words, "my.cnf")
+
+
+def test_what_stops_comes_first(mycnf: Mycnf, tmp_path: Path) -> None:
+    """The first lines say how much stops and changes; then come the refused lines, with what to write instead."""
+    ended = ran(mycnf, tmp_path, OLD)
+    assert (ended.code, ended.err) == (1, "")
+    lines = ended.out.splitlines()
+    assert lines[:2] == ["MySQL 5.7.44 → MySQL 8.4.8 · my.cnf, 3 options", "  2 lines stop the server"]
+    start = lines.index("error  line 3  query_cache_size = 64M")
+    assert start < 8
+    assert lines[start : start + 5] == [
+        "error  line 3  query_cache_size = 64M",
+        "  query_cache_size was removed in 8.0.3. Remove the line.",
+        "error  line 4  expire_logs_days = 7",
+        "  expire_logs_days was removed in 8.2.0.",
+        "  write:  binlog_expire_logs_seconds = 604800",
+    ]
+
+
+def test_data_comes_before_speed(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Defaults that change data stand before those of speed; those of little weight are counted until --all."""
+    short = ran(mycnf, tmp_path, "[mysqld]\n").out
+    assert short.index("  sql_mode") < short.index("  log_bin") < short.index("innodb_io_capacity ")
+    assert "    keep:  character_set_server = latin1\n" in short
+    assert "symbolic_links" not in short
+    assert "more defaults change little" in short
+    whole = ran(mycnf, tmp_path, "[mysqld]\n", "--all").out
+    assert "  symbolic_links  ON → OFF\n" in whole
+    assert "    keep:  innodb_io_capacity = 200\n" in whole
+
+
+def test_the_page_is_80_columns_wide(mycnf: Mycnf, tmp_path: Path) -> None:
+    """No line is longer, but for lines to be copied, which are never broken."""
+    for way in (WAY, ("--from", "mysql-5.7", "--to", "mariadb-11.8"), ("--from", "mariadb-10.6", "--to", "mysql-9.7")):
+        for words in ((), ("--all",)):
+            long = [x for x in ran(mycnf, tmp_path, OLD, *words, way=way).out.splitlines() if len(x) > 80]
+            assert [x for x in long if not x.startswith("    keep:  ")] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "fail_on", "code"),
+    [
+        (OLD, "error", 1),
+        (OLD, "never", 0),
+        ("[mysqld]\n", "error", 0),
+        ("[mysqld]\n", "warning", 1),
+        ("[mysqld]\n", "note", 1),
+    ],
+)
+def test_exit_codes(mycnf: Mycnf, tmp_path: Path, text: str, fail_on: str, code: int) -> None:
+    """1 from --fail-on up; by default only a line at which the new server stops counts."""
+    assert ran(mycnf, tmp_path, text, "--fail-on", fail_on).code == code
+    if fail_on == "error":
+        assert ran(mycnf, tmp_path, text).code == code
+
+
+def test_a_move_that_changes_nothing(mycnf: Mycnf, tmp_path: Path) -> None:
+    """From a server to itself there is nothing to tell, and even --fail-on note is content."""
+    way = ("--from", "mysql-8.0", "--to", "mysql-8.0")
+    ended = ran(mycnf, tmp_path, "[mysqld]\nport = 3307\n", "--fail-on", "note", way=way)
+    assert ended.code == 0
+    assert ended.out.splitlines()[1:] == ["  no line stops the server", "  no default changes"]
+
+
+@pytest.mark.parametrize("way", [WAY, ("--from", "mariadb-10.11", "--to", "mysql-9.7")])
+@pytest.mark.parametrize("file", ["bad.cnf", "refused.cnf"])
+def test_json_keeps_to_the_schema(
+    mycnf: Mycnf, validator: Draft202012Validator, way: tuple[str, ...], file: str
+) -> None:
+    """What is printed as JSON is what schemas/ publishes."""
+    ended = mycnf("upgrade", *way, "--format", "json", CHECKOUT / "examples" / file)
+    report = json.loads(ended.out)
+    validator.validate(report)
+    assert report["version"] == 1
+    assert report["lines"]
+    assert report["defaults"]
+
+
+def test_json_fields(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A line has its place, both verdicts and the line to write; a default both values and the line to keep it."""
+    way = ("--from", "mysql-5.7", "--to", "mysql-9.7")
+    report = json.loads(ran(mycnf, tmp_path, OLD, "--format", "json", way=way).out)
+    assert (report["from"], report["to"], report["files"]) == ("mysql-5.7.44", "mysql-9.7.4", ["my.cnf"])
+    assert report["lines"][1] == {
+        "change": "renamed", "severity": "error", "confidence": "certain",
+        "path": "my.cnf", "line": 4, "column": 1, "end_line": 4, "end_column": 21,
+        "group": "mysqld", "option": "expire_logs_days", "canonical": "expire_logs_days", "raw": "7",
+        "from": {"outcome": "accepted", "value": "7", "running": None},
+        "to": {"outcome": "removed", "value": None, "running": None},
+        "message": "expire_logs_days was removed in 8.2.0.", "write": "binlog_expire_logs_seconds = 604800",
+    }  # fmt: skip
+    (change,) = [d for d in report["defaults"] if d["option"] == "log_replica_updates"]
+    assert (change["formerly"], change["from"], change["to"]) == ("log_slave_updates", "OFF", "ON")
+    assert change["keep"] == "log_replica_updates = OFF"
+
+
+def test_several_files_and_stdin_are_one(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Files are read in order as one, - among them, so that what one of them sets is no default any more."""
+    (tmp_path / "a.cnf").write_text("[mysqld]\nsql_mode = ANSI\n")
+    words = ("upgrade", "--from", "mysql-5.7", "--to", "mysql-8.0", "--format", "json", "a.cnf", "-")
+    report = json.loads(mycnf(*words, stdin=b"[mysqld]\nquery_cache_size = 1M\n").out)
+    assert report["files"] == ["a.cnf", "<stdin>"]
+    assert [(x["path"], x["line"]) for x in report["lines"]] == [("<stdin>", 2)]
+    assert "sql_mode" not in {d["option"] for d in report["defaults"]}
+
+
+def test_includes(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Lines of included files count and name their file, --root maps absolute ones, and missing ones are told."""
+    conf_d = tmp_path / "repo" / "etc" / "nowhere-else"
+    conf_d.mkdir(parents=True)
+    (conf_d / "b.cnf").write_text("[mysqld]\nquery_cache_size = 1M\n")
+    (tmp_path / "repo" / "my.cnf").write_text("[mysqld]\n!includedir /etc/nowhere-else\n!include /not/here.cnf\n")
+    ended = mycnf("upgrade", *WAY, "--root", "repo", "repo/my.cnf")
+    assert "error  repo/etc/nowhere-else/b.cnf:2  query_cache_size = 1M" in ended.out
+    assert "/not/here.cnf" in ended.err
+
+
+def test_output_file(mycnf: Mycnf, tmp_path: Path) -> None:
+    """-o writes what stdout would show."""
+    shown = ran(mycnf, tmp_path, OLD)
+    ended = ran(mycnf, tmp_path, OLD, "-o", "moved.txt")
+    assert (ended.code, ended.out) == (1, "")
+    assert (tmp_path / "moved.txt").read_text() == shown.out
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_secrets_are_masked(mycnf: Mycnf, tmp_path: Path, form: str) -> None:
+    """No secret is printed, in whatever way its line fares."""
+    text = (
+        f"[mysqld]\nreport_password = {CANARY}\nmaster_password = {CANARY}\nreport_pasword = {CANARY}\n"
+        f"[mariadb]\nreport_password = {CANARY}\n[mysqld]\ninit_slave = \"SET PASSWORD = '{CANARY}'\"\n"
+    )
+    for way in (WAY, ("--from", "mariadb-10.11", "--to", "mysql-9.7"), ("--from", "mysql-9.7", "--to", "mariadb-11.8")):
+        ended = ran(mycnf, tmp_path, text, "--format", form, way=way)
+        assert ended.code in (0, 1)
+        assert CANARY not in ended.out + ended.err
+
+
+def test_a_terminal_is_safe(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Control characters of a file never reach the terminal."""
+    text = "[mysqld]\nquery_cache_size = \x1b[31m1\nno_such\x07thing = 1\n[maria\x1bdb]\nport = 1\n"
+    ended = ran(mycnf, tmp_path, text)
+    assert "\x1b" not in ended.out + ended.err
+    assert "\x07" not in ended.out + ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--from", "mysql-5.7", "my.cnf"), "--to"),
+        (("--from", "mysql-5.7", "--to", "oracle-23", "my.cnf"), "oracle-23"),
+        (("--from", "5.7", "--to", "mysql-8.4", "my.cnf"), "5.7"),
+        ((*WAY, "nowhere.cnf"), "nowhere.cnf"),
+        ((*WAY, "."), "directory"),
+        ((*WAY, "--format", "sarif", "my.cnf"), "sarif"),
+        (WAY, "FILE"),
+    ],
+)
+def test_bad_input(mycnf: Mycnf, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    """Wrong usage and unreadable files end with one line, exit code 2 and nothing on stdout."""
+    (tmp_path / "my.cnf").write_text(OLD)
+    ended = mycnf("upgrade", *words)
+    assert (ended.code, ended.out) == (2, "")
+    assert said in ended.err
+    assert len(ended.err.splitlines()) == 1
+
+
+def test_a_version_without_a_catalog(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A newer series is read with the nearest lower one, and that is said."""
+    ended = ran(mycnf, tmp_path, OLD, way=("--from", "mysql-5.7", "--to", "mysql-26.1"))
+    assert "MySQL 9.7.4" in ended.err
+    assert "MySQL 26.1" in ended.out

@@ -1,0 +1,24 @@
+"""A file's text as servers judge it, and the comparison of two of them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from advisor.catalog.load import load
+from advisor.model import Target
+from advisor.optionfile import resolve
+from advisor.upgrade.change import Move
+from advisor.verdict import FileVerdict, judge_file
+
+
+class Moved(Protocol):
+    """Compares a file's text between two targets; what isn't a target yet is parsed."""
+
+    def __call__(self, text: str, before: str | Target, after: str | Target) -> Move: ...
+
+
+def verdict_on(text: str, target: Target) -> FileVerdict:
+    """The verdict of a target on a file's text."""
+    data = text.encode("utf-8", "surrogateescape")
+    resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: data)
+    return judge_file(resolved, load(target))

@@ -1,0 +1,124 @@
+"""What is told of the lines of real files, beside what real servers were recorded to make of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.catalog.load import load
+from advisor.catalog.targets import parse_target
+from advisor.model import Severity
+from advisor.optionfile import resolve
+from advisor.upgrade.change import Kind, LineChange
+from advisor.upgrade.lines import changed_lines
+from advisor.verdict import FileVerdict, judge_file
+
+# The patches that were asked.
+SERVERS = {
+    "mysql-5.7": "mysql-5.7.22", "mysql-9.7": "mysql-9.7.4", "mariadb-10.11": "mariadb-10.11.19",
+    "mariadb-11.4": "mariadb-11.4.5", "mariadb-11.8": "mariadb-11.8.9",
+}  # fmt: skip
+WAYS = [
+    ("mysql-5.7", "mysql-9.7"),
+    ("mysql-5.7", "mariadb-10.11"),
+    ("mariadb-10.11", "mariadb-11.8"),
+    ("mariadb-11.4", "mysql-9.7"),
+]
+REFUSALS = ("unknown", "ambiguous", "invalid", "suffix", "noarg")
+STOPS = frozenset({Kind.REMOVED, Kind.RENAMED, Kind.REFUSED, Kind.STILL_REFUSED})
+# Given on the command line when the servers were asked, or decided by the host that they were asked on.
+PLACED = {
+    "back_log", "basedir", "character_sets_dir", "datadir", "general_log_file", "innodb_data_home_dir",
+    "innodb_open_files", "language", "lc_messages_dir", "log_bin_index", "log_error", "log_error_verbosity",
+    "master_password", "max_connections", "open_files_limit", "performance_schema", "pid_file", "plugin_dir",
+    "relay_log_index", "report_password", "secure_file_priv", "slow_query_log_file", "table_cache",
+    "table_definition_cache", "table_open_cache", "table_open_cache_instances", "tmpdir", "user", "wsrep_sst_auth",
+}  # fmt: skip
+PLUGIN = re.compile(rb"^\s*(?:loose[-_])?(?:early[-_])?plugin[-_]load", re.IGNORECASE | re.MULTILINE)
+
+
+def judged(path: Path, server: str) -> FileVerdict:
+    """The verdict on a file without its includes."""
+    target = parse_target(SERVERS[server])
+    data = re.sub(rb"(?m)^\s*!include.*$", b"", path.read_bytes())
+    resolved = resolve([path.name], flavour=target.flavour, version=target.version, loader=lambda _: data)
+    return judge_file(resolved, load(target))
+
+
+def names(change: LineChange) -> set[str]:
+    """An option as it is written, and as the servers call it."""
+    written = (change.placed.line.name or "").lower().replace("-", "_")
+    return {written, *(v.canonical for v in (change.before, change.after) if v and v.canonical)}
+
+
+def refused(recorded: dict[str, Any]) -> set[str]:
+    """The options that a server refused, one after the other."""
+    return {name for kind in REFUSALS for name in recorded.get(kind, ())}
+
+
+def plain(value: str) -> object:
+    """One spelling for values in the notations of both flavours."""
+    text = {"TRUE": "1", "ON": "1", "FALSE": "0", "OFF": "0", "(No default value)": ""}.get(value, value)
+    text = text.lower().rstrip("/")
+    try:
+        return float(text)
+    except ValueError:
+        return frozenset(text.split(",")) if "," in text else text
+
+
+@pytest.fixture(scope="module")
+def recorded(shared: Path) -> dict[str, dict[str, Any]]:
+    """The recorded verdicts by file and server; files that load plugins are left out, as which lie there none tells."""
+    folder = shared / "corpus"
+    told: dict[str, dict[str, Any]] = json.loads((folder / "verdicts.json").read_text())
+    return {name: v for name, v in told.items() if not PLUGIN.search((folder / "files" / name).read_bytes())}
+
+
+def cases(
+    recorded: dict[str, dict[str, Any]], before: str, after: str
+) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """The files for which both servers named what they refuse, or took all."""
+    both = [(name, v[before], v[after]) for name, v in sorted(recorded.items()) if before in v and after in v]
+    return [case for case in both if not any(v.get("rc") for v in case[1:])]
+
+
+@pytest.mark.parametrize("way", WAYS, ids="-".join)
+def test_every_refusal_of_the_new_server_is_told(
+    way: tuple[str, str], recorded: dict[str, dict[str, Any]], shared: Path
+) -> None:
+    """The lines told to stop the new server are those that it refused, and those of the old one are told apart."""
+    wrong = {}
+    for name, old, new in cases(recorded, *way):
+        verdicts = [judged(shared / "corpus" / "files" / name, server) for server in way]
+        changes = changed_lines(verdicts[0], verdicts[1], (name,))
+        stops = [c for c in changes if c.kind in STOPS and c.severity is Severity.ERROR]
+        missing = {option for option in refused(new) if not any(option in names(c) for c in stops)}
+        extra = {min(names(c)) for c in stops if not names(c) & refused(new)}
+        confused = {min(names(c)) for c in stops if (c.kind is Kind.STILL_REFUSED) != bool(names(c) & refused(old))}
+        if missing or extra or confused:
+            wrong[name] = (missing, extra, confused)
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("way", WAYS, ids="-".join)
+def test_every_value_that_differs_is_told(
+    way: tuple[str, str], recorded: dict[str, dict[str, Any]], shared: Path
+) -> None:
+    """Of the options that both servers take, those with another value are told, and no other is told to have one."""
+    wrong = {}
+    for name, old, new in cases(recorded, *way):
+        verdicts = [judged(shared / "corpus" / "files" / name, server) for server in way]
+        told = {option: c.kind for c in changed_lines(verdicts[0], verdicts[1], (name,)) for option in names(c)}
+        for option in verdicts[0].effective.keys() & verdicts[1].effective.keys() - PLACED:
+            was, is_now = (v.get("values", {}).get(option) for v in (old, new))
+            if was is None or is_now is None or "=on" in was or option in refused(old) | refused(new):
+                continue
+            if any(v.effective[option].running is not None for v in verdicts) or "vm" in (was[:2], is_now[:2]):
+                continue  # help tells something else than what runs, or the recording host's name
+            if (plain(was) != plain(is_now)) != (told.get(option) in (Kind.VALUE, Kind.ADJUSTED, Kind.IGNORED)):
+                wrong[name, option] = (was, is_now, told.get(option))
+    assert wrong == {}

@@ -1,0 +1,154 @@
+"""Which defaults are told to change, how much they weigh, and the lines that keep them."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from moving import Moved, verdict_on
+
+from advisor.catalog.load import load
+from advisor.catalog.targets import SERIES
+from advisor.model import Confidence, Severity, Target
+from advisor.upgrade.change import WEIGHTY, Area, DefaultChange
+from advisor.upgrade.consequences import _meanings
+from advisor.upgrade.keep import borne_out
+from advisor.upgrade.passages import GONE, PASSAGES, Passage
+from advisor.verdict import Outcome
+
+# Plugins that are no options of the server where they are built in, and what is not an option any more.
+NO_OPTIONS = ("caching_sha2_password", "mysql_native_password", "master_info_repository")
+NEWEST = [Target(flavour, version) for flavour, series in SERIES.items() for version in series.values()]
+
+
+def told(moved: Moved, before: str, after: str, lines: str = "") -> dict[str, DefaultChange]:
+    """The changed defaults by option, under a file with these lines."""
+    return {c.option: c for c in moved(f"[mysqld]\n{lines}\n", before, after).defaults}
+
+
+@pytest.mark.parametrize(
+    ("way", "option", "values", "keep"),
+    [
+        ("mysql-5.7 mysql-8.0", "character_set_server", ("latin1", "utf8mb4"), "character_set_server = latin1"),
+        ("mysql-5.7 mysql-8.4", "log_bin", ("OFF", "ON"), "skip_log_bin"),
+        ("mysql-9.7 mariadb-11.8", "log_bin", ("ON", "OFF"), "log_bin = binlog"),
+        ("mysql-8.0 mysql-9.7", "innodb_flush_method", ("fsync", "O_DIRECT"), "innodb_flush_method = fsync"),
+        ("mysql-5.7 mysql-9.7", "innodb_flush_method", ("", "O_DIRECT"), "innodb_flush_method = fsync"),
+        ("mysql-8.0 mysql-9.7", "innodb_log_buffer_size", ("16M", "64M"), "innodb_log_buffer_size = 16M"),
+        ("mysql-5.7 mysql-8.4", "mysql_native_password", ("ON", "OFF"), "mysql_native_password = ON"),
+        ("mysql-5.7 mysql-9.7", "mysql_native_password", ("ON", GONE), None),
+        ("mysql-5.7 mysql-9.7", "tls_version", ("TLSv1,TLSv1.1,TLSv1.2", "TLSv1.2,TLSv1.3"), None),
+        ("mysql-5.7 mariadb-10.11", "ssl", ("ON", "OFF"), None),
+        ("mariadb-10.11 mariadb-11.8", "character_set_collations", ("(none)", "uca1400_ai_ci for Unicode"),
+         "character_set_collations ="),
+        ("mariadb-10.11 mariadb-11.8", "innodb_snapshot_isolation", ("OFF", "ON"), "innodb_snapshot_isolation = OFF"),
+        ("mysql-9.7 mariadb-11.8", "optimizer_switch",
+         ("mrr=on,mrr_cost_based=on", "mrr=off,mrr_cost_based=off"), "optimizer_switch = mrr=on,mrr_cost_based=on"),
+    ],
+)  # fmt: skip
+def test_values_and_line(
+    moved: Moved, way: str, option: str, values: tuple[str, str], keep: str | None
+) -> None:
+    """A change is told with both values as one writes them, and the line to add, or why there is none."""
+    change = told(moved, *way.split())[option]
+    assert ((change.before, change.after), change.keep) == (values, keep)
+    assert bool(change.lost) == (keep is None)
+    assert change.message
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines", "silent"),
+    [
+        ("mysql-5.7", "mysql-8.0", "sql_mode = ANSI", "sql_mode"),
+        ("mysql-5.7", "mysql-9.7", "slave_parallel_workers = 2", "replica_parallel_workers"),
+        ("mysql-5.7", "mysql-9.7", "replica_parallel_workers = 2", "replica_parallel_workers"),
+        ("mysql-5.7", "mysql-9.7", "innodb_io_capacity = 500", "innodb_io_capacity_max"),
+        ("mysql-5.7", "mysql-9.7", "expire_logs_days = 3", "binlog_expire_logs_seconds"),
+        ("mysql-5.7", "mysql-8.0", "character_set_server = latin1", "collation_server"),
+        ("mysql-5.7", "mysql-8.0", "loose_mysqlx = OFF", "mysqlx"),
+        ("mysql-5.7", "mysql-9.7", "slow_query_log = 1", "innodb_doublewrite"),  # TRUE and ON are one
+        ("mysql-5.7", "mysql-9.7", "slow_query_log = 1", "lower_case_table_names"),  # the host's own
+        ("mysql-5.7", "mysql-9.7", "slow_query_log = 1", "group_replication_ssl_mode"),  # of a plugin not loaded
+    ],
+)
+def test_what_is_not_told(moved: Moved, before: str, after: str, lines: str, silent: str) -> None:
+    """Nothing is said of what the file sets, by whatever name, what follows from it, or another notation."""
+    assert silent not in told(moved, before, after, lines)
+
+
+def test_collation_follows_the_character_set(moved: Moved) -> None:
+    """A file that names the set alone gets another collation, and can keep the old one."""
+    change = told(moved, "mysql-5.7", "mysql-8.0", "character_set_server = utf8mb4")["collation_server"]
+    assert (change.before, change.after) == ("utf8mb4_general_ci", "utf8mb4_0900_ai_ci")
+    assert change.keep == "collation_server = utf8mb4_general_ci"
+    back = told(moved, "mysql-8.0", "mariadb-10.11", "character_set_server = utf8mb4")["collation_server"]
+    assert (back.keep, "utf8mb4_0900_ai_ci" in back.lost) == (None, True)
+
+
+def test_members_that_are_gone(moved: Moved) -> None:
+    """Where the new server lacks a mode, the rest is kept, and the mode named; where nothing else moved, no line is."""
+    back = told(moved, "mariadb-10.11", "mysql-8.0")["sql_mode"]
+    assert back.keep == "sql_mode = STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+    assert "NO_AUTO_CREATE_USER" in back.message
+    assert told(moved, "mysql-5.7", "mysql-8.0")["sql_mode"].keep is None
+
+
+def test_no_binary_log_no_matter(moved: Moved) -> None:
+    """How the binary log is written weighs nothing where none is."""
+    assert told(moved, "mysql-5.7", "mariadb-10.11")["sync_binlog"].area is Area.REST
+    logged = told(moved, "mysql-5.7", "mariadb-10.11", "log_bin = x\nserver_id = 1")["sync_binlog"]
+    assert (logged.area, logged.severity) == (Area.DURABILITY, Severity.WARNING)
+
+
+def test_instances_by_the_size_of_the_pool(moved: Moved) -> None:
+    """The number of instances is decided anew since 8.4, which a pool below 1G doesn't notice."""
+    option = "innodb_buffer_pool_instances"
+    assert option in told(moved, "mysql-8.0", "mysql-8.4", "innodb_buffer_pool_size = 8G")
+    assert option not in told(moved, "mysql-8.0", "mysql-8.4", "innodb_buffer_pool_size = 800M")
+    assert option not in told(moved, "mysql-8.0", "mysql-8.4")
+
+
+def test_most_consequential_first(moved: Moved) -> None:
+    """Data and durability come before speed, and only what touches data, accounts or replicas is a warning."""
+    changes = moved("", "mysql-5.7", "mysql-8.4").defaults
+    areas = [list(Area).index(c.area) for c in changes]
+    assert areas == sorted(areas)
+    assert changes[0].option == "sql_mode"
+    assert {c.severity for c in changes if c.area in WEIGHTY} == {Severity.WARNING}
+    assert {c.severity for c in changes if c.area not in WEIGHTY} == {Severity.NOTE}
+
+
+def test_sureness(moved: Moved) -> None:
+    """What servers of both series told is certain, what only a catalog says is likely."""
+    assert told(moved, "mysql-5.7.22", "mysql-9.7")["sql_mode"].confidence is Confidence.CERTAIN
+    assert {c.confidence for c in told(moved, "mysql-5.7", "mysql-8.4").values()} == {Confidence.LIKELY}
+
+
+@pytest.mark.parametrize("way", list(itertools.permutations(NEWEST, 2)), ids=lambda way: "-".join(map(str, way)))
+def test_every_line_is_taken(moved: Moved, way: tuple[Target, Target]) -> None:
+    """Between any two series, all lines to add are taken together, and each option is told once."""
+    changes = moved("", *way).defaults
+    lines = [c.keep for c in changes if c.keep]
+    taken = borne_out(lines, verdict_on("", way[1]))
+    assert {line: v.reason for line, v in taken.items() if v.outcome is not Outcome.ACCEPTED} == {}
+    assert len({c.option for c in changes}) == len(changes)
+    assert all(c.keep or c.lost for c in changes)
+
+
+def test_the_table_speaks_of_options_that_exist() -> None:
+    """Every option of the table of consequences is known to one of the catalogs, or stands for a passage."""
+    known = {name for target in NEWEST for name in load(target).options} | {p.option for p in PASSAGES}
+    assert set(_meanings()) <= known
+
+
+@pytest.mark.parametrize("passage", PASSAGES, ids=lambda p: f"{p.option}-{p.after}")
+def test_each_passage_is_met(moved: Moved, passage: Passage) -> None:
+    """Each passage is met on some way, and its option is known to the server that has it."""
+    ways = [way for way in itertools.permutations(NEWEST, 2) if passage.when(*way)]
+    assert ways
+    for old, new in ways:
+        has = old if passage.after in (GONE, "MariaDB's") else new
+        assert passage.option in (*NO_OPTIONS, *load(has).options)
+        file = "innodb_buffer_pool_size = 8G" if passage.option == "innodb_buffer_pool_instances" else ""
+        change = told(moved, str(old), str(new), file)[passage.option]
+        assert (change.after, change.keep) == (passage.after, passage.keep)

@@ -1,0 +1,107 @@
+"""What becomes of single lines on a move, and what is to be written in their place."""
+
+from __future__ import annotations
+
+import pytest
+from moving import Moved
+
+from advisor.model import Confidence, Severity
+from advisor.upgrade.change import Kind, LineChange
+
+
+def only(moved: Moved, line: str, before: str, after: str, group: str = "mysqld") -> LineChange | None:
+    """What is told of the last line of a group, None where nothing is."""
+    lines = moved(f"[{group}]\n{line}\n", before, after).lines
+    last = line.count("\n") + 2
+    return next((change for change in lines if change.location.line == last), None)
+
+
+@pytest.mark.parametrize(
+    ("line", "way", "kind", "write"),
+    [
+        ("query_cache_size = 64M", "mysql-5.7 mysql-8.0", Kind.REMOVED, None),
+        ("expire_logs_days = 7", "mysql-5.7 mysql-8.4", Kind.RENAMED, "binlog_expire_logs_seconds = 604800"),
+        ("log_warnings = 1", "mysql-5.7 mysql-8.0", Kind.RENAMED, "log_error_verbosity = 2"),
+        ("innodb_undo_logs = 64", "mysql-5.7 mysql-8.0", Kind.RENAMED, "innodb_rollback_segments = 64"),
+        ("innodb_checksums = 0", "mysql-5.7 mysql-8.0", Kind.RENAMED, "innodb_checksum_algorithm = none"),
+        ("skip-slave-start", "mysql-5.7 mysql-9.7", Kind.DEPRECATED, "skip_replica_start"),
+        ("replica_net_timeout = 30", "mysql-9.7 mariadb-11.8", Kind.RENAMED, "slave_net_timeout = 30"),
+        ("innodb_log_file_size = 1G", "mariadb-10.11 mysql-9.7", Kind.RENAMED, "innodb_redo_log_capacity = 1G"),
+        ("innodb_log_file_size = 1G", "mysql-8.0 mysql-9.7", Kind.RENAMED, "innodb_redo_log_capacity = 2G"),
+        ("innodb_redo_log_capacity = 2G", "mysql-8.4 mariadb-11.8", Kind.RENAMED, "innodb_log_file_size = 2G"),
+        ("sql_mode = ANSI_QUOTES,NO_AUTO_CREATE_USER", "mysql-5.7 mysql-8.0", Kind.REFUSED, "sql_mode = ANSI_QUOTES"),
+        ("character_set_server = utf8", "mysql-8.4 mysql-9.7", Kind.REFUSED, "character_set_server = utf8mb3"),
+        ("no_such_thing = 1", "mysql-5.7 mysql-8.0", Kind.STILL_REFUSED, None),
+        ("innodb_buffer_pool_instances = 8", "mysql-8.0 mariadb-10.11", Kind.IGNORED, None),
+        ("loose_query_cache_size = 1M", "mysql-5.7 mysql-8.0", Kind.IGNORED, None),
+        ("skip-name-resolve = 0", "mysql-5.7 mariadb-10.11", Kind.VALUE, None),
+        ("innodb_flush_log_at_trx_commit = 3", "mariadb-10.11 mysql-8.0", Kind.ADJUSTED, None),
+        ("query_cache_size = {{ size }}", "mysql-5.7 mysql-8.0", Kind.REMOVED, None),
+        ("admin_port = 33062", "mysql-5.7 mysql-8.0", Kind.NOW_ACCEPTED, None),
+    ],
+)
+def test_kinds(moved: Moved, line: str, way: str, kind: Kind, write: str | None) -> None:
+    """Each way in which a line can fare otherwise is told, with the line that the new server takes instead."""
+    change = only(moved, line, *way.split())
+    assert change is not None
+    assert (change.kind, change.write) == (kind, write)
+    assert change.message
+
+
+@pytest.mark.parametrize(
+    ("line", "before", "after"),
+    [
+        ("max_connections = 100", "mysql-5.7", "mysql-9.7"),
+        ("innodb_doublewrite = 1", "mysql-5.7", "mysql-9.7"),  # a boolean there, a list of words here
+        ("slow_query_log = {{ slow }}", "mysql-5.7", "mysql-9.7"),
+        ("optimizer_switch = mrr=off", "mysql-5.7", "mysql-9.7"),  # the other switches are defaults
+        ("loose_no_such_thing = 1", "mysql-5.7", "mysql-9.7"),
+        ("innodb_flush_method = O_DIRECT", "mysql-5.7", "mariadb-11.8"),
+    ],
+)
+def test_what_stays(moved: Moved, line: str, before: str, after: str) -> None:
+    """Of a line that both servers take alike nothing is said."""
+    change = only(moved, line, before, after)
+    assert change is None or change.kind is Kind.DEPRECATED
+
+
+def test_group_that_only_one_reads(moved: Moved) -> None:
+    """A group of the old flavour is lost with a warning, one of the old version as meant; a new one is told."""
+    text = "[mariadb]\nsort_buffer_size = 1M\n[mysqld-5.7]\nsort_buffer_size = 2M\n[mysqld-8.0]\nport = 3307\n"
+    to_mysql = moved(text, "mariadb-10.11", "mysql-8.0").lines
+    assert [(c.kind, c.severity, c.location.line) for c in to_mysql] == [
+        (Kind.NOT_READ, Severity.WARNING, 2),
+        (Kind.NEWLY_READ, Severity.NOTE, 6),
+    ]
+    to_8 = moved(text, "mysql-5.7", "mysql-8.0").lines
+    assert [(c.kind, c.severity, c.location.line) for c in to_8] == [
+        (Kind.NOT_READ, Severity.NOTE, 4),
+        (Kind.NEWLY_READ, Severity.NOTE, 6),
+    ]
+
+
+def test_lines_that_the_reader_rejects(moved: Moved) -> None:
+    """A line at which the reader itself stops is told, though no verdict speaks of it."""
+    lines = moved("port = 3306\n[mysqld]\nport = 3307\n", "mysql-5.7", "mysql-8.0").lines
+    assert [(c.kind, c.severity, c.location.line) for c in lines] == [(Kind.SYNTAX, Severity.ERROR, 1)]
+
+
+def test_sureness(moved: Moved) -> None:
+    """What a server that was asked refuses is certain, what only a catalog says is likely."""
+    line = "query_cache_size = 1M"
+    assert only(moved, line, "mysql-5.7", "mysql-9.7").confidence is Confidence.CERTAIN
+    assert only(moved, line, "mysql-5.7", "mysql-8.4").confidence is Confidence.LIKELY
+
+
+def test_worst_first(moved: Moved) -> None:
+    """Errors come before warnings, warnings before notes, each in the order of the file."""
+    text = "[mysqld]\nslave_net_timeout = 9\nloose_query_cache_type = 1\nlog_warnings = 1\nquery_cache_size = 1M\n"
+    lines = moved(text, "mysql-5.7", "mysql-8.0").lines
+    assert [c.location.line for c in lines] == [4, 5, 3, 2]
+
+
+def test_the_same_server(moved: Moved) -> None:
+    """A move to the same version changes nothing but names what it refuses anyway."""
+    move = moved("[mysqld]\nno_such_thing = 1\nmax_connections = 7\n", "mysql-8.0", "mysql-8.0")
+    assert [c.kind for c in move.lines] == [Kind.STILL_REFUSED]
+    assert move.defaults == ()
