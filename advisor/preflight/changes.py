@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from advisor.model import Confidence, Location, Origin, Severity
 from advisor.preflight.command import running_arguments
 from advisor.preflight.item import Item, Kind
-from advisor.preflight.remedy import place_for, remedies
+from advisor.preflight.outlook import option_of
+from advisor.preflight.remedy import Remedy, place_for, remedy
 from advisor.preflight.why import Case, why
 from advisor.redact import MASK, redact_value
 from advisor.verdict.compare import same
@@ -123,7 +124,8 @@ def _inferred_kind(case: Case) -> Kind | None:
 
 def _item(kind: Kind, case: Case, facts: Facts, now: Known) -> Item:
     view, name = case.view, case.name
-    option = now.catalog.find_variable(name)
+    option = option_of(name, now.catalog)
+    do = Remedy() if view.cause or view.limited else remedy(name, kind, view, now)
     sure = case.told and view.value is not None
     sure = sure and (view.line.certain if view.line else case.origin is not Origin.COMPILED or bool(view.cause))
     return Item(
@@ -131,6 +133,7 @@ def _item(kind: Kind, case: Case, facts: Facts, now: Known) -> Item:
         severity=Severity.NOTE if view.cause else Severity.WARNING,
         confidence=Confidence.CERTAIN if sure else Confidence.LIKELY,
         message=why(kind, case, facts),
+        help=do.help,
         variable=name,
         option=option.name if option else None,
         running=redact_value(name, case.running),
@@ -138,7 +141,7 @@ def _item(kind: Kind, case: Case, facts: Facts, now: Known) -> Item:
         origin=case.origin if case.told else None,
         source=view.source,
         location=_location(view),
-        actions=() if view.cause else remedies(name, kind, view, now),
+        actions=do.actions,
         write_at=place_for(view, facts.files, now),
         cause=view.cause,
     )

@@ -106,7 +106,7 @@ def _put(views: dict[str, Outlook], name: str, value: int | None, now: Known) ->
         if view.source is not Origin.COMPILED or name == FILES:
             views[name] = view._replace(value=now.server.variables[name])
     else:
-        views[name] = view._replace(value=str(value))
+        views[name] = view._replace(value=str(value), limited=view.line is not None and view.value != str(value))
 
 
 def _number(views: dict[str, Outlook], name: str) -> int | None:

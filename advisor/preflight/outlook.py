@@ -8,7 +8,7 @@ from advisor.model import Origin
 from advisor.verdict.settings import SET, Settings, notation
 
 if TYPE_CHECKING:
-    from advisor.catalog.load import Catalog
+    from advisor.catalog.load import Catalog, Option
     from advisor.preflight.sources import Start
     from advisor.verdict import LineVerdict
     from rules.known import Known
@@ -50,13 +50,15 @@ SWITCHES = {
 class Outlook(NamedTuple):
     """A variable's value after the restart, None where nobody can tell it here.
 
-    `line` is what sets it, None for a default; `cause` are the variables that it follows where it is sized by them.
+    `line` is what sets it, None for a default; `cause` are the variables that it follows where it is sized by them;
+    `limited` says that the limit on open files leaves no more of what the line asks for.
     """
 
     value: str | None
     source: Origin
     line: LineVerdict | None = None
     cause: tuple[str, ...] = ()
+    limited: bool = False
 
 
 def outlooks(now: Known, start: Start) -> dict[str, Outlook]:
@@ -97,6 +99,12 @@ def _other_names(catalog: Catalog) -> dict[str, tuple[str, ...]]:
     return {name: tuple(n for n in group if n != name) for group in groups.values() for name in group}
 
 
+def option_of(name: str, catalog: Catalog) -> Option | None:
+    """The option that sets a variable, under another name maybe."""
+    roots = (root for root, mirrors in MIRRORS.items() if name in mirrors)
+    return catalog.find_variable(name) or next((o for root in roots if (o := catalog.get(root))), None)
+
+
 def _default(name: str, now: Known, others: tuple[str, ...]) -> str | None:
     """What an untouched server has, or this one where nobody set the variable: it knows its own defaults best."""
     running = now.server.variables[name]
@@ -105,7 +113,7 @@ def _default(name: str, now: Known, others: tuple[str, ...]) -> str | None:
         return running
     if name in SWITCHES:
         return SWITCHES[name]
-    option = now.catalog.find_variable(name) or next((o for n in others if (o := now.catalog.get(n))), None)
+    option = option_of(name, now.catalog)
     if option is None:
         return running
     text = option.running if option.running is not None else notation(option, option.default)

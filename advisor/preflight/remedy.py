@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.model import Action, Origin
 from advisor.optionfile import groups_read, parse
+from advisor.preflight.item import Kind
+from advisor.preflight.outlook import option_of
 from advisor.redact import MASK, redact_value
 from advisor.sizes import exact
+from advisor.verdict.compare import same
 from rules.advice import advise
 
 if TYPE_CHECKING:
@@ -15,45 +18,101 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Option
     from advisor.facts import Files
-    from advisor.preflight.item import Kind
     from advisor.preflight.outlook import Outlook
     from rules.known import Known
 
 SET = "SET GLOBAL "
 # Endings of the names of numbers that are bytes.
 BYTES = ("_size", "_length", "_packet", "_capacity")
+# Of what decides which commits survive a crash, the values that lose none: no other is ever advised.
+SAFE = {"innodb_flush_log_at_trx_commit": "1", "sync_binlog": "1", "innodb_doublewrite": "ON"}
+STALLS = {
+    "innodb_buffer_pool_size": "resizing the pool can stall statements for seconds",
+    "innodb_adaptive_hash_index": "switching it waits for its latches, which can stall statements",
+    "query_cache_size": "statements wait for the cache's lock meanwhile",
+    "query_cache_type": "statements wait for the cache's lock meanwhile",
+    "sync_binlog": "commits wait for a sync, which can stall sessions on slow storage",
+}
 
 
-def remedies(name: str, kind: Kind, view: Outlook, now: Known) -> tuple[Action, ...]:
-    """The actions, keeping what runs first; none where no line gives the value, or a secret would be printed."""
-    option = now.catalog.find_variable(name)
-    if option is None or MASK in redact_value(name, now.server.variables[name]):
-        return ()
-    return tuple(_actions(option, kind, view, now))
+class Remedy(NamedTuple):
+    """What can be done, and a word of help where no line or statement says it."""
+
+    actions: tuple[Action, ...] = ()
+    help: str = ""
 
 
-def _actions(option: Option, kind: Kind, view: Outlook, now: Known) -> Iterator[Action]:
-    name = option.variable or option.name
+def remedy(name: str, kind: Kind, view: Outlook, now: Known) -> Remedy:
+    """How to keep what runs, and for a change how to have it now; nothing that would print a secret."""
     running = now.server.variables[name]
-    keep = advise(now, name, running)
-    persist = _persist(keep, now)
-    if keep is not None and view.source is Origin.PERSISTED:
-        yield Action(statement=persist or f"RESET PERSIST {name};", risk=keep.risk)
-    elif keep is not None and view.source is not Origin.COMMAND_LINE:
-        line = option_line(option, running)
-        if line or persist:
-            yield Action(option_line=line, statement=persist, risk=keep.risk)
-    if kind == "changed" and view.value is not None and MASK not in redact_value(name, view.value):
-        apply = advise(now, name, view.value)
-        if apply is not None and apply.statement:
-            yield Action(statement=apply.statement, risk=apply.risk, undo=apply.undo)
+    if MASK in redact_value(name, running):
+        return Remedy()
+    option = option_of(name, now.catalog)
+    if option is None:
+        return Remedy(help="No option sets it. Where it is meant to stay, put the SET GLOBAL into the init_file.")
+    if option.durability and running != SAFE.get(option.name) and view.value != SAFE.get(option.name):
+        return Remedy(help="It decides what survives a crash: write into the file what is meant.")
+    keep = tuple(_keep(option, view, now, running)) if _may(option, running) else ()
+    return Remedy((*keep, *_have(option, kind, view, now)), _help(option, view, running) if not keep else "")
 
 
-def _persist(keep: Action | None, now: Known) -> str | None:
+def _may(option: Option, value: str) -> bool:
+    """Whether the value may be advised: durability is never traded away."""
+    return not option.durability or value == SAFE.get(option.name)
+
+
+def _keep(option: Option, view: Outlook, now: Known, running: str) -> Iterator[Action]:
+    advice = advise(now, option.name, running)
+    if advice is None:
+        return
+    value = _needed(option, running, view)
+    persist = _persist(option, value, now) if advice.statement or not option.dynamic else None
+    if view.source is Origin.PERSISTED:
+        if persist:
+            yield Action(statement=persist, risk=advice.risk)
+    elif view.source is not Origin.COMMAND_LINE:
+        line = option_line(option, value)
+        if line:
+            yield Action(option_line=line, statement=persist if option.dynamic else None, risk=advice.risk)
+
+
+def _have(option: Option, kind: Kind, view: Outlook, now: Known) -> Iterator[Action]:
+    """The next value without waiting for the restart."""
+    if kind is not Kind.CHANGED or view.value is None or MASK in redact_value(option.name, view.value):
+        return
+    if not _may(option, view.value):
+        return
+    advice = advise(now, option.name, view.value)
+    if advice is not None and advice.statement:
+        yield Action(statement=advice.statement, risk=advice.risk or STALLS.get(option.name, ""), undo=advice.undo)
+
+
+def _help(option: Option, view: Outlook, running: str) -> str:
+    """Where a value can't be written, as the server reads any value as yes, leaving it out may do."""
+    place = view.line.placed if view.line else None
+    if place is None or not place.line.number:
+        return ""
+    default = option.running if option.running is not None else option.default
+    if default is not None and same(default, running):
+        return f"To keep {running or 'it empty'}, take the line out."
+    return ""
+
+
+def _needed(option: Option, running: str, view: Outlook) -> str:
+    """Of a set of switches only those that would differ: others keep what they have."""
+    if option.kind != "flagset" or not view.value:
+        return running
+    after = view.value.split(",")
+    return ",".join(part for part in running.split(",") if part not in after)
+
+
+def _persist(option: Option, value: str, now: Known) -> str | None:
     """The statement that keeps a value beyond restarts, which MySQL 8 and later have."""
-    if keep is None or keep.statement is None or not now.target.since("mysql", 8):
+    if not now.target.since("mysql", 8) or not option.variable or now.server.managed:
         return None
-    return keep.statement.replace(SET, "SET PERSIST ", 1)
+    bare = option.kind in ("int", "uint", "double") or value.upper() in ("ON", "OFF")
+    quoted = value if bare else "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
+    return f"SET {'PERSIST' if option.dynamic else 'PERSIST_ONLY'} {option.variable} = {quoted};"
 
 
 def option_line(option: Option, value: str) -> str | None:

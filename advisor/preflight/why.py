@@ -42,6 +42,10 @@ def why(kind: Kind, case: Case, facts: Facts) -> str:
     cause = case.view.cause
     if cause:
         return f"It follows {' and '.join(cause)}, which {'changes' if len(cause) == 1 else 'change'}."
+    if case.view.limited and case.view.line is not None:
+        place, wanted = case.view.line.placed, case.view.line.value
+        where = f"{place.path}:{place.line.number}" if place.line.number else "the command line"
+        return f"Of the {wanted} that {where} asks for, the limit on open files leaves so many."
     past = _past(kind, case, facts) if case.told else _guessed(case)
     return f"{past} {_future(case)}"
 

@@ -71,8 +71,8 @@ def _sentence(found: Preflight) -> str:
     rest = [f"lose {plural(lost, 'value')}"] if lost else []
     rest += [f"change {plural(changed, 'value')}"] if changed else []
     if refused:
-        stops = f"The next start fails: it stops at {plural(refused, 'line')}."
-        return f"{stops} Once they are mended it will {' and '.join(rest)}." if rest else stops
+        stops = f"The next start fails: the server stops at {plural(refused, 'line')}."
+        return f"{stops} With that mended, it will {' and '.join(rest)}." if rest else stops
     if rest:
         return f"The next restart will {' and '.join(rest)}."
     known = found.facts.files is not None
@@ -85,10 +85,10 @@ def _block(item: Item, colour: bool) -> str:
     room = max(2, WIDTH - len(f"{item.kind.value}  {what}") - len(sure))
     head = f"{painted(item.kind.value, item.severity, colour)}  {bold(clean(what), colour)}{' ' * room}{sure}"
     lines = [head, *_values(item), wrap(clean(item.message), "  ")]
-    if item.help:
-        lines.append(wrap(clean(item.help), f"  {'help':<{LABEL}}"))
     for action in item.actions:
         lines += _action(action, item)
+    if item.help:
+        lines.append(wrap(clean(item.help), f"  {'help':<{LABEL}}"))
     return "\n".join(lines)
 
 
@@ -137,7 +137,7 @@ def _action(action: Action, item: Item) -> Iterator[str]:
         else:
             yield f"{label}{clean(text)}"
     if action.statement:
-        label = ("or" if action.option_line else "keep") if keeps else "have now"
+        label = ("or" if action.option_line else "keep") if keeps else "now"
         yield f"  {label:<{LABEL}}{clean(action.statement)}"
     if action.risk:
         yield wrap(clean(action.risk), f"  {'risk':<{LABEL}}")
