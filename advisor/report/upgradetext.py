@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 WIDTH = 80
 NAMES = 34  # room for the names in the table of smaller changes
 SHOWN = 60
-WORDS = {Kind.REMOVED: "Remove the line.", Kind.IGNORED: "Remove the line.", Kind.STILL_REFUSED: ""}
+_STOPS = frozenset({Kind.SYNTAX, Kind.REMOVED, Kind.RENAMED, Kind.REFUSED})
+_OTHERWISE = frozenset(Kind) - _STOPS - {Kind.STILL_REFUSED}
 
 
 def report(move: Move, *, every: bool = False, colour: bool = False) -> str:
@@ -27,7 +28,9 @@ def report(move: Move, *, every: bool = False, colour: bool = False) -> str:
     heavy = [c for c in move.defaults if c.area in WEIGHTY]
     light = [c for c in move.defaults if c.area not in WEIGHTY]
     blocks = [_head(move, heavy, light)]
-    blocks += [_lines(move, severity, mark, colour) for severity in (Severity.ERROR, Severity.WARNING)]
+    blocks += [_lines(move, kinds, mark, colour) for kinds in (_STOPS, _OTHERWISE)]
+    already = [_line(c, move, mark, colour) for c in move.lines if c.kind is Kind.STILL_REFUSED]
+    blocks.append(_section(f"Refused by {move.before.label} already", already, colour))
     told = [_default(c, mark, colour) for c in heavy]
     blocks.append(_section("Options not set here whose default changes data, accounts or replicas", told, colour))
     notes = [_note(c, move, mark) for c in move.lines if c.severity is Severity.NOTE]
@@ -41,9 +44,11 @@ def _head(move: Move, heavy: list[DefaultChange], light: list[DefaultChange]) ->
     files = clean(", ".join(move.paths))
     first = f"{move.before.label} → {move.after.label} · {files}, {plural(move.read, 'option')}"
     stops = sum(c.severity is Severity.ERROR for c in move.lines)
+    already = sum(c.kind is Kind.STILL_REFUSED for c in move.lines)
     other = sum(c.severity is Severity.WARNING for c in move.lines)
     lines = [
         f"{plural(stops, 'line stops', 'lines stop')} the server" if stops else "no line stops the server",
+        f"{already:,} of them the old one too" if already else "",
         f"{plural(other, 'line is', 'lines are')} taken otherwise" if other else "",
     ]
     little = sum(c.area is Area.REST for c in light)
@@ -93,18 +98,31 @@ def _place(change: LineChange, move: Move) -> str:
     return clean(f"{path}{change.placed.line.number}" if path else f"line {change.placed.line.number}")
 
 
-def _lines(move: Move, severity: Severity, mark: str, colour: bool) -> str:
-    return "\n".join(_line(c, move, mark, colour) for c in move.lines if c.severity is severity)
+def _lines(move: Move, kinds: frozenset[Kind], mark: str, colour: bool) -> str:
+    wanted = (c for c in move.lines if c.kind in kinds and c.severity is not Severity.NOTE)
+    return "\n".join(_line(c, move, mark, colour) for c in wanted)
 
 
 def _line(change: LineChange, move: Move, mark: str, colour: bool) -> str:
+    """What becomes of a line, beside it where there is room."""
+    lead = f"{change.severity.value}  {_place(change, move)}  {_source(change)}"
+    said = clean(_said(change, move) + _sure(change, mark))
     severity = painted(change.severity.value, change.severity, colour)
-    head = f"{severity}  {_place(change, move)}  {bold(_source(change), colour)}{_sure(change, mark)}"
-    said = f"{change.message} {'' if change.write else WORDS.get(change.kind, '')}"
-    lines = [head, wrap(clean(said), "  ")]
+    head = f"{severity}  {_place(change, move)}  {bold(_source(change), colour)}"
+    lines = [f"{head}  {said}"] if len(lead) + 2 + len(said) <= WIDTH else [head, wrap(said, "  ")]
     if change.write:
         lines.append(clean(f"  write:  {change.write}"))
     return "\n".join(lines)
+
+
+def _said(change: LineChange, move: Move) -> str:
+    """The message without the option's name where it begins with it, and without what the report says beside it."""
+    said = change.message.partition(" Use ")[0] if change.write else change.message
+    said = said.removesuffix(f" {move.before.label} refuses it too.")
+    written = (change.placed.line.name or "").lower().replace("-", "_")
+    names = [written, *(verdict.canonical for verdict in (change.after, change.before) if verdict)]
+    opening = next((f"{name} was " for name in names if said.startswith(f"{name} was ")), "")
+    return said.removeprefix(opening)
 
 
 def _note(change: LineChange, move: Move, mark: str) -> str:

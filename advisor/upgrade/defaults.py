@@ -111,11 +111,16 @@ def _told(
 ) -> DefaultChange:
     before, after = _both(pair)
     area, message = said_of(pair.new.name, after)
+    label = catalog.target.label
     withheld = keep.withheld(pair.new, pair.before, catalog)
-    lost = withheld or f"{catalog.target.label} has no value that does the same."
+    lost = withheld or f"{label} has no value that does the same."
     if pair.new.kind == "set" and not withheld and (gone := _gone(pair)):
-        message = f"{message} {catalog.target.label} knows no {', '.join(gone)}.".strip()
-        line = None if _is_default(pair) else line
+        lacking = f"{label} knows no {', '.join(gone)}"
+        if _is_default(pair):
+            # What remains is the new default: nothing else moved, and there is nothing to add.
+            area, message, line, lost = Area.REST, f"{lacking}, and nothing else changes.", None, f"{lacking}."
+        else:
+            message = f"{message} {lacking}."
     return DefaultChange(
         option=pair.new.name,
         formerly=pair.old.name if pair.old.name != pair.new.name else None,

@@ -94,6 +94,11 @@ def _redo_capacity(_: LineVerdict, old: FileVerdict) -> tuple[str, str] | None:
     return ("innodb_redo_log_capacity", exact(size * files)) if size and files else None
 
 
+def _redo_files(line: LineVerdict, old: FileVerdict) -> tuple[str, str] | None:
+    """Told at the line of the size, where there is one."""
+    return None if "innodb_log_file_size" in old.effective else _redo_capacity(line, old)
+
+
 def _redo_file(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
     """MariaDB keeps the whole redo log in one file."""
     size = number_of(line.value)
@@ -118,7 +123,7 @@ CONVERTED: dict[str, Callable[[LineVerdict, FileVerdict], tuple[str, str] | None
     "expire_logs_days": _expire_days,
     "log_warnings": _warnings,
     "innodb_log_file_size": _redo_capacity,
-    "innodb_log_files_in_group": _redo_capacity,
+    "innodb_log_files_in_group": _redo_files,
     "innodb_redo_log_capacity": _redo_file,
     "innodb_checksums": _checksums,
     "default_authentication_plugin": _policy,
