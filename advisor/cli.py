@@ -21,6 +21,7 @@ EPILOG = (
 PRODUCT = "mycnf-advisor"
 SEVERITIES = ("error", "warning", "note", "never")
 FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown")
+AUDIT_FORMATS = ("text", "concise", "json", "jsonl", "sarif", "junit", "markdown")
 
 
 def dispatch(argv: list[str]) -> int:
@@ -168,9 +169,7 @@ def _audit(p: argparse.ArgumentParser) -> None:
     _connection(p)
     _selecting(p, fail_on="error")
     _isolated(p)
-    p.add_argument(
-        "--format", default="text", choices=("text", "concise", "json"), help="how to print it (default: text)"
-    )
+    p.add_argument("--format", default="text", choices=AUDIT_FORMATS, help="how to print it (default: text)")
     p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
     _machine(p)
 

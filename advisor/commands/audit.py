@@ -12,6 +12,7 @@ from advisor.commands.machine import declared_host, is_declared
 from advisor.engine import by_weight, choose, fails
 from advisor.engine import run as run_rules
 from advisor.narration import narrate
+from advisor.report import Page
 from advisor.report.audited import Audited
 from advisor.report.output import colour_wanted, write
 
@@ -88,8 +89,18 @@ def _render(audited: Audited, args: argparse.Namespace) -> str:
         from advisor.report import auditjson
 
         return auditjson.report(audited)
+    if args.format not in ("text", "concise"):
+        from advisor.report import auditforms
+
+        return auditforms.report(audited, args.format, _page(args))
     from advisor.report import audittext
 
     if args.format == "concise":
         return audittext.concise(audited)
     return audittext.report(audited, colour_wanted(args.output))
+
+
+def _page(args: argparse.Namespace) -> Page:
+    from advisor.report.output import run_time, working_directory
+
+    return Page(base=working_directory(), fail_on=args.fail_on or FAIL_ON, now=run_time())

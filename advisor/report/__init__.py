@@ -6,7 +6,7 @@ from advisor.model import Finding, Target
 
 
 class Checked(NamedTuple):
-    """One option file, checked for one target: its findings in the order of its lines.
+    """One option file, checked for one target: its findings in the order of its lines. A path of "" is a server.
 
     `sources` holds the text of each line that a finding points at, with secrets taken out, keyed by (path, line).
     `suppressed` are the findings that a comment in the file asked to leave out, `baselined` those that a baseline

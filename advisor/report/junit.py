@@ -32,13 +32,15 @@ def report(files: Sequence[Checked], page: Page) -> str:
 
 def _suite(root: Element, c: Checked, page: Page) -> None:
     failing = [fails([f], page.fail_on) for f in c.findings]
-    suite = _opened(root, c.path, str(c.target), page, tests=max(1, len(failing)), failures=sum(failing))
+    suite = _opened(
+        root, c.path or c.target.label, str(c.target), page, tests=max(1, len(failing)), failures=sum(failing)
+    )
     for f, fail in zip(c.findings, failing, strict=True):
-        test = _test(suite, _title(f, c), f.location.path if f.location else c.path)
+        test = _test(suite, _title(f, c), f.location.path if f.location else c.path or c.target.label)
         if fail:
             _outcome(test, "failure", f.severity.value, f.message, "\n".join(_detail(f, c)))
     if not c.findings:
-        _test(suite, f"no findings for {c.target.label}", c.path)
+        _test(suite, f"no findings for {c.target.label}", c.path or c.target.label)
     _closed(suite, [_line(f) for f, fail in zip(c.findings, failing, strict=True) if not fail])
 
 
@@ -76,7 +78,8 @@ def _outcome(test: Element, kind: str, severity: str, message: str, detail: str)
 
 def _title(f: Finding, c: Checked) -> str:
     at = f" at {f.location.line}:{f.location.column}" if f.location and f.location.line else ""
-    return f"{f.code} {f.name}{at} for {c.target.label}"
+    about = f" {f.canonical}" if f.canonical and not at else ""
+    return f"{f.code} {f.name}{at}{about} for {c.target.label}"
 
 
 def _detail(f: Finding, c: Checked) -> Iterator[str]:

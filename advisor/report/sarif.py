@@ -41,7 +41,7 @@ def report(files: Sequence[Checked], page: Page) -> str:
         "originalUriBaseIds": {ROOT: {"description": {"text": "The directory that mycnf was run in."}}},
         "artifacts": [
             {"location": _artifact(path, page.base), "roles": ["analysisTarget"]}
-            for path in dict.fromkeys(c.path for c in files)
+            for path in dict.fromkeys(c.path for c in files if c.path)
         ],
         "columnKind": "unicodeCodePoints",
         "results": [
@@ -73,7 +73,7 @@ def _result(c: Checked, f: Finding, mark: str, rule: int, base: str) -> dict[str
         "ruleIndex": rule,
         "level": f.severity.value,
         "message": message(f.message if not f.help else f"{f.message}\nHelp: {f.help}"),
-        "locations": [{"physicalLocation": _physical(f.location, c.path, base)}],
+        "locations": [{"physicalLocation": _physical(f.location, c.path, base)}] if f.location or c.path else [],
         "partialFingerprints": {"mycnf/v1": mark},
         "properties": _properties(c, f),
     }

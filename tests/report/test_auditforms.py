@@ -1,0 +1,77 @@
+"""An audit in the formats that lint has too, of the recorded server."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from asking import CHECKOUT
+from jsonschema import Draft4Validator
+from lxml import etree
+from markdown_it import MarkdownIt
+
+from advisor.__main__ import main
+from advisor.cli import AUDIT_FORMATS
+
+SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
+
+
+def printed(capsys: pytest.CaptureFixture[str], form: str) -> str:
+    """The audit of the recorded server in that format; it has an error, which fails it."""
+    assert main(["audit", "--isolated", "--snapshot", str(SNAPSHOT), "--format", form]) == 1
+    return capsys.readouterr().out
+
+
+def findings(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    """The findings as JSON has them."""
+    found: list[dict[str, object]] = json.loads(printed(capsys, "json"))["findings"]
+    return found
+
+
+def test_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON lines hold the findings of the JSON report, with the server's name and target."""
+    lines = [json.loads(line) for line in printed(capsys, "jsonl").splitlines()]
+    assert {(line.pop("server"), line.pop("target")) for line in lines} == {("db1", "mariadb-10.11.19")}
+    assert lines == findings(capsys)
+
+
+def test_sarif(capsys: pytest.CaptureFixture[str], sarif_validator: Draft4Validator) -> None:
+    """The log is valid; a finding of no file has no location, and no artifact stands for the server."""
+    log = json.loads(printed(capsys, "sarif"))
+    sarif_validator.validate(log)
+    (run,) = log["runs"]
+    places = {(f["code"], f["message"]): f["path"] for f in findings(capsys)}
+    assert len(run["results"]) == len(places)
+    assert run["artifacts"] == []
+    for result in run["results"]:
+        (path,) = {p for (code, words), p in places.items() if result["ruleId"] == code and words in _text(result)}
+        uris = [place["physicalLocation"]["artifactLocation"]["uri"] for place in result["locations"]]
+        assert uris == ([f"file://{path}"] if path else [])
+
+
+def _text(result: dict[str, dict[str, str]]) -> str:
+    return result["message"]["text"].replace("{{", "{").replace("}}", "}")
+
+
+def test_junit(capsys: pytest.CaptureFixture[str], junit_schema: etree.XMLSchema) -> None:
+    """The document is valid; what is no error passes, as --fail-on is error for audits."""
+    root = etree.fromstring(printed(capsys, "junit").encode())
+    junit_schema.assertValid(root)
+    severities = [f["severity"] for f in findings(capsys)]
+    assert len(list(root.iter("testcase"))) == len(severities)
+    assert len(list(root.iter("failure"))) == severities.count("error") > 0
+
+
+def test_markdown(capsys: pytest.CaptureFixture[str]) -> None:
+    """A row a finding, with the statement to send and its risk."""
+    text = printed(capsys, "markdown")
+    rows = sum(token.type == "tr_open" for token in MarkdownIt("commonmark").enable("table").parse(text))
+    assert rows == len(findings(capsys)) + 1
+    assert text.startswith("## mycnf audit: 1 error")
+    assert "Do now: SET GLOBAL `binlog_format`" in text
+    assert "Risk: " in text
+
+
+def test_every_format_is_tried() -> None:
+    """No format of audit is left out above or in the tests of the command."""
+    assert set(AUDIT_FORMATS) == {"text", "concise", "json", "jsonl", "sarif", "junit", "markdown"}
