@@ -20,7 +20,12 @@ FAMILY = "SUP"
 AFTER_ALL = ("findings",)
 
 
-@rule(
+def _nothing_alone(known: Known) -> Iterator[Finding]:  # noqa: ARG001 - what every rule is given
+    """By itself such a rule has nothing to look at."""
+    yield from ()
+
+
+unused_suppression = rule(
     "SUP001",
     "unused-suppression",
     severity=Severity.NOTE,
@@ -34,14 +39,10 @@ AFTER_ALL = ("findings",)
         exceptions="A file that is linted for other targets, or together with other files, elsewhere.",
         mind="A run in which the suppression hides something.",
     ),
-)
-def unused_suppression(known: Known) -> Iterator[Finding]:
-    """Suppressions of rules that looked and found nothing there."""
-    del known
-    yield from ()
+)(_nothing_alone)
 
 
-@rule(
+malformed_suppression = rule(
     "SUP002",
     "malformed-suppression",
     severity=Severity.WARNING,
@@ -56,14 +57,10 @@ def unused_suppression(known: Known) -> Iterator[Finding]:
         exceptions="None.",
         mind="Nothing.",
     ),
-)
-def malformed_suppression(known: Known) -> Iterator[Finding]:
-    """Comments that begin with mycnf: and can't be understood."""
-    del known
-    yield from ()
+)(_nothing_alone)
 
 
-@rule(
+unexplained_suppression = rule(
     "SUP003",
     "unexplained-suppression",
     severity=Severity.NOTE,
@@ -77,8 +74,4 @@ def malformed_suppression(known: Known) -> Iterator[Finding]:
         exceptions="None.",
         mind="Nothing.",
     ),
-)
-def unexplained_suppression(known: Known) -> Iterator[Finding]:
-    """Suppressions with nothing behind the bracket."""
-    del known
-    yield from ()
+)(_nothing_alone)

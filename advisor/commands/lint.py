@@ -110,14 +110,21 @@ def plans_of(paths: Sequence[str], args: argparse.Namespace) -> list[Plan]:
 
     if args.isolated or args.config:
         return [_plan(args.config, args)] * len(paths)
-    folders = [os.path.dirname(os.path.abspath(args.stdin_filename if path == "-" else path)) for path in paths]
+    folders = [_folder(args.stdin_filename if path == "-" else path) for path in paths]
     found = {folder: nearest(folder) for folder in dict.fromkeys(folders)}
     plans = {config: _plan(config, args) for config in dict.fromkeys(found.values())}
     return [plans[found[folder]] for folder in folders]
 
 
+def _folder(path: str) -> str:
+    try:
+        return os.path.dirname(os.path.abspath(path))
+    except OSError:  # the folder that we run in was removed, and stdin can be checked all the same
+        return os.sep
+
+
 def _plan(config: str | None, args: argparse.Namespace) -> Plan:
-    if config is None and not args.isolated:
+    if config is None and not (args.isolated and args.baseline):
         return Plan(args)
     from advisor.commands.configured import refuse_contradictions, settled, tell_silent_house
     from advisor.config.read import read

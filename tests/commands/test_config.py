@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -168,3 +171,15 @@ def test_an_audit_asks_it_too(mycnf: Mycnf, tmp_path: Path) -> None:
     alone = json.loads(mycnf("audit", "--snapshot", SNAPSHOT, "--format", "json", "--isolated").out)
     assert not any(f["code"].startswith(("HOU", "SUP")) for f in alone["findings"])
     assert not any(s["code"].startswith(("HOU", "SUP")) for s in alone["skipped"])
+
+
+def test_from_a_folder_that_is_gone(tmp_path: Path) -> None:
+    """Stdin is checked even where the working directory was removed."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = f"cd {gone} && rmdir {gone} && exec {sys.executable} -m advisor lint --target mysql-8.4 -"
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(CHECKOUT)}
+    ran = subprocess.run(
+        ["sh", "-c", script], input=b"[mysqld]\n", capture_output=True, env=environment, timeout=60, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, b"")

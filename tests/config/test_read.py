@@ -262,7 +262,7 @@ def test_lines_of_keys(keys: tuple[str, ...], line: int | None) -> None:
 
 def test_the_example_is_sound() -> None:
     """The example of the documentation has no fault, and shows every key of a house rule."""
-    config = read(str(CHECKOUT / "examples" / "mycnf.toml"))
+    config = read(str(CHECKOUT / "examples" / "house" / "mycnf.toml"))
     house = config.house or ()
     assert all(any(getattr(rule, field) for rule in house) for field in ("required", "forbidden", "minimum", "maximum"))
     assert any(rule.allowed and rule.targets for rule in house)

@@ -10,11 +10,13 @@ from rule_cases import Case, known_of
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.engine import choose, run
+from advisor.model import Action
 from advisor.optionfile import resolve
 from advisor.verdict import Outcome, judge_file, take
 from advisor.verdict.settings import Settings
 from rules.houserule import HouseRule, number
 from rules.known import Known
+from rules.precedence import defer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,3 +164,12 @@ def test_words_of_a_rule() -> None:
     assert HouseRule("x", allowed=("a", "b")).words() == "a or b"
     assert HouseRule("x", required=True).words() == "set"
     assert HouseRule("x", forbidden=True).words() == "not set"
+
+
+def test_advice_for_another_option_is_not_held_to_the_rule(tmp_path: Path) -> None:
+    """What a finding would write for an option without house rules is none of their business."""
+    house = {"read_buffer_size": {"maximum": "1M"}}
+    known = known_of(Case("", "", "mysql-5.7", file="read_buffer_size = 8M", house=house), tmp_path)
+    found = of(list(run(known, choose(["BUF001"], None)).findings), "BUF001")
+    elsewhere = found._replace(actions=(Action(option_line="sort_buffer_size = 8M"),), fix=None)
+    assert defer(known, [elsewhere]) == [elsewhere]

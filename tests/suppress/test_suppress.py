@@ -14,7 +14,7 @@ from advisor.suppress import Reading, Suppressed, suppress
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import all_rules
-from rules.known import Known
+from rules.known import Known, Missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -162,6 +162,21 @@ def test_findings_about_suppressions_may_be_suppressed() -> None:
     assert codes(of("# mycnf: ignore-file[SUP] generated\nport = 1 # mycnf: ignore[BUF001]")) == []
     assert codes(of("port = 1 # mycnf: ignore[BUF001,unused-suppression] for 8.0")) == []
     assert codes(of("# mycnf: ignore-file[SUP] generated\nport = 1")) == []
+
+
+def test_rules_about_suppressions_say_nothing_by_themselves() -> None:
+    """They need the other rules' findings, so nothing asks them alone, and a run without comments skips nothing."""
+    version = parse_target("mysql-8.4")
+    verdict = judge_file(
+        resolve(["x.cnf"], loader=lambda _: b"[mysqld]\nport = 1 # mycnf: ignore[BUF001]\n"), load(version)
+    )
+    known = Known(version, load(version), Settings.from_file(verdict), verdict)
+    rules = choose(["SUP"], None)
+    assert run(known, rules) == ((), ())
+    assert [list(rule.look(known)) for rule in rules] == [[], [], []]
+    for rule in rules:
+        with pytest.raises(Missing):
+            list(rule.check(known))
 
 
 def test_silent_rules() -> None:
