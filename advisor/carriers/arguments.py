@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from advisor.model import Target
 
 GROUP = "mysqld"
+MOST_AROUND = 200  # characters of indentation, quotes and the like around an option that has a line of its own
 # From each server's --help; those with a value take the rest of the word or the next one.
 SHORT = {
     "a": "ansi", "b": "basedir", "C": "character_set_server", "r": "chroot", "h": "datadir", "P": "port",
@@ -135,7 +136,7 @@ class _Reader:
     def _add(self, name: Piece, value: Piece | None, end: int, *, called: str = "") -> None:
         number, column = self.document.place(name.start)
         last, end_column = self.document.place(end)
-        line_end = len(self.document.line(number)) + 1
+        line_end = self.document.width(number) + 1
         end_column = end_column if last == number else line_end
         value_number, value_column = self.document.place(value.start) if value else (number, end_column)
         on_line = value_number == number
@@ -144,7 +145,7 @@ class _Reader:
             Line(
                 Kind.OPTION,
                 number,
-                f"{self.document.line(number)}\n",
+                self.document.whole_line(number),
                 GROUP,
                 called or name.text,
                 text,
@@ -169,6 +170,8 @@ class _Reader:
 
     def _is_alone(self, number: int, option: str) -> bool:
         """Whether a line holds one option and nothing else, and the line before doesn't go on in it without need."""
+        if len(self.document.whole_line(number)) > len(option) + MOST_AROUND:
+            return False
         line = self.document.line(number).strip()
         goes_on = line.endswith("\\")
         if not goes_on and number > 1 and self.document.line(number - 1).endswith("\\"):
@@ -179,7 +182,7 @@ class _Reader:
     def _stray(self, word: Piece) -> Stray:
         number, column = self.document.place(word.start)
         last, end = self.document.place(word.end)
-        end = end if last == number else len(self.document.line(number)) + 1
+        end = end if last == number else self.document.width(number) + 1
         return Stray(
             "syntax-error",
             f"The word {word.source!r} belongs to no option; {self.catalog.target.label} will not start with it.",

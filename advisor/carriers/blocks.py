@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
 
 _SERVER_GROUP = (
-    r"(?m)^\s*\[\s*(?:mysqld|server|mariadb|mariadbd|galera|mysql_cluster|(?:mysqld|mariadbd?)-\d+(?:\.\d+)?)\s*\]"
+    r"(?m)^[ \t]*\[[ \t]*"
+    r"(?:mysqld|server|mariadb|mariadbd|galera|mysql_cluster|(?:mysqld|mariadbd?)-\d+(?:\.\d+)?)[ \t]*\]"
 )
 _INSIGNIFICANT = r"\s*(?:[#;].*|\{\{.*|\{%.*|\{#.*|<%.*)?$"
 _FILE_NAME = r"\.cnf(?:$|\.)|(?:^|/)\.?my\.(?:cnf|ini)$"
@@ -52,11 +53,11 @@ def text_set(document: Document, label: str, text: str, start: int) -> OptionSet
     number, column = document.place(start)
 
     def read(catalog: Catalog) -> Reading:
-        end = len(document.line(number)) + 1
+        end = document.width(number) + 1
         lines = [
             line._replace(
                 number=number, column=column, end_column=end, value_column=column, value_end_column=end,
-                text=f"{document.line(number)}\n",
+                text=document.whole_line(number),
             )
             for line in _parsed(text, document, catalog)
         ]  # fmt: skip
@@ -74,7 +75,7 @@ def _moved(line: Line, placed: Sequence[tuple[int, int]], document: Document) ->
     number, indent = placed[min(line.number, len(placed)) - 1]
     return line._replace(
         number=number,
-        text=f"{document.line(number)}\n",
+        text=document.whole_line(number),
         column=line.column + indent,
         end_column=line.end_column + indent,
         value_column=line.value_column + indent,

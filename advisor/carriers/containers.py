@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 POD_LISTS = ("containers", "initContainers", "ephemeralContainers")
 FLAGS = ("MYSQL_EXTRA_FLAGS", "MARIADB_EXTRA_FLAGS", "extraFlags")
-_FILLS = r"\$\$|\$\{[^}]*\}|\$\(\w+\)|\$[A-Za-z_]\w*"
+_FILLS = r"\$\$|\$\{[^}\n]{0,200}\}|\$\(\w+\)|\$[A-Za-z_]\w*"
+LONGEST = 131_072  # characters; Linux takes no longer argument
+MOST_WORDS = 10_000  # ours; no command has as many
 _NOTHING = ("", "~", "null", "Null", "NULL")
 
 
@@ -78,6 +80,8 @@ class Containers:
 
     def _words(self, node: Node | None) -> list[Piece]:
         if isinstance(node, Sequence):
+            if len(node.items) > MOST_WORDS:
+                raise CarrierError(f"{self.document.path}: a command of more than {MOST_WORDS:,} words; shorten it")
             pieces = [self._piece(item) for item in node.items if isinstance(item, Scalar)]
             return [_inside(interpolated(piece)) for piece in pieces]
         if not isinstance(node, Scalar) or (not node.style and node.value in _NOTHING):
@@ -85,6 +89,9 @@ class Containers:
         return self._split(self._piece(node))
 
     def _split(self, piece: Piece) -> list[Piece]:
+        if len(piece.text) > LONGEST:
+            line, _ = self.document.place(piece.start)
+            raise CarrierError(f"{self.document.path}:{line}: longer than any command may be ({LONGEST:,}); shorten it")
         piece = interpolated(piece)
         try:
             return shell_words(piece)

@@ -10,7 +10,7 @@ from advisor.redact import MASK, redact_text
 
 # What speaks of a secret in any notation: MYSQL_ROOT_PASSWORD: x, --report-password=x, "password": "x".
 _SPEAKING = (
-    r"(?i)(?P<lead>[\w.-]*(?:password|passwd|passphrase|pwd|secret|token|credentials?|wsrep[-_]sst[-_]auth)[\"']?"
+    r"(?i)(?P<lead>(?<![\w.-])[\w.-]*(?:password|passwd|passphrase|pwd|secret|token|credentials?|wsrep[-_]sst[-_]auth)[\"']?"
     r"(?:\s*[:=]\s*|\s+(?=[^\s:=-])))(?P<value>\"[^\"]*\"|'[^']*'|[^\s,}\]\"']+)"
 )
 
@@ -22,12 +22,13 @@ class CarrierError(MycnfError):
 class Document:
     """A text by code points: offsets become lines and columns, secrets are noted where they stand."""
 
-    __slots__ = ("_secrets", "_starts", "path", "text")
+    __slots__ = ("_lines", "_secrets", "_starts", "path", "text")
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
         self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
+        self._lines: dict[int, str] = {}
         self._secrets: list[tuple[int, int]] = []
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -41,9 +42,20 @@ class Document:
 
     def line(self, number: int) -> str:
         """A line as it stands there, without its end."""
-        start = self._starts[number - 1]
-        end = self._starts[number] - 1 if number < len(self._starts) else len(self.text)
-        return self.text[start:end].removesuffix("\r")
+        return self.whole_line(number).removesuffix("\n").removesuffix("\r")
+
+    def whole_line(self, number: int) -> str:
+        """A line with its end; the same text each time, for one line may hold thousands of options."""
+        found = self._lines.get(number)
+        if found is None:
+            end = self._starts[number] if number < len(self._starts) else len(self.text)
+            found = self._lines[number] = self.text[self._starts[number - 1] : end]
+        return found
+
+    def width(self, number: int) -> int:
+        """How many characters a line has without its end."""
+        text = self.whole_line(number)
+        return len(text) - (2 if text.endswith("\r\n") else 1 if text.endswith(("\n", "\r")) else 0)
 
     @property
     def lines(self) -> int:

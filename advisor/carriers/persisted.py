@@ -120,7 +120,7 @@ def _line(document: Document, entry: Entry, verdict: LineVerdict, given: str) ->
     if value_line != place.line:
         value_column = value_end = place.end_column
     return Line(
-        Kind.OPTION, place.line, f"{document.line(place.line)}\n", "mysqld", verdict.canonical or entry.name,
+        Kind.OPTION, place.line, document.whole_line(place.line), "mysqld", verdict.canonical or entry.name,
         entry.value.value, given, place.column, place.end_column, value_column, value_end,
     )  # fmt: skip
 

@@ -35,7 +35,7 @@ OF_SAFE = frozenset(
 FIRST = ("no-defaults", "print-defaults", "defaults-file", "defaults-extra-file", "defaults-group-suffix", "login-path",
          "no-login-paths")  # fmt: skip
 _ASSIGNMENT = r"[A-Za-z_]\w*=.*"
-_SHELL_FILLS = r"\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|\$\w+|\$[@*#?!$-]"
+_SHELL_FILLS = r"\$\{[^}]{0,500}\}|\$\([^)]{0,500}\)|`[^`]{0,500}`|\$\w+|\$[@*#?!$-]"
 _COMMAND_FLAG = r"-[a-z]*c[a-z]*"
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from advisor.carriers.sets import OptionSet
     from advisor.carriers.yamltree import Node, Scalar
 
+MOST_SETS = 500  # ours; each is judged by itself
 # Whoever runs a server names it somewhere; a file without these words isn't even parsed.
 WORDS = ("mysql", "mariadb", "percona", "[server]", "[galera]")
 
@@ -52,7 +53,10 @@ def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]
                 found.append(_option_file(document, key, node))
                 if any(name in node.value or name == key for name in FLAGS):
                     found.append(containers.flags(key, node))
-    return _hinted([one for one in found if one is not None], containers)
+    sets = [one for one in found if one is not None]
+    if len(sets) > MOST_SETS:
+        raise CarrierError(f"{document.path}: options of more than {MOST_SETS} servers or files; name a smaller file")
+    return _hinted(sets, containers)
 
 
 def _hinted(sets: list[OptionSet], containers: Containers) -> list[OptionSet]:

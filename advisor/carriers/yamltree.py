@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 DEEPEST = 100  # levels; no manifest has as many, and a parser that recurses would end there
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MERGE = "<<"
+MOST_MERGES = 20  # ours; a chain of them is no longer than a few
+MOST_NODES = 150_000  # ours; a second's work, and far more than a manifest of servers has
 _PROPERTIES = r"(?:[&!]\S*\s+)*"  # an anchor and a tag, before the text of a scalar
 
 
@@ -42,18 +44,40 @@ class Sequence:
 class Mapping:
     """Pairs of nodes in their order; a key that stands there twice counts where it stands last."""
 
-    __slots__ = ("pairs",)
+    __slots__ = ("_known", "pairs")
 
     def __init__(self) -> None:
         self.pairs: list[tuple[Node, Node]] = []
+        self._known: dict[str, Node] | None = None
 
     def get(self, key: str) -> Node | None:
         """What stands under a key, by way of merge keys too."""
-        return _get(self, key, set())
+        if self._known is None:
+            self._known = {}
+            for mapping in self._sources():
+                self._known = {**mapping.own(), **self._known}
+        return self._known.get(key)
 
-    def own(self) -> Iterator[tuple[str, Node]]:
-        """The pairs whose key is a text, each key once."""
-        yield from {k.value: v for k, v in self.pairs if isinstance(k, Scalar) and k.value != MERGE}.items()
+    def own(self) -> dict[str, Node]:
+        """What stands under keys that are texts, merge keys aside."""
+        return {k.value: v for k, v in self.pairs if isinstance(k, Scalar) and k.value != MERGE}
+
+    def _sources(self) -> list[Mapping]:
+        """The mapping and those that it takes in, the one that counts first in front."""
+        found: list[Mapping] = []
+        waiting = [self]
+        while waiting and len(found) < MOST_MERGES:
+            mapping = waiting.pop()
+            if mapping not in found:
+                found.append(mapping)
+                waiting += reversed(mapping.merged())
+        return found
+
+    def merged(self) -> list[Mapping]:
+        """The mappings that a merge key takes in, the one that counts first in front."""
+        values = [v for k, v in self.pairs if isinstance(k, Scalar) and k.value == MERGE]
+        sources = [m for v in values for m in (v.items if isinstance(v, Sequence) else [v])]
+        return [m for m in sources if isinstance(m, Mapping)]
 
 
 Node = Scalar | Sequence | Mapping
@@ -84,24 +108,13 @@ def walk(root: Node) -> Iterator[tuple[str, Mapping | Sequence | Scalar]]:
             waiting += [(key, item) for item in reversed(node.items)]
 
 
-def _get(node: Mapping, key: str, seen: set[int]) -> Node | None:
-    if id(node) in seen:
-        return None
-    seen.add(id(node))
-    found = dict(node.own()).get(key)
-    if found is not None:
-        return found
-    merged = [v for k, v in node.pairs if isinstance(k, Scalar) and k.value == MERGE]
-    sources = [m for v in merged for m in (v.items if isinstance(v, Sequence) else [v])]
-    values = (_get(m, key, seen) for m in sources if isinstance(m, Mapping))
-    return next((v for v in values if v is not None), None)
-
-
 def _build(events: Iterator[Any], text: str, path: str, shift: int) -> Iterator[Node]:
     """Roots out of events, without recursion."""
     open_nodes: list[tuple[Mapping | Sequence, list[Node]]] = []
     anchors: dict[str, Node] = {}
-    for event in events:
+    for count, event in enumerate(events):
+        if count > MOST_NODES:
+            raise CarrierError(f"{path}: more than {MOST_NODES:,} nodes, which no manifest has; name a smaller file")
         if isinstance(event, yaml.DocumentStartEvent):
             anchors = {}
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):

@@ -34,23 +34,78 @@ PARTS = {
 TARGETS = [load(parse_target(target)) for target in ("mysql-8.0", "mariadb-11.4")]
 
 
+# Whole documents, to be spoilt.
+WHOLE_YAML = """\
+services:
+  db: &a
+    image: mysql:8.0
+    command: >
+      mysqld --port=1 --init-connect='a b'
+      --sql-mode ANSI
+    entrypoint: ["sh", '-c', "exec mysqld --x=\\"1\\" $$A"]
+data:
+  my.cnf: |
+    [mysqld]
+    port = 1 # é
+{{ if x }}
+    b=2
+{{ end }}
+  e.cnf: "[mysqld]\\nport=1"
+"""
+WHOLE_UNIT = """\
+[Service]
+Environment="MYSQLD_OPTS=--port=1 --x='y z'"
+ExecStart=-/usr/sbin/mysqld --a=%i \\
+# c
+  --b="é\\x20" $MYSQLD_OPTS ; mysqld -P1
+"""
+WHOLE_PERSISTED = """\
+{"Version": 1, "mysql_server": {"port": {"Value": "1", "Metadata": {}},
+ "mysql_server_static_options": {"back_log": {"Value": "5x", "Metadata": {}}}}}
+"""
+WHOLE = {"x.yml": WHOLE_YAML, "x.service": WHOLE_UNIT, "mysqld-auto.cnf": WHOLE_PERSISTED}
+SPOILT = st.tuples(st.integers(0, 400), st.integers(0, 12))
+
+
+def read_all(name: str, text: str) -> None:
+    """Read a document for both flavours: lines lie within it, or one line of error says why not."""
+    try:
+        carrier = carrier_of(text.encode("utf-8", "surrogatepass"), name, name)
+        read = [one.read(catalog) for one, catalog in itertools.product(carrier.sets, TARGETS)] if carrier else []
+    except CarrierError as error:
+        if "\n" in str(error):
+            raise
+        return
+    lines = text.split("\n")
+    for line in (line for reading in read for line in reading.order):
+        assert 1 <= line.number <= len(lines)
+        assert 1 <= line.column <= line.end_column <= len(lines[line.number - 1]) + 1
+    assert carrier is None or all(carrier.document.shown(n) is not None for n in range(1, carrier.document.lines + 1))
+
+
 @pytest.mark.parametrize("name", PARTS)
 def test_any_document(name: str) -> None:
-    """Any text in place of a document gives sets whose lines lie within it, or one line of error."""
+    """Any parts of documents, one after another, are read or refused in one line."""
 
-    @settings(deadline=None, max_examples=400)
+    @settings(deadline=None, max_examples=300)
     @given(st.lists(st.sampled_from(PARTS[name]), max_size=25).map("".join))
     def holds(text: str) -> None:
-        try:
-            carrier = carrier_of(text.encode("utf-8", "surrogatepass"), name, name)
-            read = [one.read(catalog) for one, catalog in itertools.product(carrier.sets, TARGETS)] if carrier else []
-        except CarrierError as error:
-            if "\n" in str(error):
-                raise
-            return
-        lines = text.split("\n")
-        for line in (line for reading in read for line in reading.order):
-            assert 1 <= line.number <= len(lines)
-            assert 1 <= line.column <= line.end_column <= len(lines[line.number - 1]) + 1
+        read_all(name, text)
 
+    holds()
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_any_spoilt_document(name: str) -> None:
+    """So is a whole document in which parts are cut out and others put in."""
+
+    @settings(deadline=None, max_examples=300)
+    @given(st.lists(st.tuples(SPOILT, st.sampled_from(["", *PARTS[name]])), max_size=4))
+    def holds(changes: list[tuple[tuple[int, int], str]]) -> None:
+        text = WHOLE[name]
+        for (at, length), part in changes:
+            text = text[:at] + part + text[at + length :]
+        read_all(name, text)
+
+    read_all(name, WHOLE[name])
     holds()

@@ -168,3 +168,27 @@ def test_aliases_that_swell(carried: Reader) -> None:
     merges = "".join(f"m{i}: &m{i} {{<<: [{', '.join([f'*m{i - 1}'] * 9)}]}}\n" for i in range(1, 40))
     text = f"# mysql\na0: &a0 [x]\nm0: &m0 {{y: x}}\n{levels}{merges}services:\n  db: {{<<: *m39, command: *a39}}\n"
     assert carried(text).labels == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# mysql\na: " + "{{" * 300_000,
+        "# mysql\na: |\n  " + "{% " * 300_000,
+        service("    command: mysqld --x=" + "${" * 300_000),
+        service("    command: mysqld " + "--nonsense " * 90_000),
+        service("    command:\n" + "    - --nonsense\n" * 50_000),
+        "# mysql\na: |\n  [x\n" + "\n" * 900_000,
+        "# mysql\nm0: &m0 {a: b}\n" + "".join(f"m{i}: &m{i} {{<<: *m{i - 1}}}\n" for i in range(1, 30_000)),
+        "services:\n" + "".join(f"  s{i}: {{image: mysql, command: --port=1}}\n" for i in range(15_000)),
+        "# mysql\n[" + "[]," * 300_000 + "]",
+    ],
+    ids=["braces", "statements", "variables", "words", "items", "lines", "merges", "services", "lists"],
+)
+def test_huge_files(text: str, carried: Reader) -> None:
+    """A file made to keep its reader busy is read, or refused in one line, as soon as that can be told."""
+    try:
+        assert carried(text).labels == []
+    except CarrierError as error:
+        if "\n" in str(error):
+            raise
