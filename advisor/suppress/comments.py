@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 KEYWORDS = ("ignore", "ignore-file")
 SAMPLE = "write # mycnf: ignore[BUF001] and the reason"
 _AT_ONCE = re.compile(r"[#;][#; \t]*(mycnf:.*)", re.DOTALL)
-_BEHIND = re.compile(r"#+[ \t]*(mycnf:.*)", re.DOTALL)
+_BEHIND = re.compile(r"(?<!#)#+[ \t]*(mycnf:.*)", re.DOTALL)
 _BURIED = re.compile(r"mycnf:\s*ignore")
 _LIST = r"(?P<list>\[(?P<words>[^\]]*)(?P<close>\])?)"
 _PARTS = re.compile(rf"mycnf:\s*(?P<keyword>[\w-]*)\s*{_LIST}?(?P<reason>.*)", re.DOTALL)

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from advisor.suppress.comments import Suppression
     from rules.registry import Rule
 
+NO_HINT = "`mycnf rules` lists them"
 LONGEST = 40  # characters of a word that are shown
+MOST_HINTS = 100  # to look for a name that is near takes a while, and no one misspells so many
 
 
 def about(
@@ -28,11 +30,12 @@ def about(
     """The findings about suppressions, one list a reading: each in the first reading of the file that it stands in."""
     told: list[list[Finding]] = [[] for _ in readings]
     having = _readings_by_file(readings)
+    hints = _hints(comments, rules)
     for comment in comments:
         numbers = having[comment.location.path]
         own = [n for n in numbers if readings[n].resolved.files[0].path == comment.location.path]
         silent = readings[(own or numbers)[0]].silent
-        found = _of(comment, [readings[n] for n in numbers], rules, used)
+        found = _of(comment, [readings[n] for n in numbers], rules, used, hints)
         told[(own or numbers)[0]].extend(f for f in found if f.code not in silent)
     return told
 
@@ -50,6 +53,7 @@ def _of(
     readings: Sequence[Reading],
     rules: dict[str, tuple[Rule, ...]],
     used: set[Word],
+    hints: dict[str, str],
 ) -> Iterator[Finding]:
     place = Subject(None, None, None, None, comment.location)
     if comment.wrong:
@@ -60,7 +64,7 @@ def _of(
         meant = rules.get(word.lower())
         if meant is None:
             message = f"No rule, name or family is called {_shown(word)}."
-            yield sup.malformed_suppression.finding(message, place, help=_hint(word, rules))
+            yield sup.malformed_suppression.finding(message, place, help=hints.get(word, NO_HINT))
         elif (comment.location, word) not in used and _is_judged(meant, readings):
             message = f"{_shown(word)} has nothing to say {_where(comment)}, so this suppression hides nothing."
             yield sup.unused_suppression.finding(message, place, help="take it out, or what comes later is hidden")
@@ -72,10 +76,14 @@ def _of(
         )
 
 
-def _hint(word: str, rules: dict[str, tuple[Rule, ...]]) -> str:
-    known = {name for meant in rules.values() for r in meant for name in (r.code, r.name, r.family)}
-    meant = nearest_word(word, known) if len(word) <= LONGEST else None
-    return f"did you mean {meant}?" if meant else "`mycnf rules` lists them"
+def _hints(comments: Sequence[Suppression], rules: dict[str, tuple[Rule, ...]]) -> dict[str, str]:
+    """For words that name no rule, what was meant."""
+    unknown = dict.fromkeys(w for c in comments for w in c.words if w.lower() not in rules and len(w) <= LONGEST)
+    known = (
+        {name for meant in rules.values() for r in meant for name in (r.code, r.name, r.family)} if unknown else set()
+    )
+    near = {word: nearest_word(word, known) for word in list(unknown)[:MOST_HINTS]}
+    return {word: f"did you mean {meant}?" for word, meant in near.items() if meant}
 
 
 def _shown(word: str) -> str:
