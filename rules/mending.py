@@ -70,7 +70,9 @@ def deprecated(line: LineVerdict, known: Known) -> Fix | None:
     if new is None or old.name in OTHER_TERMS:
         return None
     one_variable = (old.alias_of or old.name) == (new.alias_of or new.name)
-    return _renamed(line, new.name, catalog, SAFE if one_variable else UNSAFE)
+    text = line.placed.line.value  # two names of one variable may have ranges of their own
+    alike = one_variable and take(old.name, text, catalog).value == take(new.name, text, catalog).value
+    return _renamed(line, new.name, catalog, SAFE if alike else UNSAFE)
 
 
 def adjusted(line: LineVerdict, known: Known) -> Fix | None:

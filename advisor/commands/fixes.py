@@ -37,7 +37,7 @@ def fix(paths: Sequence[str], plans: Sequence[Plan], args: argparse.Namespace) -
     was printed, reports go to stderr.
     """
     names, given = take_stdin(paths, args.stdin_filename)
-    outcome = fix_files(names, _Looks(names, plans, given), unsafe=args.unsafe_fixes, given=given)
+    outcome = fix_files(names, Looks(names, plans, given), unsafe=args.unsafe_fixes, given=given)
     for change in outcome.changes:
         codes = ", ".join(sorted({finding.code for finding in change.fixed}))
         narrate(f"{change.path}: fixed {len(change.fixed):,} ({codes})")
@@ -55,7 +55,7 @@ def show_diff(paths: Sequence[str], plans: Sequence[Plan], args: argparse.Namesp
     from advisor.fixing.diff import unified
 
     names, given = take_stdin(paths, args.stdin_filename)
-    looks = _Looks(names, plans, given, aloud=True)
+    looks = Looks(names, plans, given, aloud=True)
     outcome = plan_fixes(names, looks, unsafe=args.unsafe_fixes, given=given)
     for message in (*outcome.left, *outcome.unread):
         narrate(message)
@@ -75,7 +75,7 @@ def _print(text: bytes) -> None:
         sys.stdout.buffer.write(text)
 
 
-class _Looks:
+class Looks:
     """Checks one of the named files as lint does, for each of its targets, which are settled at first sight."""
 
     def __init__(

@@ -1,0 +1,65 @@
+"""Fixes texts as `mycnf lint --fix` fixes files, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from advisor.catalog.load import load
+from advisor.catalog.targets import parse_target
+from advisor.cli import build_parser
+from advisor.commands.fixes import Looks
+from advisor.commands.lint import plans_of
+from advisor.fixing import Outcome, Reading, plan_fixes
+from advisor.optionfile import resolve
+from advisor.verdict import FileVerdict, LineVerdict, judge_file
+from advisor.verdict import Outcome as Taken
+
+NAME = "my.cnf"
+
+
+def looks(names: Sequence[str], *targets: str, given: Mapping[str, bytes] | None = None) -> Looks:
+    """What lint sees in files, for these targets."""
+    words = [word for target in targets for word in ("--target", target)]
+    args = build_parser(only="lint").parse_args(["lint", "--isolated", *words, *names])
+    return Looks(names, plans_of(names, args), given or {})
+
+
+def mended(text: bytes, *targets: str, unsafe: bool = False) -> Outcome:
+    """What comes of fixing one text for these targets."""
+    given = {NAME: text}
+    return plan_fixes([NAME], looks([NAME], *targets, given=given), unsafe=unsafe, given=given)
+
+
+def fixed(text: bytes, *targets: str, unsafe: bool = False) -> bytes:
+    """The text with its fixes."""
+    changes = mended(text, *targets, unsafe=unsafe).changes
+    return changes[0].after if changes else text
+
+
+def findings(text: bytes, target: str) -> list[tuple[str, str]]:
+    """Code and applicability (`-` without a fix) of what lint finds in a text, in its order."""
+    (reading,) = looks([NAME], target)(NAME, {NAME: text})
+    assert isinstance(reading, Reading)
+    return [(f.code, f.fix.applicability if f.fix else "-") for f in reading.findings]
+
+
+def judged(text: bytes, target: str) -> FileVerdict:
+    """The verdict on a text."""
+    catalog = load(parse_target(target))
+    flavour, version = catalog.target
+    return judge_file(resolve([NAME], flavour=flavour, version=version, loader=lambda _: text), catalog)
+
+
+def values(verdict: FileVerdict) -> dict[str, tuple[str | None, str | None]]:
+    """What the server has for each variable that a file sets: in help, and running where that differs."""
+    return {_variable(line): (line.value, line.running) for line in verdict.effective.values() if _acts(line)}
+
+
+def _variable(line: LineVerdict) -> str:
+    assert line.option is not None
+    return line.option.alias_of or line.option.name
+
+
+def _acts(line: LineVerdict) -> bool:
+    """Whether the server does anything with the option."""
+    return line.outcome is not Taken.IGNORED and not (line.option is not None and line.option.ignored)
