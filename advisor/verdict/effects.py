@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 
 # The compiled default; a host with few open files leaves less.
 CONNECTIONS = 151
+# Lines of these, or that these move, need the room of options that are linked.
+LINKED = frozenset(
+    (
+        *("back_log", "flush", "super_read_only", "query_cache_size", "performance_schema"),
+        *("log_slow_disabled_statements", "log_slow_filter", "binlog_expire_logs_seconds", "log_slow_query_time"),
+    )
+)
 SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
 
 
@@ -32,6 +39,10 @@ def settle(given: Values, catalog: Catalog) -> Settled:
         _relay_log_size(settled, catalog)
     elif not target.since("mysql", 8):
         _log_warnings(settled)
+    if not LINKED.isdisjoint(settled.values):
+        from advisor.verdict.linked import settle_linked
+
+        settle_linked(settled, catalog)
     return settled._replace(refused=refused)
 
 
@@ -52,7 +63,8 @@ def _belongs(collation: str, charset: str) -> bool:
     return charsets.plain(charsets.charset_of(collation)) == charsets.plain(charset)
 
 
-def _move(settled: Settled, name: str, value: str, why: str) -> None:
+def move(settled: Settled, name: str, value: str, why: str) -> None:
+    """Give an option another value than its line did, with the reason; one that no line sets, or that has it, stays."""
     if settled.values.get(name, value) != value:
         settled.why[name] = f"The server takes {value} instead of {settled.values[name]}: {why}."
         settled.values[name] = value
@@ -87,7 +99,7 @@ def _binary_log_name(settled: Settled, target: Target, *, stopped: bool) -> None
         return
     folder, slash, base = name.rpartition("/")
     stem, dot, _ = base.partition(".") if target.is_mariadb else base.rpartition(".")
-    _move(
+    move(
         settled, "log_bin", folder + slash + (stem if dot else base), "it puts its own numbers in the extension's place"
     )
 
@@ -107,18 +119,18 @@ def number_of(text: str | None) -> int | None:
 
 def _no_network(settled: Settled) -> None:
     if settled.values.get("skip_networking") == "TRUE":
-        _move(settled, "port", "0", "skip_networking switches TCP off")
+        move(settled, "port", "0", "skip_networking switches TCP off")
 
 
 def _ssl(settled: Settled) -> None:
     if any(settled.values.get(name) for name in SSL_FILES):
-        _move(settled, "ssl", "TRUE", "an option that names an SSL file switches it on")
+        move(settled, "ssl", "TRUE", "an option that names an SSL file switches it on")
 
 
 def _query_cache(settled: Settled) -> None:
     """A size alone, or beside type 0, switches MariaDB's query cache on."""
     if settled.values.get("query_cache_type") == "OFF" and settled.values.get("query_cache_size", "0") != "0":
-        _move(settled, "query_cache_type", "ON", "a query_cache_size other than 0 switches the query cache on")
+        move(settled, "query_cache_type", "ON", "a query_cache_size other than 0 switches the query cache on")
 
 
 def _thread_cache(settled: Settled, catalog: Catalog) -> None:
@@ -126,14 +138,14 @@ def _thread_cache(settled: Settled, catalog: Catalog) -> None:
     threads = number_of(settled.values.get("thread_cache_size"))
     connections = number_of(_value("max_connections", settled, catalog)) or CONNECTIONS
     if threads is not None and threads > connections:
-        _move(settled, "thread_cache_size", str(connections), "it caches no more threads than max_connections")
+        move(settled, "thread_cache_size", str(connections), "it caches no more threads than max_connections")
 
 
 def _relay_log_size(settled: Settled, catalog: Catalog) -> None:
     """0 stands for the size of the binary log, and MariaDB puts it there at once."""
     size = _value("max_binlog_size", settled, catalog)
     if settled.values.get("max_relay_log_size") == "0" and size:
-        _move(settled, "max_relay_log_size", size, "0 stands for max_binlog_size")
+        move(settled, "max_relay_log_size", size, "0 stands for max_binlog_size")
 
 
 def _value(name: str, settled: Settled, catalog: Catalog) -> str | None:
@@ -147,5 +159,5 @@ def _log_warnings(settled: Settled) -> None:
     number = number_of(settled.values[given[-1]]) if given else None
     if number is not None:
         level = min(number, 2) if given[-1] == "log_warnings" else number - 1
-        _move(settled, "log_warnings", str(level), "it counts to 2, and log_error_verbosity is the same setting")
-        _move(settled, "log_error_verbosity", str(level + 1), "log_warnings is the same setting")
+        move(settled, "log_warnings", str(level), "it counts to 2, and log_error_verbosity is the same setting")
+        move(settled, "log_error_verbosity", str(level + 1), "log_warnings is the same setting")

@@ -1,0 +1,107 @@
+"""Options that are one setting under several names, or that switch others: the values that move with them in help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.verdict.effects import CONNECTIONS, move, number_of
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Catalog
+    from advisor.verdict.outcome import Settled, Values
+
+# Sets of MariaDB with the switches that are members of them, and whether a switch that is on puts its member there.
+SWITCHES = {
+    "log_slow_disabled_statements": (
+        ("log_slow_admin_statements", "admin", False),
+        ("log_slow_slave_statements", "slave", False),
+    ),
+    "log_slow_filter": (("log_queries_not_using_indexes", "not_using_index", True),),
+}
+DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
+DAY = 86400
+# Below this size, in bytes, MySQL 5.7 finds no room for the cache's own tables.
+LEAST_QUERY_CACHE = 49 * 1024
+MOST_BACK_LOG = 900
+# What MariaDB's Performance Schema takes for -1: with up to twice the default connections, and with more.
+SIZED = {
+    "history_long_size": ("1000", "10000"),
+    "history_size": ("10", "10"),
+    "digests_size": ("5000", "10000"),
+    "session_connect_attrs_size": ("512", "512"),
+}
+
+
+def settle_linked(settled: Settled, catalog: Catalog) -> None:
+    """Move the values, with the reason where a line loses what it asked for."""
+    values = settled.values
+    connections = number_of(values.get("max_connections")) or CONNECTIONS
+    if values.get("flush") == "TRUE":
+        move(settled, "flush_time", "0", "flush is on, and closes tables after every statement anyway")
+    if values.get("super_read_only") == "TRUE" and "read_only" in values:
+        move(settled, "read_only", "TRUE", "super_read_only switches it on")
+    if values.get("back_log") == "0":
+        newer = catalog.target.since("mysql", 8)
+        values["back_log"] = str(connections if newer else min(50 + connections // 5, MOST_BACK_LOG))
+    if catalog.target.is_mariadb:
+        _settle_mariadb(settled, catalog, connections)
+    elif 0 < (number_of(values.get("query_cache_size")) or 0) < LEAST_QUERY_CACHE:
+        move(settled, "query_cache_size", "0", "a query cache that small has no room for its own tables")
+
+
+def _settle_mariadb(settled: Settled, catalog: Catalog, connections: int) -> None:
+    for name, switches in SWITCHES.items():
+        _switch(settled, catalog, name, switches)
+    _expiry(settled, catalog)
+    _query_time(settled.values)
+    if settled.values.get("performance_schema") == "TRUE":
+        _performance_schema(settled.values, connections)
+
+
+def _switch(settled: Settled, catalog: Catalog, name: str, switches: tuple[tuple[str, str, bool], ...]) -> None:
+    """Each line changes what the lines before it left, be it the whole set or one member."""
+    option = catalog.get(name)
+    given = [other for other in settled.values if other == name or other in [switch for switch, _, _ in switches]]
+    if option is None or not given:
+        return
+    state = set((option.default or "").split(","))
+    for other in given:
+        if other == name:
+            state = set(settled.values[name].split(","))
+        for switch, member, puts in switches:
+            if other == switch:
+                state = state | {member} if (settled.values[switch] == "TRUE") == puts else state - {member}
+    if name in given:
+        settled.values[name] = ",".join([member for member in option.values if member in state])
+    for switch, member, puts in switches:
+        why = f"the line of {name} comes later, and decides the same"
+        move(settled, switch, "TRUE" if (member in state) == puts else "FALSE", why)
+
+
+def _expiry(settled: Settled, catalog: Catalog) -> None:
+    """Days and seconds are one setting; the later line counts."""
+    given = [name for name in settled.values if name in (DAYS, SECONDS)]
+    if set(given) != {DAYS, SECONDS}:
+        return
+    if given[-1] == DAYS:
+        seconds = str(round(float(settled.values[DAYS]) * DAY))
+        move(settled, SECONDS, seconds, f"{DAYS} is the same setting, and comes later")
+        return
+    days = int(settled.values[SECONDS]) / DAY
+    printed = f"{days:.10g}" if catalog.target.since("mariadb", 11, 8) else f"{days:g}"
+    move(settled, DAYS, printed, f"{SECONDS} is the same setting, and comes later")
+
+
+def _query_time(values: Values) -> None:
+    """Two names of one variable, of which the catalog knows no other way."""
+    given = [name for name in values if name in ("long_query_time", "log_slow_query_time")]
+    for name in given:
+        values[name] = values[given[-1]]
+
+
+def _performance_schema(values: Values, connections: int) -> None:
+    """A size of -1 is left to the server, which goes by the connections."""
+    for name, value in values.items():
+        end = next((end for end in SIZED if name.endswith(end)), None)
+        if value == "-1" and end and name.startswith("performance_schema_"):
+            values[name] = SIZED[end][connections > 2 * CONNECTIONS]
