@@ -7,6 +7,7 @@ A build is one server version. `asked` facts were told by the running binary, `d
 from __future__ import annotations
 
 import re
+import struct
 
 import kinds
 import running
@@ -19,6 +20,10 @@ Build = dict[str, Record]
 # What these take is limited by the host that was asked, or follows another option.
 LIMITED = {"back_log", "port", "max_connections", "table_open_cache", "open_files_limit", "lower_case_table_names",
            "query_cache_size", "table_definition_cache", "table_cache", "host_cache_size", "thread_cache_size", "thread_pool_size"}  # fmt: skip
+# … and of these only the greatest.
+LIMITED_ABOVE = {"table_definition_cache"}
+# Above this a decimal limit is none, but the bits of one.
+BITS_OF_ONE, LARGEST_EXACT = 1 << 61, 1 << 53
 REPLACED = {row["name"] for row in read("changes", "events.tsv") if row["event"] == "replaced"}
 # The first is no variable, so nobody tells its range.
 SPELLINGS = {"table_cache": "table_open_cache"}
@@ -65,7 +70,16 @@ def add_probes(build: Build, name: str) -> None:
             record["arg"] = Fact("optional", "asked")  # listed without an argument, and it takes one
         if row["kind"] == "double":  # MySQL 8.0 tells a decimal's range as the bits of a whole number
             record |= {f: Fact(n, "asked") for f in ("min", "max") if (n := number(row[f])) is not None}
+            record |= {f: Fact(decimal(record[f].value), record[f].source) for f in ("min", "max") if f in record}
         put(record, probed(row), "asked")
+
+
+def decimal(limit: object) -> object:
+    """A decimal number that was told as the bits of a whole one, read as what it is; numbers of an ordinary size stay."""
+    if not isinstance(limit, int) or limit <= BITS_OF_ONE:
+        return limit
+    told = float(struct.unpack("<d", struct.pack("<q", limit))[0])
+    return int(told) if told.is_integer() and told < LARGEST_EXACT else told
 
 
 def probed(row: Row) -> dict[str, object]:
@@ -74,6 +88,8 @@ def probed(row: Row) -> dict[str, object]:
     if row["kind"] in ("int", "uint", "double") and row["option"] not in LIMITED:
         found |= {f: n for f in ("min", "max") if (n := number(row[f])) is not None}
         found |= {"bits": int(row["bits"])} if row.get("bits") else {}
+    elif row["option"] in LIMITED_ABOVE and (least := number(row["min"])) is not None:
+        found["min"] = least
     if row["kind"] in ("int", "uint") and row["block"] not in ("", "1"):
         found["block"] = number(row["block"])
     if row["values"]:
