@@ -58,7 +58,7 @@ def _hide(document: Document, words: Sequence[Piece]) -> None:
         if equals and value and is_secret(name):
             part = word.cut(len(word.text) - len(value))
             document.hide(part.start, part.end if part.places is None else max(part.end, word.end))
-        elif is_secret(before):
+        elif is_secret(before) or (word.text.startswith("-p") and len(word.text) > len("-p")):
             document.hide(word.start, word.end)
         before = name if word.text.startswith("--") and not equals else ""
 
@@ -169,7 +169,7 @@ class _Reader:
             self.whole.add(number)
 
     def _is_alone(self, number: int, option: str) -> bool:
-        """Whether a line holds one option and nothing else, and the line before doesn't go on in it without need."""
+        """Whether a line holds one option and nothing else, so that the command goes on without it."""
         if len(self.document.whole_line(number)) > len(option) + MOST_AROUND:
             return False
         line = self.document.line(number).strip()

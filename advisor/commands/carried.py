@@ -131,7 +131,7 @@ def _findings(
     verdict = judge_file(_resolved(carrier, reading), catalog)
     known = Known(target, catalog, Settings.from_file(verdict), verdict, host=host, house=house)
     findings = [_here(f, one, reading) for f in run_rules(known, rules).findings]
-    return [*findings, *_strays(reading.strays, rules)]
+    return [*findings, *_strays(reading.strays, rules, certain=catalog.exact)]
 
 
 def _here(finding: Finding, one: OptionSet, reading: Reading) -> Finding:
@@ -155,14 +155,14 @@ def _within(edit: Edit, line: Line, reading: Reading) -> bool:
     return inside and edit.line == line.number and (line.number, line.column) in reading.editable
 
 
-def _strays(strays: Iterable[Stray], rules: Iterable[Rule]) -> list[Finding]:
+def _strays(strays: Iterable[Stray], rules: Iterable[Rule], *, certain: bool) -> list[Finding]:
     by_name = {rule.name: rule for rule in rules}
     return [
         by_name[stray.name].finding(
             stray.message,
             Subject(stray.option, None, None, None, stray.location),
             severity=Severity.ERROR if stray.fatal else Severity.WARNING,
-            confidence=Confidence.CERTAIN,
+            confidence=Confidence.CERTAIN if certain else Confidence.LIKELY,
             help=stray.help,
         )
         for stray in strays
