@@ -70,7 +70,7 @@ def resolved_of_one(carrier: Carrier, target: Target) -> Resolved:
         raise MycnfError(f"{path}: no options of a MySQL or MariaDB server in it; name another file")
     if len(carrier.sets) > 1:
         labels = ", ".join(one.label for one in carrier.sets)
-        raise MycnfError(f"{path}: options of several servers or files ({labels}), which only lint reads; name one file")
+        raise MycnfError(f"{path}: options of several servers or files ({labels}), which lint reads; name one file")
     return resolved_of(carrier, carrier.sets[0], target)
 
 
