@@ -123,8 +123,10 @@ def syntax_error(known: Known) -> Iterator[Finding]:
 def option_outside_group(known: Known) -> Iterator[Finding]:
     """Option lines above the first group header of a file."""
     for file in known.file_verdict.resolved.files:
-        outside = [line for line in _before_groups(file.lines) if line.kind is Kind.OPTION]
-        fix = mend("regrouping", "headed", outside, known) if outside else None
+        before = _before_groups(file.lines)
+        outside = [line for line in before if line.kind is Kind.OPTION]
+        broken = any(line.kind is Kind.REJECTED for line in before)  # a header, maybe, that only needs mending
+        fix = mend("regrouping", "headed", outside, known) if outside and not broken else None
         for line in outside:
             yield option_outside_group.finding(
                 f"This option stands before any group. {_end(known, file.path, line.number)}",

@@ -9,7 +9,7 @@ from advisor.catalog.targets import parse_target
 from advisor.cli import build_parser
 from advisor.commands.fixes import Looks
 from advisor.commands.lint import plans_of
-from advisor.fixing import Outcome, Reading, plan_fixes
+from advisor.fixing import Outcome, plan_fixes
 from advisor.optionfile import resolve
 from advisor.verdict import FileVerdict, LineVerdict, judge_file
 from advisor.verdict import Outcome as Taken
@@ -17,29 +17,31 @@ from advisor.verdict import Outcome as Taken
 NAME = "my.cnf"
 
 
-def looks(names: Sequence[str], *targets: str, given: Mapping[str, bytes] | None = None) -> Looks:
-    """What lint sees in files, for these targets."""
+def looks(
+    names: Sequence[str], *targets: str, given: Mapping[str, bytes] | None = None, config: str | None = None
+) -> Looks:
+    """What lint sees in files, for these targets, with a configuration file or none."""
     words = [word for target in targets for word in ("--target", target)]
-    args = build_parser(only="lint").parse_args(["lint", "--isolated", *words, *names])
+    words += ["--config", config] if config else ["--isolated"]
+    args = build_parser(only="lint").parse_args(["lint", *words, *names])
     return Looks(names, plans_of(names, args), given or {})
 
 
-def mended(text: bytes, *targets: str, unsafe: bool = False) -> Outcome:
+def mended(text: bytes, *targets: str, unsafe: bool = False, config: str | None = None) -> Outcome:
     """What comes of fixing one text for these targets."""
     given = {NAME: text}
-    return plan_fixes([NAME], looks([NAME], *targets, given=given), unsafe=unsafe, given=given)
+    return plan_fixes([NAME], looks([NAME], *targets, given=given, config=config), unsafe=unsafe, given=given)
 
 
-def fixed(text: bytes, *targets: str, unsafe: bool = False) -> bytes:
+def fixed(text: bytes, *targets: str, unsafe: bool = False, config: str | None = None) -> bytes:
     """The text with its fixes."""
-    changes = mended(text, *targets, unsafe=unsafe).changes
+    changes = mended(text, *targets, unsafe=unsafe, config=config).changes
     return changes[0].after if changes else text
 
 
-def findings(text: bytes, target: str) -> list[tuple[str, str]]:
+def findings(text: bytes, target: str, config: str | None = None) -> list[tuple[str, str]]:
     """Code and applicability (`-` without a fix) of what lint finds in a text, in its order."""
-    (reading,) = looks([NAME], target)(NAME, {NAME: text})
-    assert isinstance(reading, Reading)
+    (reading,) = looks([NAME], target, config=config)(NAME, {NAME: text})
     return [(f.code, f.fix.applicability if f.fix else "-") for f in reading.findings]
 
 
