@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.verdict.flags import flags_of
-from advisor.verdict.special import NOTHING
+from advisor.verdict.special import NOTHING, PLUGIN_STATES
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
@@ -53,12 +53,23 @@ def _flags(value: str, option: Option) -> dict[str, str]:
     return off | flags_of(value)
 
 
+def is_plugin_state(option: Option) -> bool:
+    """Whether the option switches a plugin: servers before MySQL 8.4 print ON for it whatever its state is."""
+    return option.kind == "enum" and option.values[:2] == PLUGIN_STATES[:2] and not option.variable
+
+
+def _member(value: str, option: Option) -> str:
+    """The name of a list's member that is printed by its number."""
+    by_number = option.kind == "enum" and value.isdigit() and value not in option.values
+    return option.values[int(value)] if by_number and int(value) < len(option.values) else value
+
+
 def _word(value: str) -> str:
     return WORDS.get(value.strip().lower(), value.strip().lower())
 
 
 def _plain(value: str, option: Option, other: Option) -> object:
-    text = _word(value)
+    text = _word(_member(value, option))
     if "bool" in (option.kind, other.kind) and text in BITS:
         return BITS[text]
     try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.model import Confidence, Severity
 from advisor.upgrade import keep
-from advisor.upgrade.alike import alike, is_flags, members, moved_flags
+from advisor.upgrade.alike import alike, is_flags, is_plugin_state, members, moved_flags
 from advisor.upgrade.change import WEIGHTY, Area, DefaultChange
 from advisor.upgrade.consequences import rank, said_of
 from advisor.verdict.plugins import loaded_by
@@ -92,9 +92,9 @@ def changed_pairs(old: FileVerdict, new: FileVerdict) -> Iterator[Pair]:
 
 def _known(name: str, old: Catalog, new: Catalog, plugins: frozenset[str]) -> Pair | None:
     mine, other = old.get(name), new.get(name)
-    if mine is None or other is None or mine.ignored or other.ignored or name in OF_THE_BUILD:
+    if mine is None or other is None or name in OF_THE_BUILD:
         return None
-    if mine.host or other.host or any(o.plugin and o.plugin not in plugins for o in (mine, other)):
+    if any(o.ignored or o.host or is_plugin_state(o) or (o.plugin and o.plugin not in plugins) for o in (mine, other)):
         return None
     before, after = running(mine), running(other)
     return None if before is None or after is None else Pair(mine, other, before, after)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 WORDS = {"TRUE": "ON", "FALSE": "OFF"}
 SIZES = ("size", "packet", "stack", "capacity", "_ram", "_mmap", "memory_limit")
+COUNTS = frozenset({"thread_cache_size", "innodb_purge_batch_size", "binlog_transaction_dependency_history_size"})
 ROUND = 5  # 1024M, but not 131071K
 BROKEN = "TLS before 1.2 is broken; update the clients instead."
 
@@ -83,7 +84,8 @@ def shown(value: str, option: Option) -> str:
     """A value as one would write it into a file: ON for TRUE, 64M for 67108864 of bytes."""
     if value == NOTHING:
         return ""
-    if value.isdigit() and int(value) and any(word in option.name for word in SIZES):
+    counts = option.name in COUNTS or option.name.startswith("performance_schema")
+    if value.isdigit() and int(value) and not counts and any(word in option.name for word in SIZES):
         written = exact(int(value))
         return written if len(written) <= ROUND else value
     return WORDS.get(value, value)

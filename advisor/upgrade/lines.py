@@ -8,11 +8,12 @@ from advisor.model import Confidence, Severity
 from advisor.optionfile.lines import Kind as LineKind
 from advisor.optionfile.lines import Placed
 from advisor.redact import redact_text, redact_value
-from advisor.upgrade.alike import alike
+from advisor.upgrade.alike import alike, is_plugin_state
 from advisor.upgrade.change import Kind, LineChange
 from advisor.upgrade.keep import shown
 from advisor.upgrade.successor import mended, successor, unknown_members
 from advisor.verdict import REFUSED, Outcome
+from advisor.verdict.effects import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,9 @@ SEVERITIES = {
     Kind.NOW_ACCEPTED: Severity.NOTE,
     Kind.DEPRECATED: Severity.NOTE,
 }
+# MySQL prints the beginning of the value only.
+CUT_IN_HELP = frozenset({"performance_schema_instrument"})
+ROUNDING = 1.3
 TAKEN = (Outcome.ACCEPTED, Outcome.ADJUSTED)
 
 
@@ -147,7 +151,8 @@ def _taken(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileV
     if after.outcome is Outcome.ADJUSTED and (before.outcome is not Outcome.ADJUSTED or differs):
         return _change(Kind.ADJUSTED, before, after, after.reason)
     if differs:
-        return _change(Kind.VALUE, before, after, _both(before, after, old, new))
+        change = _change(Kind.VALUE, before, after, _both(before, after, old, new))
+        return change._replace(severity=Severity.NOTE) if _near(before, after) else change
     if after.outcome in TAKEN and _is_deprecated(after, new.catalog.target):
         since = after.option.deprecated if after.option else None
         why = f"Deprecated since {since}." if since else "Deprecated."
@@ -165,7 +170,15 @@ def _differs(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: Fil
         return False
     if "flagset" in (before.option.kind, after.option.kind):
         return False  # the flags that the line names are taken alike; the others are defaults
+    if is_plugin_state(before.option) or after.canonical in CUT_IN_HELP:
+        return False
     return not alike(was, is_now, before.option, after.option)
+
+
+def _near(before: LineVerdict, after: LineVerdict) -> bool:
+    """Whether two numbers are apart by no more than rounding."""
+    was, is_now = (number_of(_value(line)) or 0 for line in (before, after))
+    return min(was, is_now) > 0 and max(was, is_now) <= min(was, is_now) * ROUNDING
 
 
 def _value(line: LineVerdict) -> str | None:

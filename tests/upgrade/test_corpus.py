@@ -38,6 +38,8 @@ PLACED = {
     "relay_log_index", "report_password", "secure_file_priv", "slow_query_log_file", "table_cache",
     "table_definition_cache", "table_open_cache", "table_open_cache_instances", "tmpdir", "user", "wsrep_sst_auth",
 }  # fmt: skip
+# Before 8.4 help prints ON for a plugin whatever its state is, and MySQL cuts its copy of an instrument's value.
+ARTEFACTS = {"federated", "performance_schema_instrument"}
 PLUGIN = re.compile(rb"^\s*(?:loose[-_])?(?:early[-_])?plugin[-_]load", re.IGNORECASE | re.MULTILINE)
 
 
@@ -113,7 +115,7 @@ def test_every_value_that_differs_is_told(
     for name, old, new in cases(recorded, *way):
         verdicts = [judged(shared / "corpus" / "files" / name, server) for server in way]
         told = {option: c.kind for c in changed_lines(verdicts[0], verdicts[1], (name,)) for option in names(c)}
-        for option in verdicts[0].effective.keys() & verdicts[1].effective.keys() - PLACED:
+        for option in verdicts[0].effective.keys() & verdicts[1].effective.keys() - PLACED - ARTEFACTS:
             was, is_now = (v.get("values", {}).get(option) for v in (old, new))
             if was is None or is_now is None or "=on" in was or option in refused(old) | refused(new):
                 continue

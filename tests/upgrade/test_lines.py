@@ -57,12 +57,24 @@ def test_kinds(moved: Moved, line: str, way: str, kind: Kind, write: str | None)
         ("optimizer_switch = mrr=off", "mysql-5.7", "mysql-9.7"),  # the other switches are defaults
         ("loose_no_such_thing = 1", "mysql-5.7", "mysql-9.7"),
         ("innodb_flush_method = O_DIRECT", "mysql-5.7", "mariadb-11.8"),
+        ("enforce_gtid_consistency = 1", "mysql-8.0", "mysql-9.7"),  # printed by number there, by name here
+        ("skip-federated", "mysql-8.0", "mysql-9.7"),  # help of 8.0 prints ON whatever the state
+        ("performance_schema_instrument = '%=ON'", "mysql-5.7", "mariadb-11.8"),
     ],
 )
 def test_what_stays(moved: Moved, line: str, before: str, after: str) -> None:
     """Of a line that both servers take alike nothing is said."""
     change = only(moved, line, before, after)
     assert change is None or change.kind is Kind.DEPRECATED
+
+
+def test_rounding_is_a_note(moved: Moved) -> None:
+    """A value that only one server rounds is told, but not as loudly as one that means something else."""
+    rounded = only(moved, "innodb_buffer_pool_size = 700M", "mariadb-10.11", "mysql-8.0")
+    assert (rounded.kind, rounded.severity) == (Kind.VALUE, Severity.NOTE)
+    assert "700M" in rounded.message
+    assert "768M" in rounded.message
+    assert only(moved, "skip-name-resolve = 0", "mysql-5.7", "mariadb-10.11").severity is Severity.WARNING
 
 
 def test_group_that_only_one_reads(moved: Moved) -> None:
