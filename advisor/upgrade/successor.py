@@ -110,7 +110,9 @@ def _checksums(line: LineVerdict, _: FileVerdict) -> tuple[str, str]:
 
 
 def _policy(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
-    return ("authentication_policy", f"{line.value},,") if line.value else None
+    """The plugin must be loaded, or the server stops: mysql_native_password isn't any more where the policy is new."""
+    built_in = line.value in ("caching_sha2_password", "sha256_password")
+    return ("authentication_policy", f"{line.value},,") if built_in else None
 
 
 def _number(name: str, verdict: FileVerdict) -> int | None:

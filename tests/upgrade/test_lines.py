@@ -31,6 +31,9 @@ def only(moved: Moved, line: str, before: str, after: str, group: str = "mysqld"
         ("innodb_redo_log_capacity = 2G", "mysql-8.4 mariadb-11.8", Kind.RENAMED, "innodb_log_file_size = 2G"),
         ("sql_mode = ANSI_QUOTES,NO_AUTO_CREATE_USER", "mysql-5.7 mysql-8.0", Kind.REFUSED, "sql_mode = ANSI_QUOTES"),
         ("character_set_server = utf8", "mysql-8.4 mysql-9.7", Kind.REFUSED, "character_set_server = utf8mb3"),
+        ("default_authentication_plugin = caching_sha2_password", "mysql-8.0 mysql-9.7", Kind.RENAMED,
+         "authentication_policy = caching_sha2_password,,"),
+        ("default_authentication_plugin = mysql_native_password", "mysql-8.0 mysql-9.7", Kind.REMOVED, None),
         ("no_such_thing = 1", "mysql-5.7 mysql-8.0", Kind.STILL_REFUSED, None),
         ("innodb_buffer_pool_instances = 8", "mysql-8.0 mariadb-10.11", Kind.IGNORED, None),
         ("loose_query_cache_size = 1M", "mysql-5.7 mysql-8.0", Kind.IGNORED, None),
@@ -39,7 +42,7 @@ def only(moved: Moved, line: str, before: str, after: str, group: str = "mysqld"
         ("query_cache_size = {{ size }}", "mysql-5.7 mysql-8.0", Kind.REMOVED, None),
         ("admin_port = 33062", "mysql-5.7 mysql-8.0", Kind.NOW_ACCEPTED, None),
     ],
-)
+)  # fmt: skip
 def test_kinds(moved: Moved, line: str, way: str, kind: Kind, write: str | None) -> None:
     """Each way in which a line can fare otherwise is told, with the line that the new server takes instead."""
     change = only(moved, line, *way.split())

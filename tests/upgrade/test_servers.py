@@ -12,6 +12,7 @@ from advisor.catalog.targets import ASKED
 from advisor.upgrade import compare
 from advisor.upgrade.change import DefaultChange
 from advisor.upgrade.defaults import changed_pairs
+from advisor.upgrade.keep import borne_out
 from probes.sandbox import Binary, Sandbox, ask_help, help_values
 
 UNPRINTED = "(No default value)"
@@ -161,3 +162,25 @@ def lost(change: DefaultChange, was: dict[str, str], is_now: dict[str, str]) -> 
         return None
     gone = set(before.split(",")) - set(after.split(","))
     return None if all(member in change.message for member in gone) else (before, after)
+
+
+OLD_NAMES = (
+    "[mysqld]\nexpire_logs_days = 7\nlog_warnings = 1\ninnodb_undo_logs = 64\ninnodb_log_file_size = 64M\n"
+    "slave_net_timeout = 30\nskip_slave_start\nlog_slow_slave_statements = 1\nslave_parallel_workers = 2\n"
+    "sql_mode = ANSI_QUOTES,NO_AUTO_CREATE_USER\ncharacter_set_server = utf8\ninnodb_checksums = 1\n"
+    "slave_preserve_commit_order = 0\nsync_master_info = 100\nmaster_verify_checksum = 1\nlog_slave_updates = 1\n"
+)
+
+
+@pytest.mark.parametrize("after", ["mysql-8.0", "mysql-9.7"])
+def test_the_lines_to_write_start_the_new_server(after: str, binaries: Binaries, start: Start, tmp_path: Path) -> None:
+    """The new server starts with all the lines to write in the place of old ones, and takes them as promised."""
+    known(binaries("mysql-5.7"), binaries(after))
+    old, new = (verdict_on(OLD_NAMES, binaries(name).target) for name in ("mysql-5.7", after))
+    written = list(dict.fromkeys(c.write for c in compare(old, new, ("my.cnf",)).lines if c.write))
+    assert len(written) > 4
+    file = tmp_path / "my.cnf"
+    file.write_text("\n".join(["[mysqld]", *written, ""]))
+    values = printed(start(after, option_file=file).binary, file)
+    promised = {v.canonical: v.value for v in borne_out(written, verdict_on("", binaries(after).target)).values()}
+    assert {name: value for name, value in promised.items() if not same(name, value, values[name])} == {}
