@@ -164,7 +164,7 @@ def _settle(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, Li
     """The effective lines, by identity, as they are once options have acted on each other."""
     given = {name: line.value for name, line in effective.items() if line.value is not None}
     after = effects.settle(given, catalog)
-    up = startup.running(after.values, catalog)
+    up = startup.running(after.values, effective, catalog)
     settled = {}
     for name, line in effective.items():
         value = after.values.get(name)

@@ -162,7 +162,7 @@ def test_running_values(lines: str, name: str, running: str | None) -> None:
 def test_nothing_is_derived_from_what_nobody_knows() -> None:
     """Without a pool size, in the file or by default, nothing is said of what runs."""
     target = parse_target("mysql-8.0")
-    assert startup.running({}, Catalog(target, target, {})) == {}
+    assert startup.running({}, {}, Catalog(target, target, {})) == {}
 
 
 def test_plugins_that_the_file_loads_bring_their_options() -> None:

@@ -203,11 +203,10 @@ def fill(build: Build) -> Build:
     """What a kind implies where nobody told it: a width, and the names of a list of switches."""
     for record in build.values():
         default = record["default"].value if "default" in record else None
-        if isinstance(default, str) and re.fullmatch(r"(\w+=(on|off|default),?)+", default):
-            names = [part.split("=")[0] for part in default.strip(",").split(",")]
-            record |= {"kind": Fact("flagset", "asked"), "values": Fact(names, "asked")}
-        elif "running" in record and re.fullmatch(r"(\w+=(on|off),?)+", str(record["running"].value)):
-            names = [part.split("=")[0] for part in str(record["running"].value).split(",")]
+        # A started server prints every switch, help none behind the last that is on.
+        switches = str(record["running"].value if "running" in record else default)
+        if re.fullmatch(r"(\w+=(on|off|default),?)+", switches):
+            names = [part.split("=")[0] for part in switches.strip(",").split(",")]
             record |= {"kind": Fact("flagset", "asked"), "values": Fact(names, "asked")}
         if record["kind"].value in ("int", "uint", "double"):
             put(record, {"bits": 64}, "inferred")

@@ -1,0 +1,141 @@
+"""What a server makes of its settings while it starts: values that SHOW GLOBAL VARIABLES prints and help does not.
+
+Each rule is what real servers did. Rules for whole families of options stand in rooms of their own, which are opened
+when a file sets one of those options.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.catalog.load import Catalog
+from advisor.verdict.effects import number_of
+from advisor.verdict.outcome import LineVerdict, Values
+from advisor.verdict.special import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from advisor.catalog.load import Option
+    from advisor.model import Target
+
+    Rule = Callable[["Start", str], str | None]
+
+WORD = 32
+
+
+class Start(NamedTuple):
+    """The settings that a server starts with: `values` as help prints them, `lines` those that set them."""
+
+    values: Values
+    lines: dict[str, LineVerdict]
+    catalog: Catalog
+
+    def text(self, name: str) -> str | None:
+        """The value of an option, its default where no line sets it; None where nobody can tell."""
+        option = self.catalog.get(name)
+        return self.values.get(name, option.default if option else None)
+
+    def number(self, name: str) -> int | None:
+        """The same as a whole number that isn't negative."""
+        return number_of(self.text(name))
+
+
+def running(values: Values, lines: dict[str, LineVerdict], catalog: Catalog) -> Values:
+    """The options in `values` that run with another value than help prints; `lines` are those that set them."""
+    start = Start(values, lines, catalog)
+    told = {name: _told(name, start) for name in values}
+    return {name: value for name, value in told.items() if value is not None and value != values[name]}
+
+
+def in_help(value: str | None, option: "Option | None", target: "Target") -> str | None:
+    """A value as help prints it: MySQL 5.7 and 8.0.15 print the upper half of 32 bits as negative numbers."""
+    if value is None or option is None or option.kind != "uint" or option.bits != WORD:
+        return value
+    number = number_of(value) or 0
+    signed = target.is_mysql and not target.since("mysql", 8, 0, 16)
+    return str(number - (1 << WORD)) if signed and number >> (WORD - 1) == 1 else value
+
+
+def _told(name: str, start: Start) -> str | None:
+    option = start.catalog.get(name)
+    own = MYSQL if start.catalog.target.is_mysql else MARIADB
+    rule = own.get(name) or EVERYWHERE.get(name)
+    if rule is None and option is not None:
+        rule = own.get("performance_schema_*") if name.startswith("performance_schema_") else KINDS.get(option.kind)
+    return rule(start, name) if rule else None
+
+
+def _log_bin(start: Start, name: str) -> str:
+    """ON with any base name, and 0 is one: only a prefix switches the log off."""
+    value = start.values[name]
+    named = start.lines[name].placed.line.value is not None and value == "0"
+    return "ON" if named or value not in ("0", NOTHING) else "OFF"
+
+
+def _at_most(most: str) -> "Rule":
+    """A size that may not exceed another option's."""
+
+    def bounded(start: Start, name: str) -> str | None:
+        size, bound = start.number(name), start.number(most)
+        return None if size is None or bound is None else str(min(size, bound))
+
+    return bounded
+
+
+def _always(value: str, instead_of: str) -> "Rule":
+    return lambda start, name: value if start.values[name] == instead_of else None
+
+
+def _as_untouched(start: Start, name: str) -> str | None:
+    """Set to the default, it runs as if it were not set."""
+    option = start.catalog.get(name)
+    return option.running if option and start.values[name] == option.default else None
+
+
+def _room(room: str, function: str) -> "Rule":
+    def told(start: Start, name: str) -> str | None:
+        rules = __import__(f"advisor.verdict.startup.{room}", fromlist=[function])
+        value: str | None = getattr(rules, function)(start, name)
+        return value
+
+    return told
+
+
+_POOL = _room("engine", "pool")
+_CAPACITY = _room("engine", "io_capacity")
+_CHARSET = _room("words", "charset")
+_ENGINE = _room("words", "storage_engine")
+_SKIPPED = _room("words", "skipped_errors")
+KINDS: "dict[str, Rule]" = {"flagset": _room("words", "flags"), "double": _room("words", "decimal")}
+EVERYWHERE: "dict[str, Rule]" = {
+    "log_bin": _log_bin,
+    "event_scheduler": _always("OFF", instead_of="ORIGINAL"),
+    "innodb_buffer_pool_size": _POOL,
+    "innodb_buffer_pool_chunk_size": _POOL,
+    "innodb_io_capacity": _CAPACITY,
+    "innodb_io_capacity_max": _CAPACITY,
+    "innodb_max_dirty_pages_pct_lwm": _room("engine", "low_water_mark"),
+    "innodb_open_files": _room("engine", "open_files"),
+    "innodb_ft_sort_pll_degree": _room("engine", "sort_degree"),
+    "character_set_server": _CHARSET,
+    "character_set_filesystem": _CHARSET,
+    "collation_server": _CHARSET,
+    "default_storage_engine": _ENGINE,
+    "default_tmp_storage_engine": _ENGINE,
+}
+MYSQL: "dict[str, Rule]" = {
+    "performance_schema_*": _room("schema", "size"),
+    "binlog_cache_size": _at_most("max_binlog_cache_size"),
+    "binlog_stmt_cache_size": _at_most("max_binlog_stmt_cache_size"),
+    "innodb_buffer_pool_instances": _POOL,
+    "innodb_page_cleaners": _POOL,
+    "innodb_log_write_ahead_size": _room("engine", "write_ahead"),
+    "innodb_support_xa": _always("ON", instead_of="FALSE"),
+    "enforce_gtid_consistency": _room("words", "gtid_consistency"),
+    "slave_skip_errors": _SKIPPED,
+    "replica_skip_errors": _SKIPPED,
+}
+MARIADB: "dict[str, Rule]" = {
+    "innodb_buffer_pool_size_max": _POOL,
+    "innodb_buffer_pool_size_auto_min": _POOL,
+    "innodb_log_file_mmap": _as_untouched,
+}

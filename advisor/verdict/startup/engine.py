@@ -1,0 +1,111 @@
+"""InnoDB's sizes and rates when it is up: rounded to what it is built of, and held below each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from advisor.verdict.outcome import Values
+    from advisor.verdict.startup import Start
+
+MIB, GIB = 1 << 20, 1 << 30
+POOL = "innodb_buffer_pool_size"
+INSTANCES = "innodb_buffer_pool_instances"
+CHUNK = "innodb_buffer_pool_chunk_size"
+MOST, LEAST = "innodb_buffer_pool_size_max", "innodb_buffer_pool_size_auto_min"
+CLEANERS = "innodb_page_cleaners"
+LARGE_INSTANCES = 8  # of a pool of 1 GiB or more, before 8.4; from then on it goes by the processors
+CHUNKS = 64  # in a pool whose chunks MariaDB sizes by itself
+EXTENT = 8 * MIB  # MariaDB keeps room for a growing pool in these
+LEAST_CAPACITY = 2000
+FEW_FILES, DEFAULT_FILES = 10, 300
+
+
+def pool(start: Start, name: str) -> str | None:
+    """A size or number of the buffer pool; None where the processors decide."""
+    target = start.catalog.target
+    size = start.number(POOL)
+    if not size or (start.text("innodb_dedicated_server") == "TRUE" and POOL not in start.values):
+        return None
+    if target.is_mysql:
+        return _pool_mysql(start, size).get(name)
+    return (_extents(start, size) if start.catalog.get(MOST) else _chunks(start, size)).get(name)
+
+
+def instances_of(start: Start, size: int) -> int | None:
+    """How many instances MySQL makes of a pool of that size; None where the processors decide."""
+    if size < GIB:
+        return 1
+    known = None if start.catalog.target.since("mysql", 8, 4) else LARGE_INSTANCES
+    return start.number(INSTANCES) or known
+
+
+def _pool_mysql(start: Start, size: int) -> Values:
+    """Every instance holds whole chunks, so the pool is rounded up to chunks times instances."""
+    instances, chunk = instances_of(start, size), start.number(CHUNK)
+    if not instances or not chunk:
+        return {}
+    if chunk * instances > size:
+        unit = MIB if start.catalog.target.since("mysql", 8, 4) else 1
+        chunk = _up(-(-size // instances), unit)
+    cleaners = min(start.number(CLEANERS) or instances, instances)
+    found = {POOL: _up(size, chunk * instances), INSTANCES: instances, CHUNK: chunk, CLEANERS: cleaners}
+    return {name: str(number) for name, number in found.items()}
+
+
+def _chunks(start: Start, size: int) -> Values:
+    """MariaDB before its pool could grow in place: a chunk is never larger than the pool."""
+    chunk = start.number(CHUNK)
+    if chunk is None:
+        return {}
+    chunk = min(chunk, size) or max(size // CHUNKS, MIB)
+    return {POOL: str(_up(size, chunk)), CHUNK: str(chunk)}
+
+
+def _extents(start: Start, size: int) -> Values:
+    """MariaDB whose pool may grow: never less room than the pool, nor a lower bound above that."""
+    most = max(start.number(MOST) or 0, _up(size, EXTENT))
+    least = min(start.number(LEAST) or most, most)
+    return {MOST: str(most), LEAST: str(least)}
+
+
+def _up(number: int, unit: int) -> int:
+    return -(-number // unit) * unit
+
+
+def io_capacity(start: Start, name: str) -> str | None:
+    """The rate may not exceed its maximum; before 8.4 a maximum at its greatest is no limit, but made of the rate."""
+    rate, option = start.number("innodb_io_capacity"), start.catalog.get("innodb_io_capacity_max")
+    if rate is None or option is None:
+        return None
+    most, newer = start.values.get(option.name, option.default), start.catalog.target.since("mysql", 8, 4)
+    if name == option.name:
+        return None if most != option.default or newer else str(max(2 * rate, LEAST_CAPACITY))
+    return str(min(rate, int(most))) if most and most != option.default else None
+
+
+def low_water_mark(start: Start, name: str) -> str | None:
+    """The low-water mark of dirty pages is no higher than their greatest share."""
+    most = start.text("innodb_max_dirty_pages_pct")
+    return f"{float(most):.6f}" if most and float(start.values[name]) > float(most) else None
+
+
+def open_files(start: Start, name: str) -> str | None:
+    """A handful counts as none: then it is 300, or as many as tables may be open where each has a file."""
+    number = start.number(name)
+    if number is None or number >= FEW_FILES:
+        return None
+    tables = start.number("table_open_cache") or (4000 if start.catalog.target.since("mysql", 8) else 2000)
+    return str(max(DEFAULT_FILES, tables) if start.text("innodb_file_per_table") != "FALSE" else DEFAULT_FILES)
+
+
+def sort_degree(start: Start, name: str) -> str | None:
+    """Sorting threads of full-text indexes: the next power of two."""
+    number = start.number(name)
+    return str(1 << (number - 1).bit_length()) if number else None
+
+
+def write_ahead(start: Start, name: str) -> str | None:
+    """A block of the redo log: the power of two below."""
+    number = start.number(name)
+    return str(1 << number.bit_length() - 1) if number else None
