@@ -10,7 +10,7 @@ from advisor.sizes import exact
 from advisor.verdict import Outcome, take
 from advisor.verdict.names import PREFIXES
 from advisor.verdict.number import SUFFIXES, leading_digits
-from rules.subject import SAFE, UNSAFE, remove, rename, revalue, without_value, written
+from rules.subject import SAFE, UNSAFE, remove, rename, revalue, sets_value, without_value, written
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
@@ -78,7 +78,7 @@ def deprecated(line: LineVerdict, known: Known) -> Fix | None:
 def adjusted(line: LineVerdict, known: Known) -> Fix | None:
     """The value that the server ends up with, where it takes that as it stands."""
     option, placed = line.option, line.placed.line
-    if option is None or line.value is None or placed.raw is None:
+    if option is None or line.value is None or placed.raw is None or not sets_value(line, known.catalog):
         return None
     for text in _notations(line.value, placed.raw, option):
         taken = take(placed.name or "", text, known.catalog)
@@ -107,7 +107,7 @@ def unexpected(line: LineVerdict) -> Fix | None:
 def number_as_read(line: LineVerdict, catalog: Catalog) -> str | None:
     """A number without the letters behind its suffix, which no server reads; None where there are none."""
     option, text = line.option, line.placed.line.value or ""
-    if option is None or line.value is None or line.outcome is not Outcome.ACCEPTED:
+    if option is None or line.outcome is not Outcome.ACCEPTED or not sets_value(line, catalog):
         return None
     _, rest = leading_digits(text)
     if len(rest) <= 1 or rest[0].lower() not in SUFFIXES or not rest.isalpha():

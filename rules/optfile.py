@@ -8,9 +8,8 @@ from advisor.model import Confidence, Location, Origin, Severity
 from advisor.optionfile.lines import Kind
 from advisor.redact import MASK, redact_value
 from advisor.verdict import take
-from advisor.verdict.names import find
 from rules.registry import Docs, rule
-from rules.subject import SAFE, UNSAFE, Subject, mend, of_line, of_verdict, remove, written
+from rules.subject import SAFE, UNSAFE, Subject, mend, of_line, of_verdict, remove, sets_value, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,7 +168,7 @@ def duplicate_option(known: Known) -> Iterator[Finding]:
         if not _decides(winner, known):
             continue
         for line in overridden:
-            if not _on_purpose(line, winner) and _is_plain(line, known):
+            if not _on_purpose(line, winner) and sets_value(line, known.catalog):
                 yield duplicate_option.finding(
                     _again(line, winner),
                     of_verdict(line),
@@ -180,18 +179,15 @@ def duplicate_option(known: Known) -> Iterator[Finding]:
 
 
 def _decides(winner: LineVerdict, known: Known) -> bool:
-    """Whether the line sets the whole value by itself: a flag set and a line without a value may build on others."""
+    """Whether the line sets the whole value by itself: flag sets, and lines without a value, may build on others."""
     option, line = winner.option, winner.placed.line
-    if option is None or not _is_plain(winner, known):
+    if option is None or not sets_value(winner, known.catalog):
         return False
-    whole = option.kind != "flagset" and line.value is not None and (option.kind, option.arg) != ("bool", "none")
-    return whole or take(line.name or "", line.value, known.catalog).value == winner.value
-
-
-def _is_plain(line: LineVerdict, known: Known) -> bool:
-    """Whether the line sets the option itself, not its upper bound or a key cache of another name."""
-    found = find(line.placed.line.name or "", known.catalog, has_value=line.placed.line.value is not None)
-    return not found.cache and found.prefix not in ("maximum", "autoset")
+    if line.value is None:
+        return option.kind == "bool"
+    if option.kind == "flagset" or (option.kind, option.arg) == ("bool", "none"):
+        return take(line.name or "", line.value, known.catalog).value == winner.value
+    return True
 
 
 def _on_purpose(line: LineVerdict, winner: LineVerdict) -> bool:

@@ -2,11 +2,13 @@
 
 from typing import NamedTuple
 
+from advisor.catalog.load import Catalog
 from advisor.model import Edit, Fix, Location, Origin
 from advisor.optionfile.lines import Line
 from advisor.optionfile.reader import LINE_BYTES, SPACE
 from advisor.redact import redact_value
 from advisor.verdict import LineVerdict
+from advisor.verdict.names import find
 from rules.known import Known
 
 SAFE = "safe"
@@ -81,6 +83,12 @@ def place(path: str, line: Line) -> Location:
 
 def _same_place(location: Location, line: LineVerdict) -> bool:
     return (location.path, location.line) == (line.placed.path, line.placed.line.number)
+
+
+def sets_value(line: LineVerdict, catalog: Catalog) -> bool:
+    """Whether a line sets the option itself, not its upper bound or a key cache of another name."""
+    found = find(line.placed.line.name or "", catalog, has_value=line.placed.line.value is not None)
+    return not found.cache and found.prefix not in ("maximum", "autoset")
 
 
 def mend(room: str, how: str, *about: object) -> Fix | None:

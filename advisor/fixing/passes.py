@@ -114,17 +114,20 @@ def _try(path: str, look: Look, now: _Now, wanted: list[Candidate]) -> tuple[_No
     readings, texts = look_at(path, look, texts)
     if len(readings) != len(now.readings):
         return None, "nothing would be left of what one server reads"
+    # What a rule says of one line is said of another where a file is read under two names: a duplicate is its own.
+    read = {file.path for reading in readings for file in reading.verdict.resolved.files}
+    twice = any(texts.names_among(candidate.path, read) > 1 for candidate in wanted)
     for at, (before, after) in enumerate(zip(now.readings, readings, strict=True)):
-        why = _objection(at, before, after, wanted)
+        why = _objection(at, before, after, wanted, twice=twice)
         if why:
             return None, why
     return _Now(texts, readings), ""
 
 
-def _objection(at: int, before: Reading, after: Reading, wanted: list[Candidate]) -> str:
+def _objection(at: int, before: Reading, after: Reading, wanted: list[Candidate], *, twice: bool) -> str:
     """What speaks against the fixes in one reading."""
     unsafe = [c for c in wanted if c.fix.applicability != SAFE]
-    if not (unsafe and (before.witness or all(at in c.readings for c in unsafe))):
+    if twice or not (unsafe and (before.witness or all(at in c.readings for c in unsafe))):
         moved = difference(before.verdict, after.verdict)
         if moved:
             named = " (--target names the one server that matters)" if before.witness else ""

@@ -41,6 +41,10 @@ class Texts:
         """The text of a file that is known here, as it is now."""
         return self.now[self.names[path]]
 
+    def names_among(self, path: str, paths: Iterable[str]) -> int:
+        """How many of the paths lead to the file at `path`."""
+        return sum(self.names[other] == self.names[path] for other in paths)
+
     def overlay(self) -> dict[str, bytes]:
         """The texts that stand in for files, by path."""
         return {path: self.now[who] for path, who in self.names.items()}
@@ -64,8 +68,8 @@ class Texts:
         if not texts:
             return self
         names = {path: self._identity(path) for path in texts}
-        found = {names[path]: text for path, text in texts.items()}
-        return Texts(self.given, {**self.names, **names}, {**found, **self.first}, {**found, **self.now})
+        found = {names[path]: text for path, text in texts.items() if names[path] not in self.now}
+        return Texts(self.given, {**self.names, **names}, {**self.first, **found}, {**self.now, **found})
 
     def _identity(self, path: str) -> Identity:
         """What stays the same however a file is called; a text that is no file is called by its name alone."""

@@ -56,7 +56,7 @@ def fixes(case: Case, text: str, config: str | None) -> list[str]:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_fix_is_what_the_case_says(case: Case, config: str | None) -> None:
-    """The file is exactly the expected one; the rule offered the fix, keeps its promise, and has nothing more to fix."""
+    """The file is the expected one to the byte; the rule offered the fix, and has nothing more to fix."""
     after = fixed(case.whole(case.before), case.target, unsafe=case.unsafe, config=config)
     assert after.decode() == case.whole(case.after).decode()
     rule = find(case.rule)
@@ -84,7 +84,7 @@ def test_a_second_run_changes_nothing(case: Case, config: str | None) -> None:
 
 
 def test_every_rule_that_can_fix_has_a_case() -> None:
-    """The registry's promise, `fix`, is kept by every rule that makes it, and by no other; a safe one by a safe case."""
+    """The registry's promise, `fix`, is kept by every rule that makes it, and by no other."""
     promised = {rule.name: rule.fix for rule in all_rules() if rule.fix}
     assert promised.keys() == TABLE.keys()
     safe = {case.rule for case in CASES if not case.unsafe}
