@@ -35,12 +35,16 @@ class FileCopy:
 
 @dataclass(frozen=True, slots=True)
 class PersistedOption:
-    """A variable of mysqld-auto.cnf by its variable's name; a secret's value is masked, an encrypted one is empty."""
+    """A variable of mysqld-auto.cnf; a secret's value is masked.
+
+    `early` says that the server takes it together with its options, and not when it is up already.
+    """
 
     name: str
     value: str
     line: int = 1
     column: int = 1
+    early: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.model import Confidence, Location, Origin, Severity
 from advisor.preflight.command import running_arguments
 from advisor.preflight.item import Item, Kind
-from advisor.preflight.outlook import option_of
+from advisor.preflight.outlook import option_of, origin_of
 from advisor.preflight.remedy import Remedy, place_for, remedy
 from advisor.preflight.why import Case, why
 from advisor.redact import MASK, redact_value
@@ -65,7 +65,7 @@ def _case(name: str, view: Outlook, now: Known, clock: _Clock) -> Case:
         name=name,
         running=now.server.variables[name],
         view=view,
-        origin=setting.origin if setting else Origin.UNKNOWN,
+        origin=origin_of(name, now),
         place=setting.location if setting else None,
         told=bool(now.server.origins),
         touched=clock.touched(view),
@@ -94,8 +94,8 @@ class _Clock:
             return not self._words & {f"--{line.name}", f"--{line.name}={line.value}", f"-{line.name}{line.value}"}
         if view.source is Origin.PERSISTED:
             return self._is_later(self._files.persisted_changed)
-        path = view.line.placed.path
-        return self._is_later(next((c.changed for c in self._files.files if c.path == path), 0.0))
+        # Any file: taking a line out of one lets an older line of another count.
+        return any(self._is_later(copy.changed) for copy in self._files.files)
 
     def _is_later(self, changed: float) -> bool:
         return not changed or changed > self._started
@@ -110,7 +110,9 @@ def _kind(case: Case) -> Kind | None:
         return _inferred_kind(case)
     if case.origin is Origin.RUNTIME:
         return Kind.LOST
-    return Kind.CHANGED if case.touched else None
+    # Of what stands in an older file the server can only be wrong in saying that nobody set it.
+    moved = case.origin is not view.source and case.origin is not Origin.COMPILED
+    return Kind.CHANGED if case.touched or moved else None
 
 
 def _inferred_kind(case: Case) -> Kind | None:
@@ -126,7 +128,7 @@ def _item(kind: Kind, case: Case, facts: Facts, now: Known) -> Item:
     view, name = case.view, case.name
     option = option_of(name, now.catalog)
     do = Remedy() if view.cause or view.limited else remedy(name, kind, view, now)
-    sure = case.told and view.value is not None
+    sure = case.told and view.value is not None and facts.files is not None
     sure = sure and (view.line.certain if view.line else case.origin is not Origin.COMPILED or bool(view.cause))
     return Item(
         kind=kind,

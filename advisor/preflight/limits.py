@@ -29,10 +29,13 @@ UNLIMITED = 1 << 20
 
 def clip(views: dict[str, Outlook], now: Known, command: Command) -> None:
     """Lower what the next start's limit won't bear; where the limit can't be told, what it decides is unknown."""
-    if FILES not in views:
+    if not {FILES, CONNECTIONS, TABLES} <= views.keys():
         return
-    wanted = {name: _number(views, name) for name in (CONNECTIONS, TABLES)}
-    connections, tables = wanted[CONNECTIONS] or _now(now, CONNECTIONS), wanted[TABLES] or _now(now, TABLES)
+    compiled = {CONNECTIONS: 151, TABLES: 4000 if now.target.since("mysql", 8) else 2000}
+    for name, default in compiled.items():
+        if views[name].value is None:
+            views[name] = views[name]._replace(value=str(default))
+    connections, tables = _number(views, CONNECTIONS), _number(views, TABLES)
     if connections is None or tables is None:
         return
     (_mariadb if now.target.is_mariadb else _mysql)(views, now, command, connections, tables)

@@ -8,9 +8,10 @@ from advisor.assemble import know
 from advisor.model import Skipped
 from advisor.preflight.changes import changes
 from advisor.preflight.command import next_command
+from advisor.preflight.coupled import couple
 from advisor.preflight.item import Item, Kind, Preflight
 from advisor.preflight.limits import clip
-from advisor.preflight.outlook import outlooks
+from advisor.preflight.outlook import outlooks, set_late
 from advisor.preflight.refused import refusals
 from advisor.preflight.sized import size
 from advisor.preflight.sources import judge_start
@@ -31,8 +32,11 @@ def look(facts: Facts) -> Preflight:
     command = next_command(facts)
     start = judge_start(facts, command, now.catalog)
     views = outlooks(now, start)
-    clip(views, now, command)
-    size(views, now)
+    if facts.files is not None:
+        clip(views, now, command)
+        couple(views, now)
+        size(views, now)
+    set_late(views, now, start)
     items = sorted([*refusals(facts, command, start), *changes(facts, now, views)], key=_weight)
     return Preflight(now.target, facts, tuple(items), tuple(_skipped(facts, command, now)), command)
 

@@ -10,7 +10,7 @@ from advisor.verdict.settings import SET, Settings, notation
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
     from advisor.preflight.sources import Start
-    from advisor.verdict import LineVerdict
+    from advisor.verdict import FileVerdict, LineVerdict
     from rules.known import Known
 
 # Further variables that show the same setting and are no option themselves.
@@ -63,31 +63,59 @@ class Outlook(NamedTuple):
 
 def outlooks(now: Known, start: Start) -> dict[str, Outlook]:
     """Every variable of the running server by name, before those that follow others are sized."""
-    settings = Settings.from_file(start.verdict)
-    lines = lines_by_variable(start, now.catalog)
+    lines, settings = lines_by_variable(start.early, now.catalog), Settings.from_file(start.early)
     others = _other_names(now.catalog)
     found = {}
-    for name in now.server.variables:
-        if name in start.unnamed:
-            found[name] = Outlook(start.unnamed[name], Origin.PERSISTED)
-        elif name in lines:
-            line = lines[name]
-            variable = (line.option.variable if line.option else None) or line.canonical or name
-            found[name] = Outlook(settings.text(variable), start.origin(line), line)
-        else:
+    for name, running in now.server.variables.items():
+        line = lines.get(name)
+        if line is not None:
+            found[name] = Outlook(_text(name, line, settings), start.origin(line), line)
+        elif now.has("files") or _origin(name, now) is Origin.RUNTIME:
             found[name] = Outlook(_default(name, now, others.get(name, ())), Origin.COMPILED)
+        else:
+            found[name] = Outlook(running, _origin(name, now))
     return found
 
 
-def lines_by_variable(start: Start, catalog: Catalog) -> dict[str, LineVerdict]:
+def set_late(views: dict[str, Outlook], now: Known, start: Start) -> None:
+    """Put in the persisted values that are set once the server is up."""
+    lines, settings = lines_by_variable(start.verdict, now.catalog), Settings.from_file(start.verdict)
+    for name, value in start.unnamed.items():
+        if name in views:
+            views[name] = Outlook(value, Origin.PERSISTED)
+    for name, line in lines.items():
+        if name in views and start.origin(line) is Origin.PERSISTED:
+            views[name] = Outlook(_text(name, line, settings), Origin.PERSISTED, line)
+
+
+def _text(name: str, line: LineVerdict, settings: Settings) -> str | None:
+    variable = line.option.variable if line.option else None
+    return settings.text(variable or line.canonical or name)
+
+
+def _origin(name: str, now: Known) -> Origin:
+    setting = now.settings.get(name)
+    return setting.origin if setting is not None else Origin.UNKNOWN
+
+
+def lines_by_variable(verdict: FileVerdict, catalog: Catalog) -> dict[str, LineVerdict]:
     """The line that counts for each variable; two names of one setting share the later line of both."""
     found: dict[str, LineVerdict] = {}
     others = _other_names(catalog)
-    for canonical, line in start.verdict.effective.items():
+    for canonical, line in verdict.effective.items():
         for name in (canonical, *others.get(canonical, ())):
             option = catalog.get(name)
             found[(option.variable if option else None) or name] = line
     return found
+
+
+def origin_of(name: str, now: Known) -> Origin:
+    """Where the running value came from, be it under another name of the same setting."""
+    own = _origin(name, now)
+    if own in SET:
+        return own
+    named = (_origin(other, now) for other in _other_names(now.catalog).get(name, ()))
+    return next((origin for origin in named if origin in SET), own)
 
 
 def _other_names(catalog: Catalog) -> dict[str, tuple[str, ...]]:
@@ -109,7 +137,7 @@ def _default(name: str, now: Known, others: tuple[str, ...]) -> str | None:
     """What an untouched server has, or this one where nobody set the variable: it knows its own defaults best."""
     running = now.server.variables[name]
     told = bool(now.server.origins) and name not in MISTOLD
-    if told and not any(_is_set(n, now) for n in (name, *others)):
+    if told and not any(_origin(n, now) in SET for n in (name, *others)):
         return running
     if name in SWITCHES:
         return SWITCHES[name]
@@ -118,8 +146,3 @@ def _default(name: str, now: Known, others: tuple[str, ...]) -> str | None:
         return running
     text = option.running if option.running is not None else notation(option, option.default)
     return running if text is None and not told else text
-
-
-def _is_set(name: str, now: Known) -> bool:
-    setting = now.settings.get(name)
-    return setting is not None and setting.origin in SET

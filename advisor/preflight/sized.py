@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MISTOLD = frozenset({"collation_server"})
 MIB, GIB = 1 << 20, 1 << 30
 DAY = 86400
+LEAST_OPEN_FILES = 10  # InnoDB takes a smaller number for none
 EVENTS = ("stages", "statements", "transactions", "waits")
 
 
@@ -95,15 +96,9 @@ def _collation(of: Inputs) -> str:
     return known
 
 
-def _of_log(log: str) -> Formula:
-    """Names made of a log's own name: gone with the log, else not told here."""
-
-    def name(of: Inputs) -> str:
-        if of.text(log).upper() == "OFF":
-            return ""
-        raise NotToldError
-
-    return name
+def _open_files(of: Inputs) -> int:
+    """As many as tables are kept open, where each has a file of its own."""
+    return max(300, of["table_open_cache"]) if of.text("innodb_file_per_table") == "ON" else 300
 
 
 def _somehow(name: str) -> Formula:
@@ -118,7 +113,7 @@ def _somehow(name: str) -> Formula:
 
 BOTH: dict[str, Formula] = {
     "host_cache_size": _host_cache,
-    "innodb_open_files": lambda of: max(300, of["table_open_cache"]),
+    "innodb_open_files": _open_files,
     "innodb_io_capacity_max": lambda of: max(2000, 2 * of["innodb_io_capacity"]),
     "character_set_client": _follows("character_set_server"),
     "character_set_connection": _follows("character_set_server"),
@@ -127,10 +122,7 @@ BOTH: dict[str, Formula] = {
     "collation_server": _collation,
     "collation_connection": _follows("collation_server"),
     "collation_database": _follows("collation_server"),
-    "log_bin_basename": _of_log("log_bin"),
-    "log_bin_index": _of_log("log_bin"),
-    "relay_log_basename": _somehow("relay_log"),
-    "relay_log_index": _somehow("relay_log"),
+    "max_insert_delayed_threads": _follows("max_delayed_threads"),
     "port": lambda of: 0 if of.text("skip_networking") == "ON" else 3306,
 }
 MYSQL: dict[str, Formula] = {
@@ -178,8 +170,15 @@ def size(views: dict[str, Outlook], now: Known) -> None:
     """Put in the values of those that nobody sets: they follow settings that change, or come back after a SET."""
     for name, formula in formulas(now.target).items():
         view = views.get(name)
-        if view is not None and view.source is Origin.COMPILED:
+        if view is not None and _is_left_to_the_server(name, view):
             views[name] = _sized(name, views, now, formula)
+
+
+def _is_left_to_the_server(name: str, view: Outlook) -> bool:
+    """Whether nobody sets it, or sets it to what counts as nothing."""
+    if view.line is not None:
+        return name == "innodb_open_files" and str(view.value).isdigit() and int(str(view.value)) < LEAST_OPEN_FILES
+    return view.source is Origin.COMPILED
 
 
 def _sized(name: str, views: Mapping[str, Outlook], now: Known, formula: Formula) -> Outlook:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from advisor.catalog.load import Catalog
-    from advisor.facts import Facts, Files
+    from advisor.facts import Facts, Files, PersistedOption
     from advisor.preflight.command import Argument, Command
     from advisor.verdict import FileVerdict, LineVerdict
 
@@ -36,12 +36,14 @@ class Stray(NamedTuple):
 
 
 class Start(NamedTuple):
-    """The next start's options: the verdict on all of them, and which of the places are command line and persisted.
+    """The next start's options, and which of their places are command line and persisted.
 
-    `unnamed` are persisted values by variable for which the catalog knows no option.
+    `verdict` is on all of them, `early` on those without the persisted values that are set once the server is up, so
+    that nothing is sized by them. `unnamed` are persisted values by variable for which the catalog knows no option.
     """
 
     verdict: FileVerdict
+    early: FileVerdict
     strays: tuple[Stray, ...]
     commanded: frozenset[str]
     persisted_at: str
@@ -64,11 +66,12 @@ def judge_start(facts: Facts, command: Command, catalog: Catalog) -> Start:
     verdict = judge_file(resolved._replace(options=tuple(before)), catalog)
     reads = _reads_persisted(verdict, command, catalog)
     held = (files.persisted_options or ()) if files and reads else ()
-    persisted = list(_persisted_lines(files, catalog)) if files and reads else []
-    if persisted:
-        verdict = judge_file(resolved._replace(options=(*before, *persisted)), catalog)
+    early, late = (_persisted_lines(held, files, catalog, early=e) if files else [] for e in (True, False))
+    if early:
+        verdict = judge_file(resolved._replace(options=(*before, *early)), catalog)
     return Start(
-        verdict=verdict,
+        verdict=judge_file(resolved._replace(options=(*before, *early, *late)), catalog) if late else verdict,
+        early=verdict,
         strays=strays,
         commanded=frozenset({COMMAND_LINE, *(argument.path for argument in command.arguments)}),
         persisted_at=files.persisted if files else "",
@@ -135,13 +138,16 @@ def _stray(message: str, argument: Argument) -> Stray:
     return Stray(message, Location(argument.path, argument.line, argument.column))
 
 
-def _persisted_lines(files: Files, catalog: Catalog) -> Iterator[Placed]:
+def _persisted_lines(
+    held: Iterable[PersistedOption], files: Files, catalog: Catalog, *, early: bool
+) -> list[Placed]:
     """As the server takes them: without a word about what it doesn't know, and numbers by their digits alone."""
-    for held in files.persisted_options or ():
-        option = catalog.find_variable(held.name)
-        if option is not None:
-            value = str(leading_digits(held.value)[0]) if option.kind in NUMBERS else held.value
-            name = f"loose_{option.name}"
-            end = held.column + len(held.name)
-            line = Line(Kind.OPTION, held.line, "", GROUP, name, value, value, held.column, end)
-            yield Placed(files.persisted, line)
+    found = []
+    for one in held:
+        option = catalog.find_variable(one.name)
+        if option is not None and one.early is early:
+            value = str(leading_digits(one.value)[0]) if option.kind in NUMBERS else one.value
+            end = one.column + len(one.name)
+            line = Line(Kind.OPTION, one.line, "", GROUP, f"loose_{option.name}", value, value, one.column, end)
+            found.append(Placed(files.persisted, line))
+    return found

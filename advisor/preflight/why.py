@@ -47,6 +47,8 @@ def why(kind: Kind, case: Case, facts: Facts) -> str:
         where = f"{place.path}:{place.line.number}" if place.line.number else "the command line"
         return f"Of the {wanted} that {where} asks for, the limit on open files leaves so many."
     past = _past(kind, case, facts) if case.told else _guessed(case)
+    if facts.files is None and case.view.line is None:
+        return f"{past} Unless a file sets it, the next start takes the default; the files were not read."
     return f"{past} {_future(case)}"
 
 
