@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 # The compiled default; a host with few open files leaves less.
 CONNECTIONS = 151
-# Lines of these, or that these move, need the room of options that are linked.
-LINKED = frozenset(
-    (
-        *("back_log", "flush", "super_read_only", "query_cache_size", "performance_schema"),
-        *("log_slow_disabled_statements", "log_slow_filter", "binlog_expire_logs_seconds", "log_slow_query_time"),
-    )
-)
+LEAST_QUERY_CACHE = 49 * 1024
+# Options that are linked with others, which a room of its own knows.
+LINKED = frozenset({"back_log", "flush", "super_read_only"})
+LINKED_MARIADB = LINKED | {
+    *("log_slow_disabled_statements", "log_slow_filter", "log_slow_query_time"),
+    *("binlog_expire_logs_seconds", "performance_schema"),
+}
 SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
 
 
@@ -39,7 +39,8 @@ def settle(given: Values, catalog: Catalog) -> Settled:
         _relay_log_size(settled, catalog)
     elif not target.since("mysql", 8):
         _log_warnings(settled)
-    if not LINKED.isdisjoint(settled.values):
+        _small_query_cache(settled)
+    if not (LINKED_MARIADB if target.is_mariadb else LINKED).isdisjoint(settled.values):
         from advisor.verdict.linked import settle_linked
 
         settle_linked(settled, catalog)
@@ -131,6 +132,12 @@ def _query_cache(settled: Settled) -> None:
     """A size alone, or beside type 0, switches MariaDB's query cache on."""
     if settled.values.get("query_cache_type") == "OFF" and settled.values.get("query_cache_size", "0") != "0":
         move(settled, "query_cache_type", "ON", "a query_cache_size other than 0 switches the query cache on")
+
+
+def _small_query_cache(settled: Settled) -> None:
+    """MySQL 5.7 needs room for the cache's own tables."""
+    if 0 < (number_of(settled.values.get("query_cache_size")) or 0) < LEAST_QUERY_CACHE:
+        move(settled, "query_cache_size", "0", "a query cache that small has no room for its own tables")
 
 
 def _thread_cache(settled: Settled, catalog: Catalog) -> None:

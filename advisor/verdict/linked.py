@@ -20,8 +20,6 @@ SWITCHES = {
 }
 DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
 DAY = 86400
-# Below this size, in bytes, MySQL 5.7 finds no room for the cache's own tables.
-LEAST_QUERY_CACHE = 49 * 1024
 MOST_BACK_LOG = 900
 # What MariaDB's Performance Schema takes for -1: with up to twice the default connections, and with more.
 SIZED = {
@@ -45,8 +43,6 @@ def settle_linked(settled: Settled, catalog: Catalog) -> None:
         values["back_log"] = str(connections if newer else min(50 + connections // 5, MOST_BACK_LOG))
     if catalog.target.is_mariadb:
         _settle_mariadb(settled, catalog, connections)
-    elif 0 < (number_of(values.get("query_cache_size")) or 0) < LEAST_QUERY_CACHE:
-        move(settled, "query_cache_size", "0", "a query cache that small has no room for its own tables")
 
 
 def _settle_mariadb(settled: Settled, catalog: Catalog, connections: int) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Rule = Callable[["Start", str], str | None]
 
 WORD = 32
+DIGITS = 6
 
 
 class Start(NamedTuple):
@@ -71,6 +72,16 @@ def _log_bin(start: Start, name: str) -> str:
     return "ON" if named or value not in ("0", NOTHING) else "OFF"
 
 
+def _charset(start: Start, name: str) -> str:
+    """A character set or a collation in lower case; MariaDB says which utf8 is meant."""
+    written = start.values[name].lower()
+    first, line, rest = written.partition("_")
+    if first != "utf8" or not start.catalog.target.is_mariadb:
+        return written
+    modes = start.text("old_mode")
+    return ("utf8mb3" if modes is None or "UTF8_IS_UTF8MB3" in modes else "utf8mb4") + line + rest
+
+
 def _at_most(most: str) -> "Rule":
     """A size that may not exceed another option's."""
 
@@ -91,6 +102,11 @@ def _as_untouched(start: Start, name: str) -> str | None:
     return option.running if option and start.values[name] == option.default else None
 
 
+def _maybe_rounded(printed: str) -> bool:
+    """Whether help may have left digits out; it prints six at least."""
+    return len(printed) >= DIGITS or "e" in printed
+
+
 def _room(room: str, function: str) -> "Rule":
     def told(start: Start, name: str) -> str | None:
         rules = __import__(f"advisor.verdict.startup.{room}", fromlist=[function])
@@ -102,10 +118,13 @@ def _room(room: str, function: str) -> "Rule":
 
 _POOL = _room("engine", "pool")
 _CAPACITY = _room("engine", "io_capacity")
-_CHARSET = _room("words", "charset")
 _ENGINE = _room("words", "storage_engine")
 _SKIPPED = _room("words", "skipped_errors")
-KINDS: "dict[str, Rule]" = {"flagset": _room("words", "flags"), "double": _room("words", "decimal")}
+_DECIMAL = _room("words", "decimal")
+KINDS: "dict[str, Rule]" = {
+    "flagset": _room("words", "flags"),
+    "double": lambda start, name: _DECIMAL(start, name) if _maybe_rounded(start.values[name]) else None,
+}
 EVERYWHERE: "dict[str, Rule]" = {
     "log_bin": _log_bin,
     "event_scheduler": _always("OFF", instead_of="ORIGINAL"),
@@ -116,9 +135,9 @@ EVERYWHERE: "dict[str, Rule]" = {
     "innodb_max_dirty_pages_pct_lwm": _room("engine", "low_water_mark"),
     "innodb_open_files": _room("engine", "open_files"),
     "innodb_ft_sort_pll_degree": _room("engine", "sort_degree"),
-    "character_set_server": _CHARSET,
-    "character_set_filesystem": _CHARSET,
-    "collation_server": _CHARSET,
+    "character_set_server": _charset,
+    "character_set_filesystem": _charset,
+    "collation_server": _charset,
     "default_storage_engine": _ENGINE,
     "default_tmp_storage_engine": _ENGINE,
 }

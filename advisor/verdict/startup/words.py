@@ -17,16 +17,6 @@ MOST_ERROR = 13999
 DDL_EXIST_ERRORS = (1007, 1008, 1050, 1051, 1054, 1060, 1061, 1068, 1091, 1146)
 
 
-def charset(start: Start, name: str) -> str:
-    """A character set or a collation in lower case; MariaDB says which utf8 is meant."""
-    written = start.values[name].lower()
-    first, line, rest = written.partition("_")
-    if first != "utf8" or not start.catalog.target.is_mariadb:
-        return written
-    modes = start.text("old_mode")
-    return ("utf8mb3" if modes is None or "UTF8_IS_UTF8MB3" in modes else "utf8mb4") + line + rest
-
-
 def storage_engine(start: Start, name: str) -> str | None:
     """The engine's name as the engine spells it."""
     written = start.values[name].lower()
