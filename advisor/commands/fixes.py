@@ -73,6 +73,7 @@ def _print(text: bytes) -> None:
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(text)
+        sys.stdout.buffer.flush()
 
 
 class Looks:
