@@ -18,9 +18,9 @@ LEAST_QUERY_CACHE = 49 * 1024
 # Options that are linked with others, which a room of its own knows.
 LINKED = frozenset({"back_log", "flush", "super_read_only"})
 LINKED_MARIADB = LINKED | {
-    *("log_slow_disabled_statements", "log_slow_filter", "log_slow_query_time"),
-    *("binlog_expire_logs_seconds", "performance_schema"),
+    *("log_slow_disabled_statements", "log_slow_filter", "log_slow_query_time", "expire_logs_days"),
 }
+LEFT_TO_SERVER = "-1"
 SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
 
 
@@ -40,7 +40,8 @@ def settle(given: Values, catalog: Catalog) -> Settled:
     elif not target.since("mysql", 8):
         _log_warnings(settled)
         _small_query_cache(settled)
-    if not (LINKED_MARIADB if target.is_mariadb else LINKED).isdisjoint(settled.values):
+    linked = LINKED_MARIADB if target.is_mariadb else LINKED
+    if not linked.isdisjoint(settled.values) or LEFT_TO_SERVER in settled.values.values():
         from advisor.verdict.linked import settle_linked
 
         settle_linked(settled, catalog)
