@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 # The compiled default; a host with few open files leaves less.
 CONNECTIONS = 151
+DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
+DAY = 86400
 LEAST_QUERY_CACHE = 49 * 1024
 # Options that are linked with others, which a room of its own knows.
 LINKED = frozenset({"back_log", "flush", "super_read_only"})
-LINKED_MARIADB = LINKED | {
-    *("log_slow_disabled_statements", "log_slow_filter", "log_slow_query_time", "expire_logs_days"),
-}
+LINKED_MARIADB = LINKED | {"log_slow_disabled_statements", "log_slow_filter", "log_slow_query_time"}
 LEFT_TO_SERVER = "-1"
 SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
 
@@ -37,6 +37,7 @@ def settle(given: Values, catalog: Catalog) -> Settled:
         _query_cache(settled)
         _thread_cache(settled, catalog)
         _relay_log_size(settled, catalog)
+        _expiry(settled, catalog)
     elif not target.since("mysql", 8):
         _log_warnings(settled)
         _small_query_cache(settled)
@@ -154,6 +155,20 @@ def _relay_log_size(settled: Settled, catalog: Catalog) -> None:
     size = _value("max_binlog_size", settled, catalog)
     if settled.values.get("max_relay_log_size") == "0" and size:
         move(settled, "max_relay_log_size", size, "0 stands for max_binlog_size")
+
+
+def _expiry(settled: Settled, catalog: Catalog) -> None:
+    """Days and seconds are one setting; the later line counts."""
+    given = [name for name in settled.values if name in (DAYS, SECONDS)]
+    if set(given) != {DAYS, SECONDS}:
+        return
+    if given[-1] == DAYS:
+        seconds = str(round(float(settled.values[DAYS]) * DAY))
+        move(settled, SECONDS, seconds, f"{DAYS} is the same setting, and comes later")
+        return
+    days = int(settled.values[SECONDS]) / DAY
+    printed = f"{days:.10g}" if catalog.target.since("mariadb", 11, 8) else f"{days:g}"
+    move(settled, DAYS, printed, f"{SECONDS} is the same setting, and comes later")
 
 
 def _value(name: str, settled: Settled, catalog: Catalog) -> str | None:

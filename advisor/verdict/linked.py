@@ -18,8 +18,6 @@ SWITCHES = {
     ),
     "log_slow_filter": (("log_queries_not_using_indexes", "not_using_index", True),),
 }
-DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
-DAY = 86400
 MOST_BACK_LOG = 900
 # What MariaDB's Performance Schema takes for -1: with up to twice the default connections, and with more.
 SIZED = {
@@ -48,7 +46,6 @@ def settle_linked(settled: Settled, catalog: Catalog) -> None:
 def _settle_mariadb(settled: Settled, catalog: Catalog, connections: int) -> None:
     for name, switches in SWITCHES.items():
         _switch(settled, catalog, name, switches)
-    _expiry(settled, catalog)
     _query_time(settled.values)
     if settled.values.get("performance_schema") == "TRUE":
         _performance_schema(settled.values, connections)
@@ -72,20 +69,6 @@ def _switch(settled: Settled, catalog: Catalog, name: str, switches: tuple[tuple
     for switch, member, puts in switches:
         why = f"the line of {name} comes later, and decides the same"
         move(settled, switch, "TRUE" if (member in state) == puts else "FALSE", why)
-
-
-def _expiry(settled: Settled, catalog: Catalog) -> None:
-    """Days and seconds are one setting; the later line counts."""
-    given = [name for name in settled.values if name in (DAYS, SECONDS)]
-    if set(given) != {DAYS, SECONDS}:
-        return
-    if given[-1] == DAYS:
-        seconds = str(round(float(settled.values[DAYS]) * DAY))
-        move(settled, SECONDS, seconds, f"{DAYS} is the same setting, and comes later")
-        return
-    days = int(settled.values[SECONDS]) / DAY
-    printed = f"{days:.10g}" if catalog.target.since("mariadb", 11, 8) else f"{days:g}"
-    move(settled, DAYS, printed, f"{SECONDS} is the same setting, and comes later")
 
 
 def _query_time(values: Values) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 WORD = 32
 DIGITS = 6
+LEAST_CAPACITY = 2000
 
 
 class Start(NamedTuple):
@@ -102,6 +103,22 @@ def _as_untouched(start: Start, name: str) -> str | None:
     return option.running if option and start.values[name] == option.default else None
 
 
+def _io_capacity(start: Start, name: str) -> str | None:
+    """The rate may not exceed its maximum; before 8.4 a maximum at its greatest is no limit, but made of the rate."""
+    rate, option = start.number("innodb_io_capacity"), start.catalog.get("innodb_io_capacity_max")
+    if rate is None or option is None:
+        return None
+    most, newer = start.values.get(option.name, option.default), start.catalog.target.since("mysql", 8, 4)
+    if name == option.name:
+        return None if most != option.default or newer else str(max(2 * rate, LEAST_CAPACITY))
+    return str(min(rate, int(most))) if most and most != option.default else None
+
+
+def _chunked(start: Start, name: str) -> str | None:
+    """MariaDB's pool is made of chunks until it knows how to grow in place, and then runs as it is set."""
+    return None if "innodb_buffer_pool_size_max" in start.catalog.options else _POOL(start, name)
+
+
 def _maybe_rounded(printed: str) -> bool:
     """Whether help may have left digits out; it prints six at least."""
     return len(printed) >= DIGITS or "e" in printed
@@ -117,7 +134,6 @@ def _room(room: str, function: str) -> "Rule":
 
 
 _POOL = _room("engine", "pool")
-_CAPACITY = _room("engine", "io_capacity")
 _ENGINE = _room("words", "storage_engine")
 _SKIPPED = _room("words", "skipped_errors")
 _DECIMAL = _room("words", "decimal")
@@ -128,10 +144,8 @@ KINDS: "dict[str, Rule]" = {
 EVERYWHERE: "dict[str, Rule]" = {
     "log_bin": _log_bin,
     "event_scheduler": _always("OFF", instead_of="ORIGINAL"),
-    "innodb_buffer_pool_size": _POOL,
-    "innodb_buffer_pool_chunk_size": _POOL,
-    "innodb_io_capacity": _CAPACITY,
-    "innodb_io_capacity_max": _CAPACITY,
+    "innodb_io_capacity": _io_capacity,
+    "innodb_io_capacity_max": _io_capacity,
     "innodb_max_dirty_pages_pct_lwm": _room("engine", "low_water_mark"),
     "innodb_open_files": _room("engine", "open_files"),
     "innodb_ft_sort_pll_degree": _room("engine", "sort_degree"),
@@ -145,6 +159,8 @@ MYSQL: "dict[str, Rule]" = {
     "performance_schema_*": _room("schema", "size"),
     "binlog_cache_size": _at_most("max_binlog_cache_size"),
     "binlog_stmt_cache_size": _at_most("max_binlog_stmt_cache_size"),
+    "innodb_buffer_pool_size": _POOL,
+    "innodb_buffer_pool_chunk_size": _POOL,
     "innodb_buffer_pool_instances": _POOL,
     "innodb_page_cleaners": _POOL,
     "innodb_log_write_ahead_size": _room("engine", "write_ahead"),
@@ -154,6 +170,8 @@ MYSQL: "dict[str, Rule]" = {
     "replica_skip_errors": _SKIPPED,
 }
 MARIADB: "dict[str, Rule]" = {
+    "innodb_buffer_pool_size": _chunked,
+    "innodb_buffer_pool_chunk_size": _chunked,
     "innodb_buffer_pool_size_max": _POOL,
     "innodb_buffer_pool_size_auto_min": _POOL,
     "innodb_log_file_mmap": _as_untouched,

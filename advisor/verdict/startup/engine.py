@@ -17,7 +17,6 @@ CLEANERS = "innodb_page_cleaners"
 LARGE_INSTANCES = 8  # of a pool of 1 GiB or more, before 8.4; from then on it goes by the processors
 CHUNKS = 64  # in a pool whose chunks MariaDB sizes by itself
 EXTENT = 8 * MIB  # MariaDB keeps room for a growing pool in these
-LEAST_CAPACITY = 2000
 FEW_FILES, DEFAULT_FILES = 10, 300
 
 
@@ -71,17 +70,6 @@ def _extents(start: Start, size: int) -> Values:
 
 def _up(number: int, unit: int) -> int:
     return -(-number // unit) * unit
-
-
-def io_capacity(start: Start, name: str) -> str | None:
-    """The rate may not exceed its maximum; before 8.4 a maximum at its greatest is no limit, but made of the rate."""
-    rate, option = start.number("innodb_io_capacity"), start.catalog.get("innodb_io_capacity_max")
-    if rate is None or option is None:
-        return None
-    most, newer = start.values.get(option.name, option.default), start.catalog.target.since("mysql", 8, 4)
-    if name == option.name:
-        return None if most != option.default or newer else str(max(2 * rate, LEAST_CAPACITY))
-    return str(min(rate, int(most))) if most and most != option.default else None
 
 
 def low_water_mark(start: Start, name: str) -> str | None:
