@@ -10,7 +10,9 @@ from advisor.catalog.targets import parse_target
 from advisor.commands.reading import configure, read_resolved, take_stdin
 from advisor.report.jsonform import dumps
 from advisor.report.output import write
-from advisor.verdict import judge_file
+from advisor.report.words import WIDTH, plural, wrap
+from advisor.verdict import REFUSED, judge_file
+from advisor.verdict.startup.host import note
 
 if TYPE_CHECKING:
     import argparse
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from advisor.model import Target
     from advisor.optionfile.lines import Problem
     from advisor.verdict import FileVerdict, LineVerdict
+
+NAMES = 34  # columns for names; a longer one pushes its value to the right
+NOTE = " " * 4
+WORDS = {"1": "TRUE", "ON": "TRUE", "0": "FALSE", "OFF": "FALSE"}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -32,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     write(
         dumps({"version": 1, "target": str(target), "options": options})
         if args.format == "json"
-        else _text(target, options),
+        else _text(verdict, options),
         args.output,
     )
     return exits.OK
@@ -57,6 +63,7 @@ def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]
     return {
         "value": redact.redact_value(name, line.value or ""),
         "running": None if line.running is None else redact.redact_value(name, line.running),
+        "note": note(verdict, name),
         **_written(name, line),
         "overridden": [_written(name, other) for other in verdict.overridden.get(name, ())],
     }
@@ -68,13 +75,44 @@ def _written(name: str, line: LineVerdict) -> dict[str, Any]:
     return {"raw": raw, "file": line.placed.path, "line": at.number, "group": at.group}
 
 
-def _text(target: Target, options: dict[str, dict[str, Any]]) -> str:
-    lines = [f"{len(options)} options set, as {target.label} takes them"]
-    wide = min(44, max(map(len, options), default=0))
+def _text(verdict: FileVerdict, options: dict[str, dict[str, Any]]) -> str:
+    lines = [f"{plural(len(options), 'option')} set, as {verdict.catalog.target.label} takes them"]
+    wide = min(NAMES, max(map(len, options), default=0))
     for name, o in options.items():
-        running = f"  (running: {o['running']})" if o["running"] is not None else ""
-        lines.append(redact.clean(f"{name:<{wide}}  {o['value']}{running}  {o['file']}:{o['line']}"))
-        lines += [
-            redact.clean(f"{'':<{wide}}  {x['raw']} was overridden  {x['file']}:{x['line']}") for x in o["overridden"]
-        ]
+        lines += _option(f"{name:<{wide}}  ", o, told=verdict.effective[name].value is not None)
+        lines += [_placed(" " * (wide + 2), f"{x['raw']} was overridden", x) for x in o["overridden"]]
+    refused = [line for line in verdict.lines if line.outcome in REFUSED and line.value is None]
+    if refused:
+        count = f"{plural(len(refused), 'line is', 'lines are')} left out, for the server refuses or ignores"
+        lines.append(wrap(f"{count} {'it' if len(refused) == 1 else 'them'}: mycnf lint says why."))
     return "\n".join(lines) + "\n"
+
+
+def _option(first: str, o: dict[str, Any], *, told: bool) -> list[str]:
+    """The lines of one option: its value (as written where help tells none), what runs of it, its place.
+
+    What was written stands beside a value that reads otherwise.
+    """
+    value = (o["value"] if told else o["raw"]) or "(empty)"
+    if o["running"] is not None:
+        value += f"  (running: {o['running'] or 'empty'})"
+    if told and o["raw"] and not _reads_alike(o["raw"], o["value"]):
+        value += f"  (written: {o['raw']})"
+    return [_placed(first, value, o), *([wrap(o["note"], NOTE)] if o["note"] else [])]
+
+
+def _placed(first: str, text: str, at: dict[str, Any]) -> str:
+    """A text and its place behind it, or below it where the line is full; lists are wrapped."""
+    text, place = redact.clean(text), redact.clean(f"{at['file']}:{at['line']}")
+    line, rest = f"{first}{text}  {place}", " " * len(first)
+    if len(line) <= WIDTH:
+        return line
+    if len(first) + len(text) > WIDTH and "," in text:
+        text = wrap(text.replace(",", ", "), first).removeprefix(first)
+    return f"{first}{text}\n{rest}{place}"
+
+
+def _reads_alike(raw: str, value: str) -> bool:
+    """Whether a value as written is the server's but for capitals, quotes, or the word for on and off."""
+    plain = raw.strip("\"'").upper()
+    return plain == value.upper() or WORDS.get(plain, plain) == value.upper()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from asking import Mycnf
 
-FIELDS = ("value", "running", "raw", "file", "line", "group", "overridden")
+FIELDS = ("value", "running", "note", "raw", "file", "line", "group", "overridden")
 CANARY = "kanarienvogel-7391"
 
 
@@ -32,8 +32,8 @@ def test_json_fields(mycnf: Mycnf, tmp_path: Path) -> None:
     (tmp_path / "my.cnf").write_text("[mysqld]\n\nread-buffer-size = 128K\n")
     assert options(mycnf, "my.cnf") == {
         "read_buffer_size": {
-            "value": "131072", "running": None, "raw": "128K", "file": "my.cnf", "line": 3, "group": "mysqld",
-            "overridden": [],
+            "value": "131072", "running": None, "note": None, "raw": "128K", "file": "my.cnf", "line": 3,
+            "group": "mysqld", "overridden": [],
         }
     }  # fmt: skip
 
@@ -58,11 +58,11 @@ def test_text_tells_the_same(mycnf: Mycnf, tmp_path: Path) -> None:
     """For people there is one line an option with its place, and one for each setting that was overridden."""
     (tmp_path / "my.cnf").write_text("[mysqld]\nmax_connections = 100\nmax_connections = 300\n")
     ended = mycnf("show", "--target", "mysql-8.0", "my.cnf")
-    assert [line.split() for line in ended.out.splitlines()[1:]] == [
+    assert [line.split() for line in ended.out.splitlines() if "my.cnf" in line] == [
         ["max_connections", "300", "my.cnf:3"],
         ["100", "was", "overridden", "my.cnf:2"],
     ]
-    assert ended.out.startswith("1 option")
+    assert ended.out.startswith("1 option set")
     assert ended.err == ""
 
 
@@ -77,6 +77,7 @@ def test_parsed_is_not_running(mycnf: Mycnf, tmp_path: Path) -> None:
     assert found["port"]["running"] is None
     text = mycnf("show", "--target", "mysql-8.0", "my.cnf").out
     assert "8  (running: 1)" in text
+    assert "536870912  (written: 512M)" in text
     assert text.count("running") == 1
 
 
@@ -169,3 +170,35 @@ def test_file_that_cannot_be_read(mycnf: Mycnf, tmp_path: Path) -> None:
         assert (ended.code, ended.out) == (2, "")
         assert missing in ended.err
         assert len(ended.err.splitlines()) == 1
+
+
+def test_the_host_decides(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Where the operating system's limits, processors or disks decide, that is said, in both formats."""
+    (tmp_path / "my.cnf").write_text(
+        "[mysqld]\nopen_files_limit = 70000\nmax_connections = 3000\ntable_open_cache = 400\n"
+        "innodb_buffer_pool_size = 8G\nback_log = 50\n"
+    )
+    found = options(mycnf, "my.cnf", target="mysql-9.7")
+    assert "operating system" in found["open_files_limit"]["note"]
+    assert "3,810 files" in found["max_connections"]["note"]  # 10, the connections, and two for each of 400 tables
+    assert "processors" in found["innodb_buffer_pool_size"]["note"]
+    assert found["innodb_buffer_pool_size"]["running"] is None
+    assert found["back_log"]["note"] is None
+    text = " ".join(mycnf("show", "--target", "mysql-9.7", "my.cnf").out.split())
+    assert found["max_connections"]["note"] in text
+    few = tmp_path / "few.cnf"
+    few.write_text("[mysqld]\nmax_connections = 100\ntable_open_cache = 400\n")
+    assert {entry["note"] for entry in options(mycnf, few).values()} == {None}
+
+
+def test_text_fits_the_page(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Lists are wrapped, places that don't fit stand below, and lines left out are counted."""
+    (tmp_path / "my.cnf").write_text(
+        "[mysqld]\noptimizer_switch = mrr=off\nsql_mode =\nread_only = maybe\nno_such_option\nuser = mysql\n"
+    )
+    text = mycnf("show", "--target", "mysql-9.7", "my.cnf").out
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert "sql_mode          (empty)" in text
+    assert "FALSE  (written: maybe)" in text
+    assert "user              mysql" in text
+    assert "1 line is left out, for the server refuses or ignores it: mycnf lint says why." in text

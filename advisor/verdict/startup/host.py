@@ -1,0 +1,110 @@
+"""Settings of which the host decides what runs: the operating system's limits, processors, disks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.verdict.startup import Start
+from advisor.verdict.startup.engine import CHUNK, CLEANERS, GIB, INSTANCES, POOL, instances_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from advisor.verdict.outcome import FileVerdict
+
+    Note = Callable[[Start, str], str | None]
+
+ORDINARY = 1024  # open files that Linux allows a process without further words
+OTHERS, OTHERS_MARIADB = 10, 33  # files beside those of connections and tables
+LEAST_TABLES = 400  # MySQL leaves room for as many before it lowers the connections
+TABLE_INSTANCES = 8
+BLOCK = 4096
+
+
+def note(verdict: FileVerdict, name: str) -> str | None:
+    """What of the host decides about an option that the file sets, in one sentence; None where nothing does."""
+    found = NOTES.get(name)
+    if found is None:
+        return None
+    values = {other: line.value for other, line in verdict.effective.items() if line.value is not None}
+    return found(Start(values, verdict.effective, verdict.catalog), name)
+
+
+def _granted(start: Start, _name: str) -> str:
+    if start.catalog.target.is_mysql:
+        return "The operating system decides: the server keeps a higher limit, and takes a lower one where it must."
+    return "The operating system decides: the server takes what it needs of the limit, or what it gets."
+
+
+def _connections(start: Start, _name: str) -> str | None:
+    connections, tables = _counts(start)
+    files = connections + (
+        OTHERS_MARIADB if start.catalog.target.is_mariadb else OTHERS + 2 * min(tables, LEAST_TABLES)
+    )
+    return _lowered(files)
+
+
+def _tables(start: Start, _name: str) -> str | None:
+    connections, tables = _counts(start)
+    return _lowered(connections + 2 * tables + (OTHERS_MARIADB if start.catalog.target.is_mariadb else OTHERS))
+
+
+def _table_instances(start: Start, name: str) -> str | None:
+    if start.catalog.target.is_mysql:
+        return None
+    connections, tables = _counts(start)
+    return _lowered(connections + 2 * tables * (start.number(name) or TABLE_INSTANCES) + OTHERS_MARIADB)
+
+
+def _counts(start: Start) -> tuple[int, int]:
+    """Connections and open tables, as set or as compiled."""
+    connections = start.number("max_connections") or 151
+    return connections, start.number("table_open_cache") or (4000 if start.catalog.target.since("mysql", 8) else 2000)
+
+
+def _lowered(files: int) -> str | None:
+    if files <= ORDINARY:
+        return None
+    return (
+        f"The operating system may decide: the server lowers it where it may open fewer than {files:,} files "
+        "(ulimit -n, LimitNOFILE=)."
+    )
+
+
+def _open_files(start: Start, name: str) -> str | None:
+    return _lowered(start.number(name) or 0)
+
+
+def _processors(start: Start, _name: str) -> str | None:
+    size = start.number(POOL)
+    if start.catalog.target.is_mariadb or not size or size < GIB or instances_of(start, size):
+        return None
+    return (
+        "The processors decide: by their number goes how many instances there are, and the pool is rounded up to fit."
+    )
+
+
+def _disk(start: Start, name: str) -> str | None:
+    if start.catalog.target.is_mysql or (start.number(name) or 0) >= BLOCK:
+        return None
+    return "The disk decides: the server writes no less than one of its blocks, which are of 512 or 4096 bytes."
+
+
+def _moving(_start: Start, _name: str) -> str | None:
+    return "The load decides: InnoDB moves it while it runs."
+
+
+NOTES: dict[str, Note] = {
+    "open_files_limit": _granted,
+    "max_connections": _connections,
+    "table_open_cache": _tables,
+    "table_cache": _tables,
+    "table_open_cache_instances": _table_instances,
+    "innodb_open_files": _open_files,
+    POOL: _processors,
+    INSTANCES: _processors,
+    CHUNK: _processors,
+    CLEANERS: _processors,
+    "innodb_log_write_ahead_size": _disk,
+    "innodb_thread_sleep_delay": _moving,
+}
