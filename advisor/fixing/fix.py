@@ -70,9 +70,13 @@ def plan_fixes(
     return Outcome(tuple(_changes(texts, fixed)), tuple(left), tuple(unread))
 
 
-def _by_file(mended: Mended) -> list[tuple[Identity, tuple[Finding, ...]]]:
+def _by_file(mended: Mended) -> list[tuple[Identity, list[Finding]]]:
+    """What each fix mended in which file; a finding that several targets share counts once."""
     names = mended.texts.names
-    return [(names[candidate.path], candidate.findings) for candidate in mended.made]
+    return [
+        (names[candidate.path], list({(f.code, f.option, f.location): f for f in candidate.findings}.values()))
+        for candidate in mended.made
+    ]
 
 
 def _changes(texts: Texts, fixed: Mapping[Identity, Sequence[Finding]]) -> list[Change]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -10,26 +11,32 @@ def keep(old: str, descriptor: int) -> bool:
     """Make the open file what the old one is; False where not all of it can be given here."""
     status = os.stat(old)
     try:
-        if (status.st_uid, status.st_gid) != _owner(descriptor):
+        own = os.fstat(descriptor)
+        if (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid):
             os.fchown(descriptor, status.st_uid, status.st_gid)
         _keep_attributes(old, descriptor)
         os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+        made = os.fstat(descriptor)
+        same = (made.st_mode, made.st_uid, made.st_gid) == (status.st_mode, status.st_uid, status.st_gid)
+        return same and attributes(old) == attributes(descriptor)
     except OSError:
         return False
-    same_mode = os.fstat(descriptor).st_mode == status.st_mode
-    return (
-        same_mode and _owner(descriptor) == (status.st_uid, status.st_gid) and attributes(old) == attributes(descriptor)
-    )
 
 
 def attributes(file: str | int) -> dict[str, bytes] | None:
-    """All extended attributes of a file, access lists among them; None where this system can't tell."""
+    """All extended attributes of a file, access lists among them; None where this system can't tell.
+
+    Raises OSError where there is one that may not be read.
+    """
     if not hasattr(os, "listxattr"):
         return None
     try:
-        return {name: os.getxattr(file, name) for name in os.listxattr(file)}
-    except OSError:
-        return {}  # a file system without them
+        names = os.listxattr(file)
+    except OSError as error:
+        if error.errno != errno.ENOTSUP:
+            raise
+        return {}
+    return {name: os.getxattr(file, name) for name in names}
 
 
 def _keep_attributes(old: str, descriptor: int) -> None:
@@ -42,8 +49,3 @@ def _keep_attributes(old: str, descriptor: int) -> None:
     for name, value in wanted.items():
         if present.get(name) != value:
             os.setxattr(descriptor, name, value)
-
-
-def _owner(descriptor: int) -> tuple[int, int]:
-    status = os.fstat(descriptor)
-    return status.st_uid, status.st_gid

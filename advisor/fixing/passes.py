@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.fixing.behaviour import difference
 from advisor.fixing.choose import SAFE, apart, candidates
-from advisor.fixing.territory import forbidden, touches_template
+from advisor.fixing.territory import forbidden, lines_of, templated_lines
 from advisor.fixing.texts import look_at
 from advisor.optionfile.edit import apply
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from advisor.fixing.reading import Candidate, Look, Reading
     from advisor.fixing.texts import Identity, Texts
     from advisor.model import Edit, Finding
-    from advisor.optionfile.lines import OptionFile
 
+MOST_TRIES = 200  # ours: each judges the file anew, and a file may hold thousands of fixes that can't be made
 MOST_PASSES = 20  # ours: two rules that undo each other's fixes must come to an end
 
 
@@ -70,13 +70,20 @@ def _pass(path: str, look: Look, now: _Now, left: dict[str, None], *, unsafe: bo
 def _allowed(path: str, now: _Now, asked: list[Candidate], left: dict[str, None]) -> Iterator[Candidate]:
     """The fixes that may be made at all; of a file that has two names, those that come by the first one."""
     first: dict[Identity, str] = {}
+    templated: dict[str, frozenset[int]] = {}
     for candidate in asked:
-        if first.setdefault(now.texts.names[candidate.path], candidate.path) != candidate.path:
+        name = candidate.path
+        if name not in templated:
+            reading = now.readings[min(candidate.readings)]
+            templated[name] = templated_lines(name, reading)
+            reason = forbidden(name, path, now.texts, reading)
+            if reason:
+                left[f"{name}: its fixes are left to you: {reason}"] = None
+            else:
+                first.setdefault(now.texts.names[name], name)
+        if first.get(now.texts.names[name]) != name:
             continue
-        reason = forbidden(candidate.path, path, now.texts, _reading_of(candidate, now))
-        if reason:
-            left[f"{candidate.path}: its fixes are left to you: {reason}"] = None
-        elif touches_template(candidate.fix, _file(candidate, now)):
+        if any(templated[name].intersection(lines_of(edit)) for edit in candidate.fix.edits):
             left[f"{_place(candidate)}: its fix is left to you: a template has yet to fill in the line"] = None
         else:
             yield candidate
@@ -85,20 +92,24 @@ def _allowed(path: str, now: _Now, asked: list[Candidate], left: dict[str, None]
 def _make(
     path: str, look: Look, now: _Now, wanted: list[Candidate], left: dict[str, None]
 ) -> tuple[_Now, list[Candidate]]:
-    """All of them at once, or where that would change something, one after another those that change nothing."""
-    after, why = _try(path, look, now, wanted)
-    if after is not None:
-        return after, wanted
+    """All of them at once, or where that would change something, those that don't, found by halving."""
     state = now
     made: list[Candidate] = []
-    for candidate in wanted:
+    parts = [wanted]
+    for _ in range(MOST_TRIES):
+        if not parts:
+            break
+        part = parts.pop()
         # Edits name places in the text before any of them, so that each try begins there again.
-        if len(wanted) > 1:
-            after, why = _try(path, look, now, [*made, candidate])
-        if after is None:
-            left[f"{_place(candidate)}: its fix is left to you: {why}"] = None
+        after, why = _try(path, look, now, [*made, *part])
+        if after is not None:
+            state, made = after, [*made, *part]
+        elif len(part) == 1:
+            left[f"{_place(part[0])}: its fix is left to you: {why}"] = None
         else:
-            state, made = after, [*made, candidate]
+            parts += [part[len(part) // 2 :], part[: len(part) // 2]]
+    if parts:
+        left[f"{path}: {sum(map(len, parts)):,} fixes are left to you: too many others can't be made"] = None
     return state, made
 
 
@@ -108,15 +119,14 @@ def _try(path: str, look: Look, now: _Now, wanted: list[Candidate]) -> tuple[_No
     edits: dict[str, list[Edit]] = {}
     for candidate in wanted:
         edits.setdefault(candidate.path, []).extend(candidate.fix.edits)
-    for candidate in wanted:
-        text = now.texts.text(candidate.path)
-        texts = texts.changed(candidate.path, apply(text, edits[candidate.path]))
+    for name, own in edits.items():
+        texts = texts.changed(name, apply(now.texts.text(name), own))
     readings, texts = look_at(path, look, texts)
     if len(readings) != len(now.readings):
         return None, "nothing would be left of what one server reads"
     # What a rule says of one line is said of another where a file is read under two names: a duplicate is its own.
     read = {file.path for reading in readings for file in reading.verdict.resolved.files}
-    twice = any(texts.names_among(candidate.path, read) > 1 for candidate in wanted)
+    twice = any(texts.names_among(name, read) > 1 for name in edits)
     for at, (before, after) in enumerate(zip(now.readings, readings, strict=True)):
         why = _objection(at, before, after, wanted, twice=twice)
         if why:
@@ -141,15 +151,6 @@ def _objection(at: int, before: Reading, after: Reading, wanted: list[Candidate]
 def _kind(finding: Finding) -> tuple[str, str | None, str | None]:
     """What stays of a finding while lines move."""
     return finding.code, finding.option, finding.location.path if finding.location else None
-
-
-def _reading_of(candidate: Candidate, now: _Now) -> Reading:
-    return now.readings[min(candidate.readings)]
-
-
-def _file(candidate: Candidate, now: _Now) -> OptionFile:
-    files = _reading_of(candidate, now).verdict.resolved.files
-    return next(file for file in files if file.path == candidate.path)
 
 
 def _place(candidate: Candidate) -> str:

@@ -10,8 +10,7 @@ from advisor.optionfile.lines import Kind
 if TYPE_CHECKING:
     from advisor.fixing.reading import Reading
     from advisor.fixing.texts import Texts
-    from advisor.model import Edit, Fix
-    from advisor.optionfile.lines import OptionFile
+    from advisor.model import Edit
 
 
 def forbidden(path: str, named: str, texts: Texts, reading: Reading) -> str | None:
@@ -28,10 +27,10 @@ def forbidden(path: str, named: str, texts: Texts, reading: Reading) -> str | No
     return None
 
 
-def touches_template(fix: Fix, file: OptionFile) -> bool:
-    """Whether an edit reaches into a line whose text is made later."""
-    templated = {line.number for line in file.lines if line.templated}
-    return bool(templated) and any(templated & set(lines_of(edit)) for edit in fix.edits)
+def templated_lines(path: str, reading: Reading) -> frozenset[int]:
+    """The lines of a file whose text a template makes later."""
+    file = next(file for file in reading.verdict.resolved.files if file.path == path)
+    return frozenset(line.number for line in file.lines if line.templated)
 
 
 def lines_of(edit: Edit) -> range:

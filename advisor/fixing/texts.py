@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor.optionfile import render
+from advisor.optionfile import OptionFileError, render
 from advisor.optionfile.source import load
 
 if TYPE_CHECKING:
@@ -75,7 +75,10 @@ class Texts:
         """What stays the same however a file is called; a text that is no file is called by its name alone."""
         if path in self.given:
             return path, 0, 0
-        status = os.stat(path)
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            raise OptionFileError(f"{path}: it is gone ({error.strerror}); run mycnf again") from error
         return "", status.st_dev, status.st_ino
 
 
