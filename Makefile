@@ -38,8 +38,10 @@ bench: $(VENV)/.product ## medians: start-up, lint, catalog
 figures: $(VENV)/.dev ## one line per promised figure: name, value, limit, commit
 	@$(BIN)/python tools/figures
 
-fuzz: $(VENV)/.dev ## thousands of generated option files against the servers' own readers
-	MYCNF_FUZZ_EXAMPLES=$(or $(EXAMPLES),5000) $(PYTEST) -q tests/optionfile
+fuzz: $(VENV)/.dev ## made-up option files against real servers (SECONDS=600 SETTINGS= SEED= SERVER=; READER=1 or MANGLED=1: FILES=100000)
+	@$(BIN)/python tools/fuzz $(if $(READER),--what reader,$(if $(MANGLED),--what mangled,--seconds $(or $(SECONDS),$(if $(SETTINGS),86400,600)) \
+	    --cases tests/verdict/cases)) $(if $(SETTINGS),--settings $(SETTINGS)) $(if $(SEED),--seed $(SEED)) $(if $(SERVER),--server $(SERVER)) \
+	    $(if $(FILES),--files $(FILES))
 
 mutate: $(VENV)/.dev ## change the rules and the verdict in small ways and list the changes that no test notices
 	@$(BIN)/python tools/mutate.py

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE / "plugins"))
+sys.path[:0] = [str(HERE / "plugins"), str(HERE.parent / "tools" / "fuzz")]
 
 pytest_plugins = ["servers_plugin"]
 

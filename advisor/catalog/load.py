@@ -27,9 +27,9 @@ class Option(NamedTuple):
     server says in SHOW GLOBAL VARIABLES where that is more than another notation of `default`, else None.
     `variable` is the system variable, `scope` global, session or both. `since`, `gone` and `deprecated` are
     versions of the flavour. `plugin` is the plugin that brings the option. `maximum` is what `maximum-` before its
-    name does: sets (the option itself), keeps (it bounds sessions), None where it is refused. `alias_of` is the
-    canonical name of the option that this one is another spelling of. `asked` names the fields that a real server
-    told; others are declared in a source, documented or inferred.
+    name does: sets (the option itself), keeps (it bounds sessions), bounds (both), None where it is refused.
+    `alias_of` is the canonical name of the option that this one is another spelling of. `asked` names the fields
+    that a real server told; others are declared in a source, documented or inferred.
     """
 
     name: str

@@ -57,6 +57,9 @@ COMMON = frozenset(
 )
 
 
+ENDINGS = ("_ci", "_cs", "_ks", "_bin")
+
+
 def charsets(target: Target) -> frozenset[str]:
     """The character sets that the server knows by name; utf8 stands for utf8mb3, and MySQL 9 no longer takes it."""
     names = COMMON
@@ -81,7 +84,7 @@ def take_collation(case: Case) -> Taken | None:
     if case.text is None and case.target.is_mysql:
         return None
     text = case.text or ""
-    whole = "_" in text or text.lower() == "binary"
+    whole = text.lower() == "binary" or (text.isidentifier() and text.lower().endswith(ENDINGS))
     if whole and charset_of(text) in charsets(case.target) and not _newer(text, case.target):
         return Taken(Outcome.ACCEPTED, text)
     hint = ": write utf8mb4_ or utf8mb3_ for utf8_" if text.lower().startswith("utf8_") else ""

@@ -20,6 +20,8 @@ LEAST_QUERY_CACHE = 49 * 1024
 # Options that are linked with others, which a room of its own knows.
 LINKED = frozenset({"back_log", "flush", "super_read_only"})
 LINKED_MARIADB = LINKED | {"log_slow_disabled_statements", "log_slow_filter", "log_slow_query_time"}
+# Options that MySQL refuses beside certain others.
+CLASHING = frozenset({"server_id_bits", "replicate_same_server_id", "binlog_transaction_dependency_tracking"})
 LEFT_TO_SERVER = "-1"
 SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
 
@@ -54,6 +56,10 @@ def refusals(values: Values, target: Target) -> dict[str, str]:
     found = {}
     if _before_8(target) and values.get("log_bin", "0") not in ("0", NOTHING) and "server_id" not in values:
         found["log_bin"] = "MySQL 5.7 does not start with the binary log and no server_id: set server_id too."
+    if target.is_mysql and not CLASHING.isdisjoint(values):
+        from advisor.verdict.clashes import clashes
+
+        found.update(clashes(values, target))
     collation, charset = values.get("collation_server"), values.get("character_set_server", _default_charset(target))
     if collation and not _belongs(collation, charset):
         found["collation_server"] = f"The collation {collation} does not belong to the character set {charset}."

@@ -71,7 +71,7 @@ def _judge_lines(placed: Iterable[Placed], catalog: Catalog) -> list[LineVerdict
     for at in placed:
         verdict = _judge(at, catalog, values, loaded, short=short)
         lines.append(verdict)
-        if verdict.canonical and verdict.value is not None:
+        if verdict.canonical and verdict.value is not None and verdict.outcome not in REFUSED:
             values[verdict.canonical] = verdict.value
     return lines
 
@@ -171,7 +171,7 @@ def _settle(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, Li
         shown = startup.in_help(value, line.option, catalog.target)
         moved = line._replace(value=shown, running=up.get(name, value if shown != value else None))
         if name in after.refused and line.outcome not in REFUSED:
-            moved = moved._replace(outcome=Outcome.INVALID, reason=after.refused[name])
+            moved = moved._replace(outcome=Outcome.INVALID, loose=False, reason=after.refused[name])
         elif name in after.why and line.outcome not in REFUSED:
             moved = moved._replace(outcome=Outcome.ADJUSTED, reason=after.why[name])
         settled[id(line)] = moved

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from advisor.verdict.outcome import Found
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from advisor.catalog.load import Catalog
     from advisor.model import Target
 
@@ -34,6 +36,16 @@ SHADOWED = {
     "innodb_sys_tables": "innodb_sys_tablestats",
     "innodb_sys_foreign": "innodb_sys_foreign_cols",
 }
+# Plugins of one engine are read one after the other; these come before those whose names begin alike.
+TABLES = (
+    "innodb_sys_tablestats",
+    "innodb_sys_fields",
+    "innodb_sys_foreign_cols",
+    "innodb_cmpmem",
+    "innodb_buffer_page_lru",
+    "innodb_ft_deleted",
+    "innodb_ft_index_table",
+)
 BY_CAPITALS = {spelt: name for name, spelt in CAPITALS.items()}
 
 
@@ -104,12 +116,22 @@ def _look_up(name: str, catalog: Catalog, *, short: bool) -> tuple[str, ...]:
 
 
 def _look_up_mariadb(name: str, catalog: Catalog, *, short: bool) -> tuple[str, ...]:
-    """MariaDB reads a file in three passes, each with options of its own, and a beginning is enough in each."""
+    """MariaDB reads a file in passes, each with options of its own, and a beginning is enough in each."""
     if short and SHADOWED.get(name) in catalog.options:
         return (SHADOWED[name],)
     if name in catalog.options:
         return (name,)
     begun = [option for option in catalog.options if option.startswith(name)] if short and name else []
+    begun = [option for option in begun if "plugin" not in catalog.options[option]] or begun
+    # Names that are kept for old files alone never make a beginning ambiguous.
+    shown = [option for option in begun if catalog.options[option].get("shown", True)]
     early = [option for option in begun if option.startswith(EARLY)]
-    engine = [option for option in begun if option.startswith("innodb")]
-    return tuple(early or engine or begun)
+    engine = [option for option in shown if option.startswith("innodb")]
+    own = [option for option in engine if not _is_table(catalog.options[option])]
+    first = [option for option in TABLES if option in engine]
+    return tuple(early or own or first[:1] or engine or shown or begun)
+
+
+def _is_table(raw: dict[str, Any]) -> bool:
+    """Whether the option is the state of a plugin, as each of InnoDB's tables of information is one."""
+    return raw["kind"] == "enum" and raw.get("values", ())[:1] == ["OFF"] and "variable" not in raw

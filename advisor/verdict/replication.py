@@ -51,7 +51,7 @@ def take_skip_errors(case: Case) -> Taken:
 def take_retry_errors(case: Case) -> Taken:
     """Error numbers that a MariaDB replica tries again at, behind those it always does."""
     always = (case.option.default or "").split(",")
-    more = [str(n) for n in _numbers((case.text or "").lstrip(" "))]
+    more = [str(n) for n in _numbers((case.text or "").lstrip(" ")) if n]
     return Taken(Outcome.ACCEPTED, ",".join([*always, *more]))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
-from advisor.verdict.number import leading_digits, take_number
+from advisor.verdict.number import LARGEST, leading_digits, take_number
 from advisor.verdict.outcome import Argument, Outcome, Taken
 
 if TYPE_CHECKING:
@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 ENABLED = Argument("1", implied=True)
 # The very builds that were asked.
 WITHOUT_REVOCATION = frozenset({("mysql", (5, 7, 22)), ("mariadb", (11, 4, 5))})
+ADDRESSES = 1 << 47  # bytes that a process can have
+# They stay off as long as the engine is.
+OF_NDB = ("ndbinfo", "ndb_transid_mysql_connection_map")
+# MariaDB dies of a 0 here.
+KILLED_BY_0 = ("key_cache_block_size", "table_cache", "table_open_cache")
 PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
 HOST_BINLOG = "(host name)-bin"
 HOST_LOG = "(host name).log"
 HOST_RELAY_LOG = "(host name)-relay-bin"
 NOTHING = "(No default value)"
 PORT = "3306"
-# What counts as 0 after all is read.
-INSTEAD_OF_0 = {"port": PORT}
 FT_SYNTAX = '+ -><()~*:""&|'
 
 
@@ -95,6 +98,8 @@ def _plugin_state(case: Case) -> Taken | None:
     taken = take_enum("1" if case.text is None else case.text, states, case.target)
     if taken.outcome is not Outcome.ACCEPTED:
         return taken
+    if case.option.name in OF_NDB:
+        return Taken(Outcome.ACCEPTED)
     if taken.value in ("FORCE", "FORCE_PLUS_PERMANENT"):
         return Taken(Outcome.ACCEPTED, "")
     return taken if case.target.since("mysql", 8, 4) else Taken(Outcome.ACCEPTED)
@@ -167,19 +172,39 @@ def _revocation(case: Case) -> Taken | None:
     return Taken(Outcome.ACCEPTED, NOTHING) if case.target in WITHOUT_REVOCATION else None
 
 
-def _role(case: Case) -> Taken:
-    """What a MariaDB server is at first, by name or number."""
-    roles = case.option._replace(values=("MASTER", "SLAVE"))
-    return take_enum("1" if case.text is None else case.text, roles, case.target)
-
-
 def _partial_json(case: Case) -> Taken:
     """A set of one member."""
     return take_set(case.text or "", case.option._replace(values=("PARTIAL_JSON",)), case.target)
 
 
+def _forms(*values: str) -> Handler:
+    """A handler for an enumeration whose members the catalog doesn't tell."""
+
+    def take(case: Case) -> Taken:
+        return take_enum("1" if case.text is None else case.text, case.option._replace(values=values), case.target)
+
+    return take
+
+
+def _basename(case: Case) -> Taken | None:
+    text = case.text or ""
+    if text and "." not in text and not text.endswith("/"):
+        return None
+    return Taken(Outcome.INVALID, text, f"{text!r} is no base name: it may not be empty, a folder, or have a dot.")
+
+
+def _huge(case: Case) -> Taken | None:
+    """What no memory holds leaves MySQL 5.7 without a query cache."""
+    taken = take_number(case.text or "1", case.option, case.target)
+    if int(taken.value or 0) < ADDRESSES:
+        return None
+    return Taken(Outcome.ADJUSTED, "0", "The server takes 0: no memory holds so much.")
+
+
 def _boolean_syntax(case: Case) -> Taken | None:
     """Fourteen characters, none twice but the quotes, no letters or digits, a space first or second."""
+    if case.text is None and case.target.is_mysql:
+        return None
     text = case.text or ""
     shaped = len(text) == len(FT_SYNTAX) and " " in text[:2] and text.isascii()
     if shaped and not any(c.isalnum() for c in text) and len({*text[:10], *text[11:]}) == len(FT_SYNTAX) - 1:
@@ -212,7 +237,7 @@ def _authentication(case: Case) -> Taken | None:
     known = ["mysql_native_password", "sha256_password"]
     known += ["caching_sha2_password"] if case.target.since("mysql", 8) else []
     text = case.text or ""
-    if text in known:
+    if text in known or case.text is None:
         return None
     return Taken(Outcome.INVALID, text, f"{text!r} is none of {', '.join(known)}.")
 
@@ -243,6 +268,7 @@ EVERYWHERE: dict[str, Handler] = {
     "port": _port,
     "general_log_file": _query_log,
     "slow_query_log_file": _query_log,
+    "log_slow_query_file": _query_log,
     "lower_case_table_names": _lower_case,
     "sql_mode": _room("sqlmode", "take_sql_mode"),
     "character_set_server": _charset,
@@ -269,6 +295,10 @@ EVERYWHERE: dict[str, Handler] = {
 MYSQL: dict[str, Handler] = {
     "skip_name_resolve": _skip_name_resolve,
     "performance_schema_instrument": _instrument,
+    "performance_schema_logger": _instrument,
+    "performance_schema_meter": _instrument,
+    "log_error_suppression_list": _room("security", "take_suppressed"),
+    "query_cache_size": _huge,
     "innodb": _innodb,
     "relay_log": _relay_log,
     "secure_auth": _secure_auth,
@@ -277,18 +307,36 @@ MYSQL: dict[str, Handler] = {
     "protocol_compression_algorithms": _room("formats", "take_algorithms"),
     "binlog_row_value_options": _partial_json,
 }
-MYSQL_9: dict[str, Handler] = {"tls_version": _tls_version, "admin_tls_version": _tls_version}
+_ciphers = _room("security", "take_ciphers")
+MYSQL_9: dict[str, Handler] = {
+    "tls_version": _tls_version,
+    "admin_tls_version": _tls_version,
+    "ssl_cipher": _ciphers,
+    "admin_ssl_cipher": _ciphers,
+    "tls_ciphersuites": _ciphers,
+    "admin_tls_ciphersuites": _ciphers,
+    "log_error_services": _room("security", "take_services"),
+    "ssl_fips_mode": _forms("OFF", "ON", "STRICT"),
+}
 MARIADB: dict[str, Handler] = {
     "alter_algorithm": _alter_algorithm,
     "max_relay_log_size": _relay_log_size,
     "table_cache": _table_cache,
     "log_slow_filter": _slow_filter,
     "ignore_db_dirs": _ignored_folders,
-    "init_rpl_role": _role,
+    "init_rpl_role": _forms("MASTER", "SLAVE"),
+    "log_basename": _basename,
     "redirect_url": _room("formats", "take_url"),
     "slave_skip_errors": _room("replication", "take_skip_errors"),
     "slave_transaction_retry_errors": _room("replication", "take_retry_errors"),
 }
+
+
+def behind_loose(option: Option, text: str) -> str:
+    """The number that MariaDB takes where it can't read one behind loose-: 0, with two exceptions."""
+    if option.name == "log_warnings":
+        return str(leading_digits(text)[0] & LARGEST["uint"])
+    return PORT if option.name == "port" else "0"
 
 
 def handler(option: Option, target: Target) -> Handler | None:

@@ -8,7 +8,7 @@ from advisor.verdict import special
 from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
 from advisor.verdict.names import find
-from advisor.verdict.number import take_number
+from advisor.verdict.number import leading_digits, take_number
 from advisor.verdict.outcome import REFUSED, Argument, Case, Found, Outcome, Taken
 from advisor.verdict.strings import take_string
 
@@ -50,8 +50,10 @@ def take_option(
     taken = _take(option, found, value, catalog.target, before.get(option.name))
     if found.cache:
         taken = taken._replace(value=None)
+    if found.prefix in NEGATIVE and taken.outcome is Outcome.ADJUSTED and taken.value == value == "0":
+        taken = Taken(Outcome.ACCEPTED, value)
     if found.loose and catalog.target.is_mariadb and taken.outcome is Outcome.INVALID and taken.value is None:
-        taken = _passed_over(option, taken)
+        taken = _passed_over(option, found, taken, value or "")
     return found, taken
 
 
@@ -61,17 +63,13 @@ def _take(option: Option, found: Found, value: str | None, target: Target, befor
     if found.prefix == "autoset" and _has_argument(option, target):
         return _autoset(option, value)
     argument = _argument(found.prefix, value)
-    if option.kind == "string" and argument == ENABLED:
+    if option.kind == "string" and argument == ENABLED and option.arg != "none":
         argument = Argument(None)
     if option.arg == "required" and argument.text is None and not found.prefix:
         return Taken(Outcome.MISSING_ARGUMENT, None, f"{option.name} needs a value.")
     handler = special.handler(option, target)
     taken = handler(Case(argument, option, target, before)) if handler else None
-    if taken is not None:
-        return taken
-    if option.arg == "none" and option.kind != "bool" and argument.text is not None:
-        return Taken(Outcome.UNEXPECTED_ARGUMENT, None, f"{option.name} takes no value.")
-    return _by_kind(argument, option, target, before)
+    return taken or _by_kind(argument, option, target, before)
 
 
 def _argument(prefix: str, value: str | None) -> Argument:
@@ -85,13 +83,18 @@ def _argument(prefix: str, value: str | None) -> Argument:
 
 def _by_kind(argument: Argument, option: Option, target: Target, before: str | None) -> Taken:
     """The value as options of that kind read it."""
+    if option.arg == "none" and option.kind != "bool" and argument.text is not None:
+        return Taken(Outcome.UNEXPECTED_ARGUMENT, None, f"{option.name} takes no value.")
     if option.kind == "string":
         return take_string(argument.text, target)
     if option.kind == "bool":
         return take_boolean(argument.text, option, target)
-    if option.kind == "flag":
-        return Taken(Outcome.ACCEPTED)
     text = "1" if argument.text is None else argument.text
+    return Taken(Outcome.ACCEPTED) if option.kind == "flag" else _by_text(text, option, target, before)
+
+
+def _by_text(text: str, option: Option, target: Target, before: str | None) -> Taken:
+    """The value of a kind that reads 1 where none is given."""
     if option.kind == "flagset":
         from advisor.verdict.flags import take_flags
 
@@ -116,6 +119,9 @@ def _maximum(option: Option, found: Found, value: str | None, target: Target, be
     if option.maximum is None and option.shown:
         return Taken(Outcome.INVALID, None, f"{option.name} has no maximum that could be set.")
     taken = _take(option, found._replace(prefix=""), value, target, before)
+    if option.maximum == "bounds" and taken.outcome not in REFUSED:
+        now, bound = leading_digits(before or option.default or "0")[0], leading_digits(taken.value or "0")[0]
+        return taken._replace(value=str(min(now, bound)))
     return taken if option.maximum == "sets" or taken.outcome in REFUSED else taken._replace(value=None)
 
 
@@ -125,10 +131,14 @@ def _autoset(option: Option, value: str | None) -> Taken:
     return Taken(Outcome.ACCEPTED)
 
 
-def _passed_over(option: Option, taken: Taken) -> Taken:
+def _passed_over(option: Option, found: Found, taken: Taken, value: str) -> Taken:
     """MariaDB starts with a bad value behind loose-: a number becomes 0, whatever its minimum, all else stays."""
+    if option.name in special.KILLED_BY_0 or not option.shown:
+        return taken
+    if found.prefix == "maximum":
+        return Taken(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server goes on without it.")
     if option.kind in NUMBERS:
-        low = special.INSTEAD_OF_0.get(option.name, "0")
+        low = special.behind_loose(option, value)
         return Taken(Outcome.ADJUSTED, low, f"{taken.reason} Behind loose- the server goes on, and takes {low}.")
     if option.kind == "set":
         return Taken(Outcome.ADJUSTED, "", f"{taken.reason} Behind loose- the server goes on, and takes none of them.")

@@ -229,7 +229,7 @@ def asked(name: str) -> Build:
 
 
 def add_maximum(build: Build, name: str) -> None:
-    """What maximum- before a name does: sets the option itself, or keeps it and bounds sessions. Without a row it is refused."""
+    """What maximum- before a name does: sets the option itself, keeps it, or bounds it too. Without a row it is refused."""
     for row in read("servers", name, "maximum.tsv"):
         if row["option"] in build:
             put(build[row["option"]], {"maximum": row["maximum"]}, "asked")

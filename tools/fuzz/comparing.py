@@ -126,11 +126,14 @@ def _values(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
     for name, line in verdict.effective.items():
         # Spaces before a value can't be told from those that part the columns.
         said, foretold = truth.last.values.get(name, ""), (line.value or "").lstrip(" ")
-        if _at(line) in truth.refused or name in HOST.split() or foretold == said or _of_host(said, foretold):
+        if _at(line) in truth.refused or name in HOST.split() or foretold == said or _of_host(said, line):
             continue
         found.append(Disagreement(_at(line), "another value", f"{name}: server {said!r} verdict {line.value!r}"))
     return found
 
 
-def _of_host(said: str, foretold: str) -> bool:
-    return said.startswith(HOST_NAME) and foretold.startswith("(host name)")
+def _of_host(said: str, line: LineVerdict) -> bool:
+    """Whether the value is one that only the host can tell: its name, or a default of its own."""
+    if line.value is None and line.option is not None and line.option.default is None:
+        return True
+    return said.startswith(HOST_NAME) and (line.value or "").startswith("(host name)")

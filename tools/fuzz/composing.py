@@ -51,7 +51,7 @@ def compose(dealt: dict[str, list[Cell]], seed: str, number: int) -> list[Settin
     """The headers of groups and the settings of one file: its numbered share of each deck."""
     chance = random.Random(f"{seed} {number}")  # noqa: S311
     settings = [
-        _setting(cells[(number * SLOTS[slot] + at) % len(cells)], slot, chance)
+        one_setting(cells[(number * SLOTS[slot] + at) % len(cells)], slot, chance)
         for slot, cells in dealt.items()
         for at in range(SLOTS[slot] if cells else 0)
     ]
@@ -64,7 +64,8 @@ def compose(dealt: dict[str, list[Cell]], seed: str, number: int) -> list[Settin
     return lines
 
 
-def _setting(cell: Cell, slot: str, chance: random.Random) -> Setting:
+def one_setting(cell: Cell, slot: str, chance: random.Random) -> Setting:
+    """A line for a cell, written in one of the ways that its deck allows."""
     entry, name, made = cell
     form, written = spell(entry, chance, odd=slot == "odd name")
     value = made.make(entry, chance)

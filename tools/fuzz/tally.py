@@ -37,6 +37,9 @@ class Tally:
         """Count one file."""
         server, settings = told.server, [part for part in told.made if isinstance(part, Setting)]
         self.files += 1
+        if told.truth.last is None:
+            self.count[server, "no end"] += 1
+            settings = []
         self.settings += len(settings)
         self.wrong += len(told.wrong)
         self.cells[server] = told.cells
@@ -45,7 +48,6 @@ class Tally:
         self.count[server, "refused"] += len(told.truth.refused)
         self.count[server, "wrong"] += len(told.wrong)
         self.count[server, "asks"] += told.truth.asks
-        self.count[server, "no end"] += told.truth.last is None
         self.options[server] |= {s.option for s in settings}
         self.reached[server] |= {(s.option, s.value_class) for s in settings}
 
@@ -53,7 +55,7 @@ class Tally:
         """The table of a run."""
         rows = [COLUMNS.format(*HEADS)]
         for server in sorted(self.cells):
-            n, wrong = self.count[server, "settings"], self.count[server, "wrong"]
+            n, wrong = self.count[server, "settings"] or 1, self.count[server, "wrong"]
             shares = (f"{100 * wrong / n:.3f}", f"{100 * self.count[server, 'traps'] / n:.0f}")
             reached = (len(self.options[server]), len(self.reached[server]), self.cells[server])
             asked = [self.count[server, what] for what in ("refused", "asks", "no end")]

@@ -1,0 +1,78 @@
+"""The run against real servers: files are dealt to worker processes, which ask and compare."""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+import threading
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cases import save_case, smallest
+from comparing import compare
+from composing import Cell, Setting, compose, decks
+from servers_plugin import provisioned
+from tally import Tally, Told
+from truth import truth
+from vocabulary import vocabulary
+
+AHEAD = 6  # files that wait for a worker
+
+
+class Chosen(NamedTuple):
+    """What to run: which servers, how much of it, and the folder to save disagreements in."""
+
+    servers: list[str]
+    seed: str
+    settings: float
+    seconds: float
+    workers: int
+    cases: str | None
+
+
+@functools.cache
+def _decks(server: str, seed: str) -> dict[str, list[Cell]]:
+    return decks(vocabulary(provisioned(server)), f"{seed} {server}")
+
+
+def put(job: tuple[str, str, int, str | None]) -> Told:
+    """Compose one file, ask its server and compare; the same job gives the same file."""
+    server, seed, number, folder = job
+    binary, dealt = provisioned(server), _decks(server, seed)
+    made = compose(dealt, f"{seed} {server}", number)
+    lines = text_of(made)
+    told = truth(binary, lines)
+    wrong = compare(lines, told, binary.target) if told.last is not None else []
+    for d in wrong if folder else ():
+        save_case(folder or "", server, smallest(binary, lines, d.at))
+    grid = {(entry.name, name) for slot in ("known", "harsh", "hidden") for entry, name, _ in dealt[slot]}
+    return Told(server, made, told, wrong, len(grid))
+
+
+def text_of(made: list[Setting | str]) -> list[str]:
+    """The lines of a composed file."""
+    return [part.line if isinstance(part, Setting) else part for part in made]
+
+
+def ask_servers(chosen: Chosen) -> int:
+    """Run until the settings or the seconds are used up, telling every disagreement; how many there were."""
+    tally, started = Tally(), time.monotonic()
+    room = threading.Semaphore(chosen.workers + AHEAD)
+
+    def jobs() -> Iterator[tuple[str, str, int, str | None]]:
+        number = 0
+        while tally.settings < chosen.settings and time.monotonic() - started < chosen.seconds:
+            room.acquire()
+            server = chosen.servers[number % len(chosen.servers)]
+            yield server, chosen.seed, number // len(chosen.servers), chosen.cases
+            number += 1
+
+    with multiprocessing.Pool(chosen.workers) as pool:
+        for told in pool.imap_unordered(put, jobs()):
+            room.release()
+            tally.add(told)
+            for d in told.wrong:
+                print(f"{told.server}: {text_of(told.made)[d.at]!r}: {d.what}: {d.detail}", flush=True)
+    print(tally.report(time.monotonic() - started))
+    return tally.wrong
