@@ -13,7 +13,7 @@ sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
 import mangling
 import reading
-from asking import Chosen, ask_servers
+from dealing import Chosen, ask_servers
 from servers_plugin import lacking, names_of
 
 SLOW = 1.0  # seconds of processor time that no file may take lint
