@@ -9,7 +9,7 @@ from advisor import exits
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest
 from advisor.commands.assume import UNDECIDED, assume_target, guess
-from advisor.commands.lint import Looked, leave_out, look_at
+from advisor.commands.looking import Looked, leave_out, look_at
 from advisor.commands.reading import read_carrier, read_resolved, take_stdin
 from advisor.fixing import Reading, fix_files, plan_fixes
 from advisor.model import Target
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.carriers.sets import Carrier
-    from advisor.commands.lint import Plan
+    from advisor.commands.looking import Plan
     from advisor.model import Finding
 
 # Which targets a path is for, and the other versions that may read it where that is only assumed.

@@ -14,7 +14,7 @@ from advisor.report.words import plural
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.commands.lint import Looked, Plan
+    from advisor.commands.looking import Looked, Plan
     from advisor.model import Finding
 
 

@@ -3,71 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from advisor import exits, redact
-from advisor.catalog.load import load
-from advisor.catalog.targets import parse_target
-from advisor.commands.reading import read_carrier, read_resolved, take_stdin
-from advisor.engine import by_place, choose, fails
-from advisor.engine import run as run_rules
-from advisor.report import Checked, Page
+from advisor import exits
+from advisor.commands.looking import leave_out, look, plans_of
+from advisor.engine import fails
+from advisor.report import Page
 from advisor.report.formats import pair, write_reports
-from advisor.verdict import judge_file
-from advisor.verdict.settings import Settings
-from rules.known import NO_HOST, NO_HOUSE, NOT_ASKED, Known
+from rules.known import NO_HOST, NO_HOUSE, NOT_ASKED
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping, Sequence
 
-    from advisor.carriers.sets import Carrier
-    from advisor.config.read import Configuration
-    from advisor.facts import Host
-    from advisor.model import Absent, Finding, Target
-    from advisor.optionfile.lines import Resolved
-    from rules.houserule import HouseRule
+    from advisor.commands.looking import Looked, Plan
 
 USUAL = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
 FAIL_ON = "warning"
-SUPPRESSION = "mycnf:"  # how a comment begins that asks to leave a finding out
-
-
-class Plan:
-    """How files are checked that share a configuration: its rules, targets and host, the command line put over it."""
-
-    __slots__ = ("args", "config", "host", "rules", "targets")
-
-    def __init__(self, args: argparse.Namespace, config: Configuration | None = None) -> None:
-        self.args = args
-        self.config = config
-        self.host = _host(args)
-        house = config is not None and config.house is not None
-        self.rules = choose(args.select, args.ignore, files_only=self.host is NO_HOST, house=house)
-        self.targets = [parse_target(t) for t in args.target or ()]
-
-    @property
-    def house(self) -> tuple[HouseRule, ...] | Absent:
-        """The house rules of the configuration."""
-        return NO_HOUSE if self.config is None or self.config.house is None else self.config.house
-
-
-class Looked:
-    """One file, checked for one target: what to report, the lines that were read, and the rules that looked."""
-
-    __slots__ = ("checked", "plan", "ran", "resolved")
-
-    def __init__(self, checked: Checked, resolved: Resolved, plan: Plan, skipped: Iterable[str] = ()) -> None:
-        self.checked = checked
-        self.resolved = resolved
-        self.plan = plan
-        self.ran = frozenset(r.code for r in plan.rules if r.concerns(checked.target)) - set(skipped)
-
-    def showing(self, **fields: Any) -> Looked:
-        """The same with other findings, or whatever of `Checked` is named."""
-        again = Looked(self.checked._replace(**fields), self.resolved, self.plan)
-        again.ran = self.ran
-        return again
 
 
 def run(args: argparse.Namespace) -> int:
@@ -104,59 +55,12 @@ def run(args: argparse.Namespace) -> int:
     return exits.FINDINGS if failing and not args.exit_zero else exits.OK
 
 
-def plans_of(paths: Sequence[str], args: argparse.Namespace) -> list[Plan]:
-    """The plan for each path: files that find the same configuration share one; MycnfError for a bad one."""
-    from advisor.config import nearest
-
-    if args.isolated or args.config:
-        return [_plan(args.config, args)] * len(paths)
-    folders = [_folder(args.stdin_filename if path == "-" else path) for path in paths]
-    found = {folder: nearest(folder) for folder in dict.fromkeys(folders)}
-    plans = {config: _plan(config, args) for config in dict.fromkeys(found.values())}
-    return [plans[found[folder]] for folder in folders]
-
-
-def _folder(path: str) -> str:
-    try:
-        return os.path.dirname(os.path.abspath(path))
-    except OSError:  # the folder that we run in was removed, and stdin can be checked all the same
-        return os.sep
-
-
-def _plan(config: str | None, args: argparse.Namespace) -> Plan:
-    if config is None and not (args.isolated and args.baseline):
-        return Plan(args)
-    from advisor.commands.configured import refuse_contradictions, settled, tell_silent_house
-    from advisor.config.read import read
-
-    refuse_contradictions(args)
-    if config is None:
-        return Plan(args)
-    read_ = read(config)
-    plan = Plan(settled(args, read_), read_)
-    tell_silent_house(args, read_, plan.rules)
-    return plan
-
-
 def _format(plans: list[Plan]) -> str:
     """The format that the configurations ask for; MycnfError where they ask for several."""
     asked = {plan.config.format or "text": plan.config.path for plan in plans if plan.config is not None}
     if len(asked) > 1:
         raise exits.MycnfError(f"{' and '.join(asked.values())} ask for different formats; choose one with --format")
     return next(iter(asked), "text")
-
-
-def leave_out(looked: list[Looked]) -> list[Looked]:
-    """The findings without those that comments in the files, or the configuration, ask to leave out."""
-    if any(SUPPRESSION in line.text for one in looked for file in one.resolved.files for line in file.lines):
-        from advisor.commands.leaving_out import suppressed
-
-        looked = suppressed(looked)
-    if any(one.plan.config is not None and one.plan.config.per_file for one in looked):
-        from advisor.commands.leaving_out import ignored_by_file
-
-        looked = ignored_by_file(looked)
-    return looked
 
 
 def _past_baseline(looked: list[Looked], path: str | None, broken: list[tuple[str, str]]) -> list[Looked]:
@@ -180,45 +84,6 @@ def _usual_files() -> list[str]:
     return found
 
 
-def look(path: str, plan: Plan, texts: dict[str, bytes] | None = None) -> list[Looked]:
-    """Check one FILE of the command line for each of the plan's targets; MycnfError where it can't be read.
-
-    `texts` holds the text that stands for stdin, by its name, where that was read already.
-    """
-    if path == "-" and texts:
-        name, given = plan.args.stdin_filename, texts
-    else:
-        (name,), given = take_stdin([path], plan.args.stdin_filename)
-    carrier = read_carrier(name, given)
-    if carrier is not None:
-        return _look_into(carrier, plan)
-    root = plan.args.root
-    return [look_at(name, target, plan, given) for target in plan.targets or [_assumed(name, root, given)]]
-
-
-def _look_into(carrier: Carrier, plan: Plan) -> list[Looked]:
-    from advisor.commands.carried import check_carrier, whole_text
-    from advisor.optionfile.lines import Resolved
-
-    resolved = Resolved((whole_text(carrier),), (), ())
-    done = check_carrier(carrier, plan.targets, plan.rules, plan.host, plan.house)
-    return [Looked(checked, resolved, plan) for checked in done]
-
-
-def _assumed(path: str, root: str | None, given: dict[str, bytes]) -> Target:
-    from advisor.commands.assume import assume_target
-
-    return assume_target([path], root, given)
-
-
-def _host(args: argparse.Namespace) -> Host | Absent:
-    if args.ram is args.cpus is args.disk is args.host_tar is None:
-        return NO_HOST
-    from advisor.commands.machine import declared_host
-
-    return declared_host(args)
-
-
 def _tell_skipped(plan: Plan) -> None:
     # Who asks for a rule by name must not take its silence for "nothing found".
     needing = [(r.code, set(r.needs)) for r in plan.rules]
@@ -234,24 +99,6 @@ def _narrate(message: str) -> None:
     from advisor.narration import narrate
 
     narrate(message)
-
-
-def look_at(path: str, target: Target, plan: Plan, given: Mapping[str, bytes]) -> Looked:
-    """Judge a file with its includes for the target and ask the rules; OptionFileError where it can't be read."""
-    resolved = read_resolved([path], target, plan.args.root, given)
-    catalog = load(target)
-    verdict = judge_file(resolved, catalog)
-    known = Known(target, catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house)
-    done = run_rules(known, plan.rules)
-    findings = tuple(by_place(done.findings))
-    checked = Checked(path, target, findings, _sources(resolved, findings))
-    return Looked(checked, resolved, plan, [s.code for s in done.skipped])
-
-
-def _sources(resolved: Resolved, findings: tuple[Finding, ...]) -> dict[tuple[str, int], str]:
-    wanted = {(f.location.path, f.location.line) for f in findings if f.location}
-    lines = (((f.path, line.number), line.text) for f in resolved.files for line in f.lines)
-    return {place: redact.redact_text(text).text for place, text in lines if place in wanted}
 
 
 def _page(args: argparse.Namespace, broken: list[tuple[str, str]]) -> Page:

@@ -8,7 +8,7 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.cli import build_parser
 from advisor.commands.fixes import Looks
-from advisor.commands.lint import plans_of
+from advisor.commands.looking import plans_of
 from advisor.fixing import Outcome, plan_fixes
 from advisor.optionfile import resolve
 from advisor.verdict import FileVerdict, LineVerdict, judge_file
