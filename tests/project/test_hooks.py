@@ -17,9 +17,13 @@ from advisor.cli import build_parser
 OPTION_FILES = (
     "my.cnf", ".my.cnf", "my.ini", "etc/mysql/my.cnf", "etc/my.cnf.d/server.cnf", "files/mysqld.cnf",
     "roles/db/templates/my.cnf.j2", "etc/mysql/mariadb.conf.d/50-server.cnf", "etc/mysql/mysql.conf.d/mysqld.cnf",
-    "mysql/conf.d/tuning.cnf",
+    "mysql/conf.d/tuning.cnf", "docker-compose.yml", "deploy/compose.prod.yaml", "units/mariadb@.service",
+    "k8s/mysql-configmap.yaml", "data/mysqld-auto.cnf",
 )  # fmt: skip
-OTHER_FILES = ("openssl.cnf", "etc/php.ini", "setup.ini", "my.cnf.md", "docs/mysql.md", "conf.d/nginx.conf", "amy.cnf")
+OTHER_FILES = (
+    "openssl.cnf", "etc/php.ini", "setup.ini", "my.cnf.md", "docs/mysql.md", "conf.d/nginx.conf", "amy.cnf",
+    "k8s/nginx.yaml", "nginx.service",
+)  # fmt: skip
 
 
 @pytest.fixture
