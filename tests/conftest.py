@@ -11,7 +11,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "plugins"), str(HERE.parent / "tools" / "fuzz")]
 
-pytest_plugins = ["servers_plugin"]
+pytest_plugins = ["servers_plugin", "started_files"]
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ when a file sets one of those options.
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import Catalog
-from advisor.verdict.effects import number_of
+from advisor.verdict.effects import DAY, SECONDS, number_of
 from advisor.verdict.outcome import LineVerdict, Values
 from advisor.verdict.special import NOTHING
 
@@ -39,6 +39,12 @@ class Start(NamedTuple):
     def number(self, name: str) -> int | None:
         """The same as a whole number that isn't negative."""
         return number_of(self.text(name))
+
+    @property
+    def tables(self) -> int:
+        """How many tables may be open, under either name; as compiled where no line says it."""
+        set_to = self.number("table_open_cache") or self.number("table_cache")
+        return set_to or (4000 if self.catalog.target.since("mysql", 8) else 2000)
 
 
 def running(values: Values, lines: dict[str, LineVerdict], catalog: Catalog) -> Values:
@@ -119,6 +125,16 @@ def _chunked(start: Start, name: str) -> str | None:
     return None if "innodb_buffer_pool_size_max" in start.catalog.options else _POOL(start, name)
 
 
+def _days(start: Start, name: str) -> str | None:
+    """Days beside seconds: MySQL drops them for any seconds, MariaDB holds both as one, and help rounds the days."""
+    seconds = number_of(start.values.get(SECONDS))
+    if start.catalog.target.is_mysql:
+        return "0" if seconds else None
+    if not _maybe_rounded(start.values[name]):
+        return None
+    return _DECIMAL(start, name) if seconds is None else f"{seconds / DAY:.6f}"
+
+
 def _maybe_rounded(printed: str) -> bool:
     """Whether help may have left digits out; it prints six at least."""
     return len(printed) >= DIGITS or "e" in printed
@@ -142,6 +158,7 @@ KINDS: "dict[str, Rule]" = {
     "double": lambda start, name: _DECIMAL(start, name) if _maybe_rounded(start.values[name]) else None,
 }
 EVERYWHERE: "dict[str, Rule]" = {
+    "expire_logs_days": _days,
     "log_bin": _log_bin,
     "event_scheduler": _always("OFF", instead_of="ORIGINAL"),
     "innodb_io_capacity": _io_capacity,

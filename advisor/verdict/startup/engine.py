@@ -83,8 +83,7 @@ def open_files(start: Start, name: str) -> str | None:
     number = start.number(name)
     if number is None or number >= FEW_FILES:
         return None
-    tables = start.number("table_open_cache") or (4000 if start.catalog.target.since("mysql", 8) else 2000)
-    return str(max(DEFAULT_FILES, tables) if start.text("innodb_file_per_table") != "FALSE" else DEFAULT_FILES)
+    return str(max(DEFAULT_FILES, start.tables) if start.text("innodb_file_per_table") != "FALSE" else DEFAULT_FILES)
 
 
 def sort_degree(start: Start, name: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.verdict.effects import CONNECTIONS
 from advisor.verdict.startup import Start
 from advisor.verdict.startup.engine import CHUNK, CLEANERS, GIB, INSTANCES, POOL, instances_of
 
@@ -58,8 +59,7 @@ def _table_instances(start: Start, name: str) -> str | None:
 
 def _counts(start: Start) -> tuple[int, int]:
     """Connections and open tables, as set or as compiled."""
-    connections = start.number("max_connections") or 151
-    return connections, start.number("table_open_cache") or (4000 if start.catalog.target.since("mysql", 8) else 2000)
+    return start.number("max_connections") or CONNECTIONS, start.tables
 
 
 def _lowered(files: int) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.verdict.effects import CONNECTIONS
+
 if TYPE_CHECKING:
     from advisor.verdict.startup import Start
 
@@ -16,7 +18,7 @@ SIZES = {
 }
 # These stay when the rest is switched off.
 KEPT = ("performance_schema_error_size", "performance_schema_max_digest_sample_age")
-CONNECTIONS, DEFINITIONS = 151, 400
+DEFINITIONS = 400
 MOST_DEFINITIONS = 2000
 
 
@@ -34,7 +36,7 @@ def size(start: Start, name: str) -> str | None:
 def _load(start: Start) -> int:
     """0, 1 or 2, by the connections and the tables that the server is to bear."""
     default = 4000 if start.catalog.target.since("mysql", 8) else 2000
-    tables = start.number("table_open_cache") or default
+    tables = start.tables
     definitions = start.number("table_definition_cache") or min(DEFINITIONS + tables // 2, MOST_DEFINITIONS)
     connections = start.number("max_connections") or CONNECTIONS
     load = max(connections / CONNECTIONS, definitions / DEFINITIONS, tables / default)
