@@ -132,7 +132,9 @@ def _no_network(settled: Settled) -> None:
 
 
 def _ssl(settled: Settled) -> None:
-    if any(settled.values.get(name) for name in SSL_FILES):
+    """Each file switches SSL on when its line is read; a later line may switch it off again."""
+    switches = [name for name, value in settled.values.items() if name == "ssl" or (name in SSL_FILES and value)]
+    if switches and switches[-1] != "ssl":
         move(settled, "ssl", "TRUE", "an option that names an SSL file switches it on")
 
 

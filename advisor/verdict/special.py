@@ -76,10 +76,10 @@ def _relay_log(case: Case) -> Taken | None:
 
 
 def _query_log(case: Case) -> Taken | None:
-    """An empty name is made of the host's name."""
-    return (
-        Taken(Outcome.ACCEPTED, HOST_LOG, "The server makes the name of the host's name.") if case.text == "" else None
-    )
+    """An empty name is made of the host's name; so is none behind a prefix, which MariaDB takes for an empty one."""
+    if case.text == "" or (case.text is None and case.target.is_mariadb):
+        return Taken(Outcome.ACCEPTED, HOST_LOG, "The server makes the name of the host's name.")
+    return None
 
 
 def _relay_log_size(case: Case) -> Taken | None:

@@ -17,24 +17,45 @@ ERRORS = (
     ("missing-argument", r"option '(?:--)?(?P<name>[^'=]*)' requires an argument"),
     ("unexpected-argument", r"option '(?:--)?(?P<name>[^'=]*)' cannot take an argument"),
     ("invalid-value", r"Maximum value of '(?P<name>[^']*)' cannot be set"),
+    ("invalid-value", r"Empty value for '(?P<name>[^']*)' specified"),
     ("invalid-value", r"Error while setting value '(?P<value>.*)' to '(?P<name>[^']*)'"),
 )
 UNSET = re.compile(ERRORS[-1][1])
-NAMES_ONE = re.compile(r"'(?:--)?(?P<name>[\w-]+)(?:=(?P<value>[^']*))?'")
+SILENT = "character_set|_format$"  # refused without a line that is marked as an error
+# Later checks name no option, or only its value: the options that each of their messages is about.
+ABOUT = (
+    (r"Unknown collation", "collation_server"),
+    (r"Unknown locale", "lc_"),
+    (r"Unknown character set|\[ERROR\]$", SILENT),
+    (r"table rule", "replicate_"),
+    (r"replicate-rewrite-db", "rewrite_db"),
+    (r"date/time format", "_format$"),
+    (r"tls-version", "tls_version"),
+    (r"cipher", "cipher"),
+    (r"redirect_url", "redirect_url"),
+    (r"session_track_system_variables", "session_track_system_variables"),
+    (r"log-basename", "log_basename"),
+)
 MOVED = re.compile(r"option '(?P<name>[^']*)': (?:un)?signed value (?P<was>\S+) adjusted to (?P<now>\S+?)\.?$")
 MOVED_REAL = re.compile(r"option '(?P<name>[^']*)': value (?P<was>\S+) adjusted to (?P<now>\S+?)\.?$")
 NO_BOOLEAN = re.compile(r"option '(?P<name>[^']*)': boolean value '(?P<was>.*)' (?:was not|wasn't) recognized")
 STAMP = re.compile(r"^\S+ +(?:\S+ )??\d+ (?=\[)")
+# What a file says of these would keep the server from telling anything.
+LOUD = ["--log-error-verbosity=3", "--log-error-services=log_filter_internal; log_sink_internal"]
 NOISE = (" Aborting", " Aborting.")
 
 
 class Stop(NamedTuple):
-    """The error that a server stops at: which kind, and the option and value it names, None where it names none."""
+    """The error that a server stops at: which kind, and the option and value it names, None where it names none.
+
+    `about` is a pattern for the names of the options that an error without a name may be about.
+    """
 
     kind: str
     name: str | None
     value: str | None
     said: str
+    about: str = ""
 
 
 class Answer(NamedTuple):
@@ -50,12 +71,12 @@ def ask(binary: Binary, path: str, empty: str) -> Answer:
     """Put the file to the server; `empty` is an empty folder for its data directory."""
     target = binary.target
     command = [binary.program, f"--defaults-file={path}", *placement(binary), f"--datadir={empty}", "--tmpdir=/tmp"]
-    loud = ["--log-error-verbosity=3"] if target.since("mysql", 8) else []
+    loud = LOUD if target.since("mysql", 8) else []
     done = run_briefly([*command, *loud, "--verbose", "--help"], cwd=empty)
     stop = _stop(done.stderr, failed=done.returncode != 0)
     if stop is None and target.since("mysql", 8, 0, 16):
         # Under --help these servers call no option unknown.
-        told = run_briefly([*command, *as_user(), "--validate-config"], cwd=empty).stderr
+        told = run_briefly([*command, LOUD[1], *as_user(), "--validate-config"], cwd=empty).stderr
         unknown = [line for line in told.splitlines() if re.search("unknown (var|opt)", line)]
         stop = _stop("\n".join(unknown), failed=bool(unknown))
     values = {name.replace("-", "_").lower(): value for name, value in help_values(done.stdout).items()}
@@ -76,8 +97,8 @@ def _stop(said: str, *, failed: bool) -> Stop | None:
         if match:
             told = match.groupdict()
             return Stop(kind, _name(told["name"]), told.get("value"), STAMP.sub("", last))
-    match = NAMES_ONE.search(last.partition("[ERROR]")[2])
-    return Stop("invalid-value", _name(match["name"]) if match else None, None, STAMP.sub("", last))
+    about = next((names for message, names in ABOUT if re.search(message, last)), "")
+    return Stop("invalid-value", None, None, STAMP.sub("", last), about)
 
 
 def _name(text: str) -> str:

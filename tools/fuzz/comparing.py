@@ -18,7 +18,7 @@ from advisor.verdict import REFUSED, FileVerdict, LineVerdict, Outcome, judge_fi
 HOST: Final = """
 basedir datadir tmpdir plugin_dir character_sets_dir lc_messages_dir secure_file_priv user log_error_verbosity
 open_files_limit table_open_cache table_cache table_definition_cache max_connections innodb_open_files log_error
-back_log table_open_cache_instances pid_file thread_stack
+back_log table_open_cache_instances pid_file thread_stack log_error_services
 """
 FINDINGS = {
     Outcome.UNKNOWN: "unknown-option",

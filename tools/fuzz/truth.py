@@ -5,11 +5,12 @@ from __future__ import annotations
 import atexit
 import functools
 import os
+import re
 import shutil
 import tempfile
 from typing import NamedTuple
 
-from answers import Answer, Stop, ask
+from answers import SILENT, Answer, Stop, ask
 
 from probes.sandbox import Binary, SandboxError
 
@@ -60,13 +61,19 @@ class Interview:
 
     def _culprit(self, left: list[int], stop: Stop) -> tuple[int | None, Stop, Answer]:
         """The line that the server stops at, what it says of it, and its answer without it."""
-        suspects = [at for at in left if stop.name and names(self.lines[at], stop) and not self._goes_on(at, stop)]
+        suspects = self._suspects(left, stop)
         for at in suspects:
             answer = self.ask([other for other in left if other != at])
             if answer.stop != stop or _same_lines(self.lines, suspects):
                 return at, stop, answer
         found, stop = self._search(left, stop)
         return found, stop, self.ask([other for other in left if other != found])
+
+    def _suspects(self, left: list[int], stop: Stop) -> list[int]:
+        """The lines that the error may be about; behind one that MariaDB only tells of, those refused in silence."""
+        named = [at for at in left if (stop.name or stop.about) and names(self.lines[at], stop)]
+        found = [at for at in named if not self._goes_on(at, stop)]
+        return found or [at for at in left if named and names(self.lines[at], stop._replace(name=None, about=SILENT))]
 
     def _goes_on(self, at: int, stop: Stop) -> bool:
         """Whether MariaDB only tells of the line: behind loose_ it goes on, and stops at another one."""
@@ -97,8 +104,10 @@ def names(line: str, stop: Stop) -> bool:
     name, equals, value = line.partition("=")
     written = name.strip().partition(" ")[0].replace("-", "_").lower()
     told = stop.name or ""
+    if not told:
+        return re.search(stop.about, written) is not None
     if stop.kind != "invalid-value":
-        return written == told
+        return written == told or (stop.kind not in ("unknown-option", "ambiguous-option") and _akin(written, told))
     plain = value.partition(" #")[0].strip().strip("\"'").strip()
     return (not equals or stop.value is None or plain == stop.value.strip()) and _akin(written, told)
 
