@@ -16,8 +16,6 @@ NAME = "mysqld-auto.cnf"
 LARGEST = 4 << 20  # bytes; a thousand variables take a tenth of it
 DEEPEST = 4  # levels of objects; the servers nest two
 VALUE = "Value"
-# In the names of the sections that are read together with the options.
-EARLY = ("static", "parse_early")
 
 
 class Persisted(NamedTuple):
@@ -44,21 +42,21 @@ def read_persisted(path: str) -> Persisted:
         told = None
     if not isinstance(told, dict) or "Version" not in told:
         return Persisted(None, "it is no JSON of the server's making, at which the server stops", changed)
-    found = tuple(_option(name, value, text, early=early) for name, value, early in _values(told, DEEPEST))
+    found = tuple(_option(name, value, text, section) for name, value, section in _values(told, DEEPEST))
     return Persisted(found, "", changed)
 
 
-def _values(node: dict[str, Any], levels: int, *, early: bool = False) -> Iterator[tuple[str, str, bool]]:
-    """Every name that has a value of its own, through whatever sections this version makes of them."""
+def _values(node: dict[str, Any], levels: int, section: str = "") -> Iterator[tuple[str, str, str]]:
+    """Every name that has a value of its own, with the section; versions nest them differently."""
     for name, child in node.items():
         if isinstance(child, dict) and isinstance(child.get(VALUE), str):
-            yield name, child[VALUE], early
+            yield name, child[VALUE], section
         elif isinstance(child, dict) and levels:
-            yield from _values(child, levels - 1, early=any(word in name for word in EARLY))
+            yield from _values(child, levels - 1, name)
 
 
-def _option(name: str, value: str, text: str, *, early: bool) -> PersistedOption:
+def _option(name: str, value: str, text: str, section: str) -> PersistedOption:
     at = max(0, text.find(json.dumps(name, ensure_ascii=False)))
     line_start = text.rfind("\n", 0, at) + 1
     line, column = text.count("\n", 0, at) + 1, at - line_start + 1
-    return PersistedOption(name, redact_value(name, value), line, column, early)
+    return PersistedOption(name, redact_value(name, value), line, column, section)

@@ -35,16 +35,27 @@ class FileCopy:
 
 @dataclass(frozen=True, slots=True)
 class PersistedOption:
-    """A variable of mysqld-auto.cnf; a secret's value is masked.
+    """A variable of mysqld-auto.cnf, with the section that it stands in; a secret's value is masked.
 
-    `early` says that the server takes it together with its options, and not when it is up already.
+    What stands in a section of static or early variables is read together with the options, all else is set when the
+    server is up.
     """
 
     name: str
     value: str
     line: int = 1
     column: int = 1
-    early: bool = False
+    section: str = ""
+
+    @property
+    def static(self) -> bool:
+        """Whether it can't be set at run time, and reaches the server as an option."""
+        return "static" in self.section
+
+    @property
+    def early(self) -> bool:
+        """Whether other values are sized by it."""
+        return self.static or "parse_early" in self.section
 
 
 @dataclass(frozen=True, slots=True)

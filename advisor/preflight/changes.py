@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.model import Confidence, Location, Origin, Severity
 from advisor.preflight.command import running_arguments
 from advisor.preflight.item import Item, Kind
-from advisor.preflight.outlook import option_of, origin_of
+from advisor.preflight.outlook import FILLED_IN, option_of, origin_of
 from advisor.preflight.remedy import Remedy, place_for, remedy
 from advisor.preflight.why import Case, why
 from advisor.redact import MASK, redact_value
@@ -70,7 +70,7 @@ def _case(name: str, view: Outlook, now: Known, clock: _Clock) -> Case:
         told=bool(now.server.origins),
         touched=clock.touched(view),
         dynamic=option is None or bool(option.dynamic),
-        plain=option is not None and option.kind in PLAIN,
+        plain=name in FILLED_IN or (option is not None and option.kind in PLAIN),
     )
 
 

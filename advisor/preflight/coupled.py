@@ -6,14 +6,24 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from advisor.model import Origin
+from advisor.verdict.settings import SET
 from advisor.verdict.special import HOST_BINLOG, NOTHING
 
 if TYPE_CHECKING:
-    from advisor.model import Target
     from advisor.preflight.outlook import Outlook
     from rules.known import Known
 
 BINARY, RELAY = "log_bin", "relay_log"
+SCHEMA = "performance_schema"
+QUERY_LOGS = {"general_log_file": ".log", "slow_query_log_file": "-slow.log", "log_slow_query_file": "-slow.log"}
+DAYS, SECONDS, DAY = "expire_logs_days", "binlog_expire_logs_seconds", 86400
+EVENTS = tuple(f"events_{of}_history{long}_size" for of in ("stages", "statements", "transactions", "waits")
+               for long in ("", "_long"))  # fmt: skip
+# What MariaDB shows as -1 while it is off; the others stay as they are.
+SIZED_WHEN_ON = frozenset(f"{SCHEMA}_{name}" for name in ("digests_size", "session_connect_attrs_size", *EVENTS))
+NOT_ZERO = frozenset(
+    f"performance_schema_{name}" for name in ("error_size", "max_digest_sample_age", "show_processlist")
+)
 
 
 def couple(views: dict[str, Outlook], now: Known) -> None:
@@ -23,10 +33,58 @@ def couple(views: dict[str, Outlook], now: Known) -> None:
     for log in (BINARY, RELAY):
         if f"{log}_basename" in views:
             _names_of(log, views, now)
+    _performance_schema(views, now)
+    _query_logs(views, now)
+    _expiry(views, now)
     if now.target.is_mariadb and "query_cache_type" in views:
         size = views.get("query_cache_size")
         on = size is not None and size.line is not None and size.value not in (None, "0")
         _put(views, "query_cache_type", "ON" if on else "OFF", "query_cache_size", now)
+
+
+def _performance_schema(views: dict[str, Outlook], now: Known) -> None:
+    """Sizes are 0 where it is off, some -1 on MariaDB; what they become where it is switched on is the server's own."""
+    view, running = views.get(SCHEMA), now.server.variables
+    if view is None or view.value is None or view.value == running[SCHEMA]:
+        return
+    for name, size in views.items():
+        numeric = name.startswith(f"{SCHEMA}_") and running[name].lstrip("-").isdigit()
+        if name in SIZED_WHEN_ON or (numeric and now.target.is_mysql and name not in NOT_ZERO):
+            if view.value == "OFF" and (now.target.is_mysql or size.line is None):
+                views[name] = size._replace(value="0" if now.target.is_mysql else "-1", cause=(SCHEMA,))
+            elif size.line is None:
+                views[name] = size._replace(value=None, cause=(SCHEMA,))
+
+
+def _query_logs(views: dict[str, Outlook], now: Known) -> None:
+    """The logs of queries are named by the host; MySQL puts the data directory before the name."""
+    host, folder = (now.server.variables.get(name, "") for name in ("hostname", "datadir"))
+    for name, ending in QUERY_LOGS.items():
+        view = views.get(name)
+        if view is not None and view.value is None and view.line is None and host and "." not in host:
+            views[name] = view._replace(value=f"{'' if now.target.is_mariadb else folder}{host}{ending}")
+
+
+def _expiry(views: dict[str, Outlook], now: Known) -> None:
+    """MariaDB's two names for the age of binary logs, in days and in seconds: one that is set sets the other."""
+    days, seconds = views.get(DAYS), views.get(SECONDS)
+    if not now.target.is_mariadb or days is None or seconds is None:
+        return
+    for one, other in ((DAYS, SECONDS), (SECONDS, DAYS)):
+        source = views[one]
+        setting = now.settings.get(one)
+        moved = source.line is not None or (setting is not None and setting.origin in SET)
+        text = _converted(source.value, to_days=other == DAYS) if moved and views[other].line is None else None
+        if text is not None:
+            views[other] = views[other]._replace(value=text, cause=(one,) if source.line is not None else ())
+
+
+def _converted(value: str | None, *, to_days: bool) -> str | None:
+    try:
+        number = float(value or "")
+        return f"{number / DAY:.6f}" if to_days else str(round(number * DAY))
+    except (ValueError, OverflowError):
+        return None
 
 
 def _relay_log(views: dict[str, Outlook], now: Known) -> None:
@@ -42,7 +100,7 @@ def _relay_log(views: dict[str, Outlook], now: Known) -> None:
 def _names_of(log: str, views: dict[str, Outlook], now: Known) -> None:
     """The log's path without its number, and its index beside it."""
     running = now.server.variables
-    name = _name(log, views[log], now.target)
+    name = _name(log, views[log], now)
     if name is None or not _is_named_anew(log, name, views[log], now):
         return
     path = posixpath.join(running.get("datadir", ""), name) if name else ""
@@ -50,13 +108,15 @@ def _names_of(log: str, views: dict[str, Outlook], now: Known) -> None:
     _put(views, f"{log}_index", f"{path}.index" if path else "", log, now)
 
 
-def _name(log: str, view: Outlook, target: Target) -> str | None:
+def _name(log: str, view: Outlook, now: Known) -> str | None:
     """The name that is given or comes by default, empty for no log; None where only the server knows it."""
+    host = now.server.variables.get("hostname", "")
     if log == RELAY:
-        return view.value if view.value or target.is_mariadb else None
+        unnamed = f"{host}-relay-bin" if host and "." not in host else None
+        return view.value if view.value or now.target.is_mariadb else unnamed
     if view.value == "OFF":
         return ""
-    value = view.line.value if view.line else "binlog" if target.since("mysql", 8) else None
+    value = view.line.value if view.line else "binlog" if now.target.since("mysql", 8) else None
     return None if value in (None, "", "0", NOTHING, HOST_BINLOG) else value
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.model import Origin
+from advisor.preflight.outlook import whole
 
 if TYPE_CHECKING:
     from advisor.preflight.command import Command
@@ -114,15 +115,14 @@ def _put(views: dict[str, Outlook], name: str, value: int | None, now: Known) ->
 
 def _number(views: dict[str, Outlook], name: str) -> int | None:
     view = views.get(name)
-    return int(view.value) if view is not None and view.value is not None and view.value.isdigit() else None
+    return whole(view.value) if view is not None else None
 
 
 def _line_number(views: dict[str, Outlook], name: str) -> int | None:
     """What a line asks for; a default is 0 or nobody's wish."""
     view = views.get(name)
-    return _number(views, name) if view is not None and view.line is not None else None
+    return whole(view.value) if view is not None and view.line is not None else None
 
 
 def _now(now: Known, name: str) -> int | None:
-    text = now.server.variables.get(name, "")
-    return int(text) if text.isdigit() else None
+    return whole(now.server.variables.get(name))

@@ -47,6 +47,13 @@ SWITCHES = {
 }
 
 
+DIGITS = 20  # of the largest number that a server holds
+
+
+# Defaults of the host, which are put in later.
+FILLED_IN = frozenset({"max_connections", "table_open_cache", "general_log_file", "relay_log", "slow_query_log_file"})
+
+
 class Outlook(NamedTuple):
     """A variable's value after the restart, None where nobody can tell it here.
 
@@ -59,6 +66,11 @@ class Outlook(NamedTuple):
     line: LineVerdict | None = None
     cause: tuple[str, ...] = ()
     limited: bool = False
+
+
+def whole(text: str | None) -> int | None:
+    """A plain number as servers hold them, or None."""
+    return int(text) if text and len(text) <= DIGITS and text.isascii() and text.isdigit() else None
 
 
 def outlooks(now: Known, start: Start) -> dict[str, Outlook]:
@@ -145,4 +157,4 @@ def _default(name: str, now: Known, others: tuple[str, ...]) -> str | None:
     if option is None:
         return running
     text = option.running if option.running is not None else notation(option, option.default)
-    return running if text is None and not told else text
+    return running if text is None and not told and name not in FILLED_IN else text

@@ -33,13 +33,13 @@ def refusals(facts: Facts, command: Command, start: Start) -> Iterator[Item]:
     target = verdict.catalog.target
     known = Known(target, verdict.catalog, Settings.from_file(verdict), verdict)
     for finding in run(known, choose([",".join(STOPS)], None)).findings:
-        if finding.severity is Severity.ERROR and not _is_left_out(finding, start):
+        if finding.severity is Severity.ERROR:
             yield _of_finding(finding)
     for problem in verdict.resolved.problems:
         if problem.fatal or problem.name == MISSING_FOLDER:
             yield _of_problem(problem)
     for stray in start.strays:
-        yield _item(stray.message, "syntax-error", stray.location, "write --name=value in one word")
+        yield _item(stray.message, stray.name, stray.location, stray.help)
     yield from _missing_files(facts, command, target)
     if start.reads_persisted and facts.files and facts.files.persisted and _is_corrupt(facts):
         path = facts.files.persisted
@@ -49,14 +49,6 @@ def refusals(facts: Facts, command: Command, start: Start) -> Iterator[Item]:
             Location(path, 1),
             "mend the file, or move it away: the server writes a new one at the next SET PERSIST",
         )
-
-
-def _is_left_out(finding: Finding, start: Start) -> bool:
-    """MySQL 9.7 warns of a persisted value that it can't set, and starts without it; 8.0.15 stops."""
-    place, target = finding.location, start.verdict.catalog.target
-    option = start.verdict.catalog.get(finding.canonical or "")
-    persisted = place is not None and place.path == start.persisted_at
-    return persisted and target.since("mysql", 9, 7) and bool(option and option.dynamic)
 
 
 def _is_corrupt(facts: Facts) -> bool:

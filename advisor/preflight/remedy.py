@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.model import Action, Origin
 from advisor.optionfile import groups_read, parse
 from advisor.preflight.item import Kind
-from advisor.preflight.outlook import option_of
+from advisor.preflight.outlook import option_of, whole
 from advisor.redact import MASK, redact_value
 from advisor.sizes import exact
 from advisor.verdict.compare import same
@@ -117,9 +117,8 @@ def _persist(option: Option, value: str, now: Known) -> str | None:
 
 def option_line(option: Option, value: str) -> str | None:
     """The line that gives an option the value, quoted where a reader would cut it; None where no line can."""
-    shown = value
-    if option.kind in ("int", "uint") and value.isdigit() and option.name.endswith(BYTES):
-        shown = exact(int(value))
+    number = whole(value) if option.kind in ("int", "uint") and option.name.endswith(BYTES) else None
+    shown = value if number is None else exact(number)
     for text in (shown, f'"{shown}"', f"'{shown}'"):
         line = f"{option.name} = {text}"
         read = parse(f"[mysqld]\n{line}\n".encode("utf-8", "surrogateescape"), "").lines[1:]

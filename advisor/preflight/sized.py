@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from advisor.model import Origin
+from advisor.preflight.outlook import Outlook, whole
 from advisor.upgrade.collations import default_of
 from advisor.verdict.charsets import plain
 from advisor.verdict.compare import same
@@ -20,13 +21,11 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Catalog
     from advisor.model import Target
-    from advisor.preflight.outlook import Outlook
     from rules.known import Known
 
 # Servers call it compiled in where a file sets it, and it follows the character set where none does.
 MISTOLD = frozenset({"collation_server"})
 MIB, GIB = 1 << 20, 1 << 30
-DAY = 86400
 LEAST_OPEN_FILES = 10  # InnoDB takes a smaller number for none
 EVENTS = ("stages", "statements", "transactions", "waits")
 
@@ -52,7 +51,10 @@ class Inputs:
         return text
 
     def __getitem__(self, name: str) -> int:
-        return int(self.text(name))
+        number = whole(self.text(name))
+        if number is None:
+            raise ValueError(name)
+        return number
 
 
 Formula: TypeAlias = "Callable[[Inputs], int | str]"
@@ -99,6 +101,20 @@ def _collation(of: Inputs) -> str:
 def _open_files(of: Inputs) -> int:
     """As many as tables are kept open, where each has a file of its own."""
     return max(300, of["table_open_cache"]) if of.text("innodb_file_per_table") == "ON" else 300
+
+
+def _switched(of: Inputs, name: str, word: str, switch: str, on: str = "ON") -> str:
+    """A list that has one word while a switch stands so."""
+    words = {part for part in of.text(name).split(",") if part and part != word}
+    return ",".join(sorted({*words, word} if of.text(switch) == on else words))
+
+
+def _disabled(of: Inputs) -> str:
+    """The statements that the slow log leaves out; two of them have a switch of their own."""
+    name = "log_slow_disabled_statements"
+    admin = _switched(of, name, "admin", "log_slow_admin_statements", "OFF")
+    replica = _switched(of, name, "slave", "log_slow_slave_statements", "OFF")
+    return ",".join(sorted((({*admin.split(",")} - {"slave"}) | ({*replica.split(",")} & {"slave"})) - {""}))
 
 
 def _somehow(name: str) -> Formula:
@@ -149,8 +165,8 @@ MARIADB: dict[str, Formula] = {
     "table_definition_cache": lambda _: 400,
     "thread_cache_size": lambda of: min(256, of["max_connections"]),
     "max_relay_log_size": _follows("max_binlog_size"),
-    "expire_logs_days": lambda of: f"{of['binlog_expire_logs_seconds'] / DAY:.6f}",
-    "binlog_expire_logs_seconds": lambda of: round(float(of.text("expire_logs_days")) * DAY),
+    "log_slow_filter": lambda of: _switched(of, "log_slow_filter", "not_using_index", "log_queries_not_using_indexes"),
+    "log_slow_disabled_statements": _disabled,
     "innodb_adaptive_hash_index_cells": _somehow("innodb_buffer_pool_size"),
 }
 SINCE_114: dict[str, Formula] = {"innodb_buffer_pool_chunk_size": lambda of: of["innodb_buffer_pool_size"] // 64}
@@ -177,7 +193,7 @@ def size(views: dict[str, Outlook], now: Known) -> None:
 def _is_left_to_the_server(name: str, view: Outlook) -> bool:
     """Whether nobody sets it, or sets it to what counts as nothing."""
     if view.line is not None:
-        return name == "innodb_open_files" and str(view.value).isdigit() and int(str(view.value)) < LEAST_OPEN_FILES
+        return name == "innodb_open_files" and (whole(view.value) or 0) < LEAST_OPEN_FILES
     return view.source is Origin.COMPILED
 
 
@@ -188,6 +204,8 @@ def _sized(name: str, views: Mapping[str, Outlook], now: Known, formula: Formula
     believed where one of them was set since.
     """
     view, running = views[name], now.server.variables[name]
+    if view.cause:
+        return view
     before, explains = Inputs(now.server.variables.get, now.catalog), False
     with suppress(NotToldError):
         explains = _made(formula, before) == running

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.carriers.arguments import arguments_set
 from advisor.carriers.document import Document
+from advisor.carriers.persisted import read_persisted
 from advisor.carriers.piece import straight
 from advisor.model import Location, Origin
 from advisor.optionfile import groups_read, resolve
 from advisor.optionfile.lines import Kind, Line, Placed, Resolved
 from advisor.preflight.command import COMMAND_LINE
 from advisor.verdict import judge_file
-from advisor.verdict.number import leading_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,14 +26,15 @@ if TYPE_CHECKING:
 GROUP = "mysqld"
 INSTALLED = "installed plugins"
 LOAD_PERSISTED = "persisted_globals_load"
-NUMBERS = frozenset({"int", "uint"})
 
 
 class Stray(NamedTuple):
-    """A word of the command line that is no option, at which servers stop."""
+    """What servers stop at and is no option line: a word of the command line, a persisted value that can't be set."""
 
     message: str
     location: Location
+    name: str
+    help: str
 
 
 class Start(NamedTuple):
@@ -66,13 +68,13 @@ def judge_start(facts: Facts, command: Command, catalog: Catalog) -> Start:
     verdict = judge_file(resolved._replace(options=tuple(before)), catalog)
     reads = _reads_persisted(verdict, command, catalog)
     held = (files.persisted_options or ()) if files and reads else ()
-    early, late = (_persisted_lines(held, files, catalog, early=e) if files else [] for e in (True, False))
+    early, late, wrong = _persisted(files, catalog) if files and held else _Persisted([], [], ())
     if early:
         verdict = judge_file(resolved._replace(options=(*before, *early)), catalog)
     return Start(
         verdict=judge_file(resolved._replace(options=(*before, *early, *late)), catalog) if late else verdict,
         early=verdict,
-        strays=strays,
+        strays=(*strays, *wrong),
         commanded=frozenset({COMMAND_LINE, *(argument.path for argument in command.arguments)}),
         persisted_at=files.persisted if files else "",
         unnamed={o.name: o.value for o in held if catalog.find_variable(o.name) is None},
@@ -125,8 +127,12 @@ def _command_lines(arguments: tuple[Argument, ...], catalog: Catalog) -> tuple[l
         at += len(argument.text) + 1
     read = arguments_set(Document(COMMAND_LINE, text), COMMAND_LINE, pieces).read(catalog)
     lines = [_at(line, arguments[line.number - 1]) for line in read.order]
-    strays = tuple(_stray(stray.message, arguments[stray.location.line - 1]) for stray in read.strays)
-    return lines, strays
+    strays = []
+    for stray in read.strays:
+        argument = arguments[stray.location.line - 1]
+        place = Location(argument.path, argument.line, argument.column)
+        strays.append(Stray(stray.message, place, stray.name, stray.help))
+    return lines, tuple(strays)
 
 
 def _at(line: Line, argument: Argument) -> Placed:
@@ -134,20 +140,40 @@ def _at(line: Line, argument: Argument) -> Placed:
     return Placed(argument.path, line._replace(number=argument.line, column=column, end_column=column, group=GROUP))
 
 
-def _stray(message: str, argument: Argument) -> Stray:
-    return Stray(message, Location(argument.path, argument.line, argument.column))
+class _Persisted(NamedTuple):
+    """What is persisted: lines that count with the options, those that are set later, and what servers stop at."""
+
+    early: list[Placed]
+    late: list[Placed]
+    strays: tuple[Stray, ...]
 
 
-def _persisted_lines(
-    held: Iterable[PersistedOption], files: Files, catalog: Catalog, *, early: bool
-) -> list[Placed]:
-    """As the server takes them: without a word about what it doesn't know, and numbers by their digits alone."""
-    found = []
-    for one in held:
-        option = catalog.find_variable(one.name)
-        if option is not None and one.early is early:
-            value = str(leading_digits(one.value)[0]) if option.kind in NUMBERS else one.value
-            end = one.column + len(one.name)
-            line = Line(Kind.OPTION, one.line, "", GROUP, f"loose_{option.name}", value, value, one.column, end)
-            found.append(Placed(files.persisted, line))
-    return found
+def _persisted(files: Files, catalog: Catalog) -> _Persisted:
+    """The persisted variables as the server takes them; each is a line of a document of our own."""
+    held = dict(enumerate(files.persisted_options or (), 2))
+    text = "\n".join(["", *(_member(n, one) for n, one in held.items())])
+    (found,) = read_persisted(Document(files.persisted, f'{{"Version": 2{text}\n}}')).sets
+    reading = found.read(catalog)
+    placed = {line.number: Placed(files.persisted, _moved(line, held[line.number])) for line in reading.order}
+    strays = tuple(
+        Stray(stray.message, _place_of(held[stray.location.line], files), stray.name, stray.help)
+        for stray in reading.strays
+        if stray.fatal
+    )
+    early = [line for n, line in placed.items() if held[n].early]
+    return _Persisted(early, [line for n, line in placed.items() if not held[n].early], strays)
+
+
+def _member(number: int, one: PersistedOption) -> str:
+    """One variable in a section of its own, whose name alone says how it is read."""
+    kind = "static" if one.static else "dynamic"
+    return f', "mysql_{kind}_{number}": {{{json.dumps(one.name)}: {{"Value": {json.dumps(one.value)}}}}}'
+
+
+def _moved(line: Line, one: PersistedOption) -> Line:
+    end = one.column + len(one.name)
+    return line._replace(number=one.line, column=one.column, end_column=end, group=GROUP)
+
+
+def _place_of(one: PersistedOption, files: Files) -> Location:
+    return Location(files.persisted, one.line, one.column, one.line, one.column + len(one.name))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Severity
 from advisor.preflight.item import Kind
+from advisor.preflight.outlook import whole
 from advisor.preflight.remedy import BYTES
 from advisor.redact import clean
 from advisor.report.words import WIDTH, bold, painted, plural, wrap
@@ -119,9 +120,8 @@ def _move(item: Item) -> str:
 
 
 def _shown(name: str, value: str) -> str:
-    if value.isdigit() and name.endswith(BYTES):
-        return exact(int(value))
-    return value or "(empty)"
+    number = whole(value) if name.endswith(BYTES) else None
+    return exact(number) if number is not None else value or "(empty)"
 
 
 def _action(action: Action, item: Item) -> Iterator[str]:

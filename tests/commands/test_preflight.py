@@ -154,6 +154,62 @@ def test_a_restart_is_foretold(mycnf: Mycnf, server_name: str, start: Start, tmp
     assert len(real) > 30
 
 
+# What brings others along: names of logs, character sets, table caches, and switches.
+NAMES_BEFORE = """[mysqld]
+server_id = 7
+log_bin = foo
+relay_log = rel
+character_set_server = latin2
+lc_time_names = de_DE
+slow_query_log_file = ss.log
+general_log_file = gg.log
+max_connections = 100
+performance_schema = ON
+"""
+NAMES_AFTER = """[mysqld]
+server_id = 7
+log_bin = bar
+character_set_server = utf8mb4
+table_open_cache = 800
+max_binlog_size = 64M
+performance_schema = OFF
+thread_cache_size = 5
+innodb_buffer_pool_size = 200M
+"""
+
+
+def test_what_follows_is_foretold(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
+    """Variables that nobody sets move along with those that somebody does, and are told with what they follow."""
+    file = written(tmp_path / "my.cnf", NAMES_BEFORE)
+    sandbox = start(server_name, option_file=file)
+    written(file, NAMES_AFTER)
+    before = variables(sandbox)
+    found = items(preflight(mycnf, sandbox, "--format", "json"))
+    sandbox.restart()
+    real = differing(before, variables(sandbox))
+    told = {i["variable"]: (i["running"], i["next"]) for i in found}
+    # Of MariaDB's Performance Schema and of a few more the server alone knows what they become.
+    untold = {n for n, (_, after) in told.items() if after is None}
+    assert {n: v for n, v in told.items() if n not in untold} == {n: v for n, v in real.items() if n not in untold}
+    assert untold <= {n for n in real if n in UNTOLD or n.startswith("performance_schema_")}
+    follows = {i["variable"]: i["follows"] for i in found}
+    assert follows["log_bin_basename"] == ["log_bin"]
+    assert follows["character_set_client"] == ["character_set_server"]
+
+
+@pytest.mark.servers("mysql-8.0")
+def test_a_boolean_that_was_persisted_as_a_number(
+    mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path
+) -> None:
+    """MySQL 8.0.15 keeps what SET PERSIST_ONLY was given, and stops at a boolean that is neither ON nor OFF."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", "[mysqld]\n"), small=True)
+    run(sandbox, "SET PERSIST_ONLY read_only = 1")
+    (refused,) = items(preflight(mycnf, sandbox, "--format", "json"))
+    assert (refused["kind"], refused["help"]) == ("refused", "RESET PERSIST read_only")
+    with pytest.raises(SandboxError):
+        sandbox.restart()
+
+
 def test_a_server_that_nobody_touched(mycnf: Mycnf, any_server: Sandbox) -> None:
     """An untouched server, whatever its series, is told to come back as it is, with exit code 0."""
     ended = preflight(mycnf, any_server, "--format", "json")
@@ -390,6 +446,30 @@ def test_bad_words(mycnf: Mycnf, tmp_path: Path) -> None:
     ):
         ended = mycnf("preflight", *words)
         assert (ended.code, ended.out, len(ended.err.splitlines())) == (code, "", 1), ended.err
+
+
+def test_hostile_snapshots(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Escapes, endless values and numbers beyond all bounds reach no terminal and break nothing."""
+    snapshot = json.loads((CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json").read_text())
+    snapshot["taken_at"] = "yesterday"
+    snapshot["server"]["variables"].update(
+        hostname="\x1b[31mdb1\x1b]0;title\x07\u202egnp",
+        max_connections="9" * 400,
+        table_open_cache="\u00b2",
+        open_files_limit="9" * 5000,
+        read_buffer_size="9" * 5000,
+        expire_logs_days="1e999",
+        sql_mode="\x1b[2J,ANSI",
+    )
+    for name in ("sql_mode", "read_buffer_size", "max_connections", "expire_logs_days", "table_open_cache"):
+        snapshot["server"]["origins"][name] = {"source": "SQL", "path": ""}
+    snapshot["files"]["command_line"] = ["mariadbd", "--\x1b[31m", "--=", "--max-connections", "--sql-mode=\x07"]
+    file = tmp_path / "hostile.snap"
+    file.write_text(json.dumps(snapshot))
+    for form in ("text", "json"):
+        ended = mycnf("preflight", "--snapshot", file, "--format", form)
+        assert (ended.code, ended.err) == (1, "")
+        assert all(c.isprintable() or c == "\n" for c in ended.out)
 
 
 def test_an_old_snapshot(mycnf: Mycnf) -> None:

@@ -1,0 +1,32 @@
+"""Notations of one value are the same value, and others are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.verdict.compare import same
+
+
+@pytest.mark.parametrize(
+    ("made", "running"),
+    [
+        ("TRUE", "ON"),
+        ("0", "OFF"),
+        ("10", "10.000000"),
+        ("a,b", "B,A"),
+        ("(No default value)", ""),
+        ("/var/lib/mysql", "/var/lib/mysql/"),
+        ("./error.log", "/var/lib/mysql/error.log"),
+    ],
+)
+def test_the_same(made: str, running: str) -> None:
+    """Help's words, decimals, the order of a set, and paths that the server completes."""
+    assert same(made, running)
+
+
+@pytest.mark.parametrize(
+    ("made", "running"), [("ON", "OFF"), ("1", "10"), ("", "x"), ("log", "/x/error.log"), ("10", "100")]
+)
+def test_not_the_same(made: str, running: str) -> None:
+    """Nothing counts as the end of a path but its last step."""
+    assert not same(made, running)
