@@ -110,9 +110,10 @@ def number_as_read(line: LineVerdict, catalog: Catalog) -> str | None:
     if option is None or line.outcome is not Outcome.ACCEPTED or not sets_value(line, catalog):
         return None
     _, rest = leading_digits(text)
-    if len(rest) <= 1 or rest[0].lower() not in SUFFIXES or not rest.isalpha():
+    digits = text[: len(text) - len(rest)].strip()
+    if not digits or len(rest) <= 1 or rest[0].lower() not in SUFFIXES or not rest.isalpha():
         return None
-    short = text[: len(text) - len(rest) + 1].strip()
+    short = digits + rest[0]
     name = line.placed.line.name or ""
     return short if take(name, short, catalog)[1:5] == take(name, text, catalog)[1:5] else None
 
