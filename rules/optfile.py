@@ -334,10 +334,12 @@ def _file(location: Location | None) -> Subject:
 )
 def file_differs_from_running(known: Known) -> Iterator[Finding]:
     """Effective lines of the server's files whose variable has another value now."""
+    from advisor.verdict.compare import agrees
+
     for line in known.file_verdict.effective.values():
         variable = line.option.variable if line.option else None
         setting = known.settings.get(variable) if variable else None
-        if setting is None or line.value is None or setting.name in BY_THE_SYSTEM or _agree(line, setting.value):
+        if setting is None or line.value is None or setting.name in BY_THE_SYSTEM or agrees(line, setting.value):
             continue
         if setting.origin is Origin.FILE and setting.name in TOLD_ELSEWHERE:
             continue
@@ -352,21 +354,3 @@ def file_differs_from_running(known: Known) -> Iterator[Finding]:
             confidence=Confidence.LIKELY if setting.origin in (Origin.FILE, Origin.UNKNOWN) else None,
             help="write into the file what is meant",
         )
-
-
-def _agree(line: LineVerdict, running: str) -> bool:
-    """Whether the running value is what the line makes, in another notation maybe."""
-    made = {_plain(text) for text in (line.value, line.running) if text is not None}
-    return _plain(running) in made or any(_is_path_of(text, running) for text in made)
-
-
-def _plain(text: str) -> str:
-    words = {"TRUE": "ON", "FALSE": "OFF", "1": "ON", "0": "OFF", "(NO DEFAULT VALUE)": ""}
-    text = text.strip().rstrip("/").upper()
-    whole = text.rstrip("0").rstrip(".") if "." in text and text.replace(".", "").isdigit() else text
-    return words.get(whole, ",".join(sorted(whole.split(","))))
-
-
-def _is_path_of(made: str, running: str) -> bool:
-    """A relative path or a bare name that the server completed."""
-    return bool(made) and running.upper().rstrip("/").endswith("/" + made.removeprefix("./"))
