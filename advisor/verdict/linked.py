@@ -47,6 +47,8 @@ def _settle_mariadb(settled: Settled, catalog: Catalog, connections: int) -> Non
     for name, switches in SWITCHES.items():
         _switch(settled, catalog, name, switches)
     _query_time(settled.values)
+    if settled.values.get("flashback") == "TRUE":
+        move(settled, "binlog_format", "ROW", "flashback needs whole rows")
     if settled.values.get("performance_schema") == "TRUE":
         _performance_schema(settled.values, connections)
 

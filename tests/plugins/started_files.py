@@ -22,7 +22,10 @@ HOST_MARIADB = HOST | {"table_open_cache_instances", "innodb_log_write_ahead_siz
 # What a limit on open files lowers, where it is as low as this.
 FILES = frozenset(["max_connections", "table_open_cache", "table_cache", "innodb_open_files"])
 FEW_FILES = 10_000
-# Known not to be modelled: grown with the pool, to a prime number, where it is set below its least value.
+# From 8.4 on the processors decide how many instances a pool of this size has, where no line says it.
+PROCESSORS = frozenset(["innodb_buffer_pool_size", "innodb_buffer_pool_chunk_size", "innodb_page_cleaners"])
+LARGE_POOL = 1 << 30
+# Not modelled: a prime number that grows with the pool, where it is set below its least value.
 NOT_TOLD = frozenset(["innodb_adaptive_hash_index_cells"])
 WORDS = {"TRUE": "ON", "FALSE": "OFF", "YES": "ON", "NO": "OFF", "(No default value)": "", "NULL": ""}
 
@@ -70,8 +73,7 @@ def compare(lines: list[str], variables: dict[str, str], catalog: Catalog) -> Co
     """Every option that the lines set and that is a variable, but what the host decides."""
     verdict = judge_lines("\n".join(lines), catalog)
     refused = {line.canonical for line in refused_lines(verdict)}
-    left = (HOST_MARIADB if catalog.target.is_mariadb else HOST) | NOT_TOLD | refused
-    left |= FILES if int(variables["open_files_limit"]) < FEW_FILES else frozenset()
+    left = _decided_by_host(lines, variables, catalog) | NOT_TOLD | refused
     settings, wrong = 0, []
     for name, line in verdict.effective.items():
         option = line.option
@@ -86,6 +88,15 @@ def compare(lines: list[str], variables: dict[str, str], catalog: Catalog) -> Co
                 f"show said {line.running!r}"
             )
     return Compared(settings, wrong)
+
+
+def _decided_by_host(lines: list[str], variables: dict[str, str], catalog: Catalog) -> frozenset[str]:
+    found = HOST_MARIADB if catalog.target.is_mariadb else HOST
+    if int(variables["open_files_limit"]) < FEW_FILES:
+        found |= FILES
+    instances = any("pool" in line and "instances" in line and not line.endswith("=0") for line in lines)
+    large = int(variables["innodb_buffer_pool_size"]) >= LARGE_POOL
+    return found | PROCESSORS if catalog.target.since("mysql", 8, 4) and large and not instances else found
 
 
 def same(told: str, running: str) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 WORD = 32
 DIGITS = 6
-LEAST_CAPACITY = 2000
+MOST_CAPACITY, LEAST_CAPACITY = "innodb_io_capacity_max", 2000
 
 
 class Start(NamedTuple):
@@ -73,10 +73,11 @@ def _told(name: str, start: Start) -> str | None:
 
 
 def _log_bin(start: Start, name: str) -> str:
-    """ON with any base name, and 0 is one: only a prefix switches the log off."""
+    """ON with any base name, and 0 is one: only a prefix switches the log off, and not where flashback needs it."""
     value = start.values[name]
     named = start.lines[name].placed.line.value is not None and value == "0"
-    return "ON" if named or value not in ("0", NOTHING) else "OFF"
+    wanted = named or value not in ("0", NOTHING) or start.values.get("flashback") == "TRUE"
+    return "ON" if wanted else "OFF"
 
 
 def _charset(start: Start, name: str) -> str:
@@ -111,13 +112,12 @@ def _as_untouched(start: Start, name: str) -> str | None:
 
 def _io_capacity(start: Start, name: str) -> str | None:
     """The rate may not exceed its maximum; before 8.4 a maximum at its greatest is no limit, but made of the rate."""
-    rate, option = start.number("innodb_io_capacity"), start.catalog.get("innodb_io_capacity_max")
-    if rate is None or option is None:
-        return None
-    most, newer = start.values.get(option.name, option.default), start.catalog.target.since("mysql", 8, 4)
-    if name == option.name:
-        return None if most != option.default or newer else str(max(2 * rate, LEAST_CAPACITY))
-    return str(min(rate, int(most))) if most and most != option.default else None
+    rate, greatest = start.number("innodb_io_capacity") or 0, start.catalog.get(MOST_CAPACITY)
+    most, unset = start.text(MOST_CAPACITY), greatest.default if greatest else None
+    if name == MOST_CAPACITY:
+        made = most == unset and not start.catalog.target.since("mysql", 8, 4)
+        return str(max(2 * rate, LEAST_CAPACITY)) if made else None
+    return str(min(rate, int(most))) if most and most != unset else None
 
 
 def _chunked(start: Start, name: str) -> str | None:

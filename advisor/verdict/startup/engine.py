@@ -54,10 +54,7 @@ def _pool_mysql(start: Start, size: int) -> Values:
 
 def _chunks(start: Start, size: int) -> Values:
     """MariaDB before its pool could grow in place: a chunk is never larger than the pool."""
-    chunk = start.number(CHUNK)
-    if chunk is None:
-        return {}
-    chunk = min(chunk, size) or max(size // CHUNKS, MIB)
+    chunk = min(start.number(CHUNK) or 0, size) or max(size // CHUNKS, MIB)
     return {POOL: str(_up(size, chunk)), CHUNK: str(chunk)}
 
 

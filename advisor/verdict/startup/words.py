@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.verdict.flags import flags_of
-from advisor.verdict.real import take_real
 
 if TYPE_CHECKING:
     from advisor.verdict.startup import Start
@@ -44,18 +43,18 @@ def skipped_errors(start: Start, name: str) -> str | None:
 def flags(start: Start, name: str) -> str | None:
     """All flags: help leaves out those behind the last that is on."""
     option = start.catalog.get(name)
-    if option is None or not option.values:
-        return None
     state = flags_of(start.values[name])
-    return ",".join([f"{flag}={state.get(flag, 'off')}" for flag in option.values if flag.lower() != "default"])
+    known = [flag for flag in option.values if flag.lower() != "default"] if option else []
+    return ",".join([f"{flag}={state.get(flag, 'off')}" for flag in known]) or None
 
 
 def decimal(start: Start, name: str) -> str | None:
-    """Six decimals, where help rounds to fewer digits."""
-    option, written = start.catalog.get(name), start.lines[name].placed.line.value
-    printed = float(start.values[name])
-    number = printed
-    if option and written and take_real(written, option, start.catalog.target).value == start.values[name]:
-        number = min(float(written), float(option.max)) if option.max else float(written)
-        number = number if option.min is None else max(number, float(option.min))
-    return f"{number:.6f}" if round(number, 6) != printed else None
+    """Six decimals of the number that was written, where help rounds it to fewer digits."""
+    printed = start.values[name]
+    for line in (start.lines[name], *start.lines.values()):  # another name of the variable may have decided
+        option, written = line.option, line.placed.line.value
+        if option and option.kind == "double" and written and line.value == printed:
+            number = min(float(written), float(option.max)) if option.max else float(written)
+            number = number if option.min is None else max(number, float(option.min))
+            return f"{number:.6f}" if round(number, 6) != float(printed) else None
+    return None
