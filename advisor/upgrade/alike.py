@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.verdict.compare import plain
 from advisor.verdict.flags import flags_of
-from advisor.verdict.special import NOTHING, PLUGIN_STATES
+from advisor.verdict.special import PLUGIN_STATES
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
 
-WORDS = {"true": "on", "false": "off", NOTHING.lower(): "", "null": ""}
-BITS = {"1": "on", "0": "off"}
 NARROW = 32
+# Switches that are no news where they first appear: MySQL 8.0.19 and later go by block_nested_loop instead of the one,
+# and servers without the other do what it does when it is on.
+NO_NEWS = frozenset({"hash_join", "prefer_ordering_index"})
 # By option: values that are one behaviour under two names.
 SAME: dict[str, tuple[str, str]] = {
     "bind_address": ("*", ""),  # MariaDB listens on all addresses when it is given none
@@ -27,8 +29,8 @@ def alike(before: str, after: str, old: Option, new: Option) -> bool:
     """Whether `before`, as the old server prints its option, is `after` on the new one."""
     if is_flags(before, old) and is_flags(after, new):
         return not moved_flags(before, after, old, new)
-    mine, other = _plain(before, old, new), _plain(after, new, old)
-    return mine == other or {_word(before), _word(after)} == set(SAME.get(new.name, ()))
+    mine, other = _plain(before, old), _plain(after, new)
+    return mine == other or {mine, other} == {plain(word) for word in SAME.get(new.name, ())}
 
 
 def is_flags(value: str, option: Option) -> bool:
@@ -40,6 +42,14 @@ def moved_flags(before: str, after: str, old: Option, new: Option) -> dict[str, 
     """The flags of both servers that don't stand alike, each with its two settings."""
     was, is_now = _flags(before, old), _flags(after, new)
     return {flag: (was[flag], is_now[flag]) for flag in was if flag in is_now and was[flag] != is_now[flag]}
+
+
+def new_flags(before: str, after: str, old: Option, new: Option) -> tuple[str, ...]:
+    """The flags that are on, and that the old server has not."""
+    return tuple(
+        flag for flag, setting in _flags(after, new).items()
+        if setting == "on" and flag not in _flags(before, old) and flag not in NO_NEWS
+    )  # fmt: skip
 
 
 def members(value: str) -> frozenset[str]:
@@ -64,17 +74,8 @@ def _member(value: str, option: Option) -> str:
     return option.values[int(value)] if by_number and int(value) < len(option.values) else value
 
 
-def _word(value: str) -> str:
-    return WORDS.get(value.strip().lower(), value.strip().lower())
-
-
-def _plain(value: str, option: Option, other: Option) -> object:
-    text = _word(_member(value, option))
-    if "bool" in (option.kind, other.kind) and text in BITS:
-        return BITS[text]
-    try:
-        number = float(text)
-    except ValueError:
-        return members(text) if "," in text else text.rstrip("/")
+def _plain(value: str, option: Option) -> str:
     # MySQL before 8.0.16 prints the upper half of 32 bits as negative numbers.
-    return number + (1 << NARROW) if number < 0 and option.kind == "uint" and option.bits == NARROW else number
+    if value.startswith("-") and option.kind == "uint" and option.bits == NARROW:
+        return str(int(value) + (1 << NARROW))
+    return plain(_member(value, option))

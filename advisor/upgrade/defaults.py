@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.model import Confidence, Severity
 from advisor.upgrade import keep
-from advisor.upgrade.alike import alike, is_flags, is_plugin_state, members, moved_flags
+from advisor.upgrade.alike import alike, is_flags, is_plugin_state, members, moved_flags, new_flags
 from advisor.upgrade.change import WEIGHTY, Area, DefaultChange
 from advisor.upgrade.consequences import rank, said_of
 from advisor.verdict.plugins import loaded_by
@@ -28,21 +28,26 @@ MADE_FROM = {
 }
 # What packages, hosts and the size of the buffer pool decide, beside what the catalog marks so.
 OF_THE_BUILD = frozenset({"version", "ssl_ca", "ssl_cert", "ssl_key", "innodb_buffer_pool_chunk_size"})
+UNKNOWN = "(none)"  # how a switch stands on a server that has it not
 
 
 class Pair(NamedTuple):
-    """One option as the old and as the new server know it, with what an untouched server of each runs with."""
+    """One option as the old and as the new server know it, with what an untouched server of each runs with.
+
+    `flags` are switches that the new server has more, and that are on.
+    """
 
     old: Option
     new: Option
     before: str
     after: str
+    flags: tuple[str, ...] = ()
 
 
 def changed_defaults(old: FileVerdict, new: FileVerdict) -> list[DefaultChange]:
     """Options that both servers know, by name."""
     pairs = list(changed_pairs(old, new))
-    lines = {pair.new.name: keep.line_for(pair.old, pair.new, pair.before, new.catalog) for pair in pairs}
+    lines = {pair.new.name: keep.line_for(pair.old, pair.new, pair.before, new.catalog, pair.flags) for pair in pairs}
     wanted = {line: (p.before, p.old, p.new) for p in pairs if (line := lines[p.new.name])}
     kept = keep.without_the_unborne(wanted, new)
     return [_told(pair, lines[pair.new.name], kept, new.catalog) for pair in pairs]
@@ -84,7 +89,7 @@ def changed_pairs(old: FileVerdict, new: FileVerdict) -> Iterator[Pair]:
         if names & given or given & set(MADE_FROM.get(name, ())) or name.startswith(silent):
             continue
         # Two names of one variable that disagree about its default tell nothing.
-        if all(not alike(p.before, p.after, p.old, p.new) for p in pairs):
+        if all(p.flags or not alike(p.before, p.after, p.old, p.new) for p in pairs):
             best = pairs[0]
             under = new.catalog.get(name)
             yield best._replace(new=under) if under is not None else best
@@ -97,7 +102,12 @@ def _known(name: str, old: Catalog, new: Catalog, plugins: frozenset[str]) -> Pa
     if any(o.ignored or o.host or is_plugin_state(o) or (o.plugin and o.plugin not in plugins) for o in (mine, other)):
         return None
     before, after = running(mine), running(other)
-    return None if before is None or after is None else Pair(mine, other, before, after)
+    if before is None or after is None:
+        return None
+    # Another flavour's optimizer has switches of its own throughout: that is no news of any of them.
+    one_flavour = old.target.flavour == new.target.flavour
+    flags = new_flags(before, after, mine, other) if one_flavour and is_flags(after, other) else ()
+    return Pair(mine, other, before, after, flags)
 
 
 def _silent(catalog: Catalog) -> tuple[str, ...]:
@@ -106,9 +116,7 @@ def _silent(catalog: Catalog) -> tuple[str, ...]:
     return ("performance_schema_",) if schema is not None and running(schema) == "FALSE" else ()
 
 
-def _told(
-    pair: Pair, line: str | None, kept: dict[str, tuple[str, Option, Option]], catalog: Catalog
-) -> DefaultChange:
+def _told(pair: Pair, line: str | None, kept: dict[str, tuple[str, Option, Option]], catalog: Catalog) -> DefaultChange:
     before, after = _both(pair)
     area, message = said_of(pair.new.name, after)
     label = catalog.target.label
@@ -138,6 +146,7 @@ def _told(
 def _both(pair: Pair) -> tuple[str, str]:
     if is_flags(pair.before, pair.old):
         moved = moved_flags(pair.before, pair.after, pair.old, pair.new)
+        moved |= dict.fromkeys(pair.flags, (UNKNOWN, "on"))
         both = [",".join(f"{flag}={values[side]}" for flag, values in moved.items()) for side in (0, 1)]
         return both[0], both[1]
     return keep.shown(pair.before, pair.old), keep.shown(pair.after, pair.new)

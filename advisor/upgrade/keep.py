@@ -24,11 +24,11 @@ ROUND = 5  # 1024M, but not 131071K
 BROKEN = "TLS before 1.2 is broken; update the clients instead."
 
 
-def line_for(old: Option, new: Option, before: str, catalog: Catalog) -> str | None:
-    """A line that by itself gives the new server's option the old value; None where there is none."""
+def line_for(old: Option, new: Option, before: str, catalog: Catalog, flags: tuple[str, ...] = ()) -> str | None:
+    """A line that by itself gives the new server's option the old value, `flags` off; None where there is none."""
     if withheld(new, before, catalog):
         return None
-    candidates = list(_candidates(old, new, before))
+    candidates = list(_candidates(old, new, before, flags))
     nothing = FileVerdict((), {}, {}, Resolved((), (), ()), catalog)
     whole = (line for line in candidates if holds(borne_out([line], nothing)[line], before, old, new))
     # A collation is only taken beside its character set: whether it gets that, the whole file tells.
@@ -102,13 +102,14 @@ def _as_far(before: str, after: str, new: Option) -> bool:
     return {m.lower() for m in before.split(",")} & known == {m.lower() for m in after.split(",") if m}
 
 
-def _candidates(old: Option, new: Option, before: str) -> Iterator[str]:
+def _candidates(old: Option, new: Option, before: str, more: tuple[str, ...]) -> Iterator[str]:
     if new.name == "log_bin":
         # Its value is the name of the files, whatever word that is.
         yield f"log_bin = {old.default}" if before == "ON" else "skip_log_bin"
     elif is_flags(before, old):
-        flags = moved_flags(before, new.default or "", old, new)
-        yield f"{new.name} = {','.join(f'{name}={was}' for name, (was, _) in flags.items())}"
+        flags = {name: was for name, (was, _) in moved_flags(before, new.default or "", old, new).items()}
+        flags |= dict.fromkeys(more, "off")
+        yield f"{new.name} = {','.join(f'{name}={setting}' for name, setting in flags.items())}"
     elif new.kind == "set" and old.kind == "set":
         known = {value.lower() for value in new.values}
         yield f"{new.name} = {','.join(m for m in before.split(',') if m.lower() in known)}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from advisor.verdict.outcome import LineVerdict
 
-WORDS = {"TRUE": "ON", "FALSE": "OFF", "1": "ON", "0": "OFF", "(NO DEFAULT VALUE)": ""}
+WORDS = {"TRUE": "ON", "FALSE": "OFF", "1": "ON", "0": "OFF", "(NO DEFAULT VALUE)": "", "NULL": ""}
 
 
 def agrees(line: LineVerdict, running: str) -> bool:
@@ -17,15 +17,25 @@ def agrees(line: LineVerdict, running: str) -> bool:
 
 def same(made: str, running: str) -> bool:
     """Whether both say the same; a relative path or a bare name is the same as the path that the server made of it."""
-    return _plain(made) == _plain(running) or _is_path_of(made, running)
+    return plain(made) == plain(running) or _is_path_of(made, running)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """One notation for what is one value: words, decimals, the order of a list's members, capitals."""
     text = text.strip().rstrip("/").upper()
-    whole = text.rstrip("0").rstrip(".") if "." in text and text.replace(".", "").isdigit() else text
+    whole = _whole(text) if "." in text or "E+" in text else text
     return WORDS.get(whole, ",".join(sorted(whole.split(","))))
 
 
+def _whole(text: str) -> str:
+    """Decimals and exponents as digits alone, where they are numbers."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return str(int(number)) if number.is_integer() else str(number)
+
+
 def _is_path_of(made: str, running: str) -> bool:
-    short = _plain(made)
+    short = plain(made)
     return bool(short) and running.upper().rstrip("/").endswith("/" + short.removeprefix("./"))
