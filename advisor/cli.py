@@ -150,6 +150,11 @@ def _upgrade(p: argparse.ArgumentParser) -> None:
     p.add_argument("--to", dest="after", required=True, metavar="T", help="the server that is to read them")
     p.add_argument("--all", action="store_true", help="list the defaults that change little, too")
     p.add_argument(
+        "--keep-lines",
+        action="store_true",
+        help="print the lines that keep the old defaults, as a [mysqld] group to paste, each with its reason",
+    )
+    p.add_argument(
         "--fail-on",
         choices=SEVERITIES,
         default="error",

@@ -9,6 +9,7 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.commands.reading import configure, read_resolved, take_stdin
 from advisor.engine import RANK
+from advisor.exits import MycnfError
 from advisor.model import Severity
 from advisor.report.output import colour_wanted, write
 from advisor.upgrade import compare
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """Compare what both servers make of the files, read as one; exit 1 where something is as bad as --fail-on says."""
+    if args.keep_lines and args.format == "json":
+        raise MycnfError("--keep-lines prints option-file lines, which --format json holds as `keep`: leave out one")
     before, after = parse_target(args.before), parse_target(args.after)
     configure(args)
     paths, given = take_stdin(args.files, "<stdin>")
@@ -54,6 +57,10 @@ def _render(move: Move, args: argparse.Namespace) -> str:
         from advisor.report import upgradejson
 
         return upgradejson.report(move)
+    if args.keep_lines:
+        from advisor.report import upgradekeep
+
+        return upgradekeep.fragment(move, every=args.all)
     from advisor.report import upgradetext
 
     return upgradetext.report(move, every=args.all, colour=colour_wanted(args.output))

@@ -36,6 +36,7 @@ def report(move: Move, *, every: bool = False, colour: bool = False) -> str:
     notes = [_note(c, move, mark) for c in move.lines if c.severity is Severity.NOTE]
     blocks.append(_section("Lines that still work, or work anew", notes, colour))
     blocks += list(_light(light, mark, every=every, colour=colour))
+    blocks.append(_paste([c for c in move.defaults if every or c.area is not Area.REST]))
     blocks += [_foot(move)] if _told(move) == {Confidence.LIKELY} else []
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -75,6 +76,12 @@ def _told(move: Move) -> set[Confidence]:
     """How sure the things are that are told."""
     lines = {c.confidence for c in move.lines if c.kind is not Kind.SYNTAX}
     return lines | {c.confidence for c in move.defaults}
+
+
+def _paste(changes: list[DefaultChange]) -> str:
+    kept = sum(bool(c.keep) for c in changes)
+    lines = plural(kept, "line that keeps an old default", "lines that keep old defaults")
+    return wrap(f"--keep-lines prints the {lines} as a [mysqld] group to paste.") if kept else ""
 
 
 def _foot(move: Move) -> str:
@@ -134,7 +141,7 @@ def _note(change: LineChange, move: Move, mark: str) -> str:
 def _default(change: DefaultChange, mark: str, colour: bool) -> str:
     formerly = f" (was {change.formerly})" if change.formerly else ""
     head = f"  {bold(change.option, colour)}{formerly}"
-    values = _values(change)
+    values = values_of(change)
     joined = f"{head}  {values}{_sure(change, mark)}"
     lines = [joined] if len(joined) <= WIDTH + 8 * colour else [head, wrap(values + _sure(change, mark), "    ")]
     if change.message:
@@ -143,7 +150,7 @@ def _default(change: DefaultChange, mark: str, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def _values(change: DefaultChange) -> str:
+def values_of(change: DefaultChange) -> str:
     """Old and new value; of switches which ones turn, of long lists what goes and what comes."""
     was, is_now = change.before.split(","), change.after.split(",")
     if all("=" in part for part in (*was, *is_now)):
@@ -186,7 +193,7 @@ def _firsts(changes: Iterable[DefaultChange]) -> Iterator[tuple[bool, DefaultCha
 
 
 def _row(change: DefaultChange, area: str, mark: str) -> str:
-    lead, values = f"  {area:<10}{change.option:<{NAMES}}", _values(change) + _sure(change, mark)
+    lead, values = f"  {area:<10}{change.option:<{NAMES}}", values_of(change) + _sure(change, mark)
     if lead.endswith(" ") and len(lead + values) <= WIDTH:
         return lead + values
     return "\n".join([lead.rstrip(), wrap(values, " " * 14)])

@@ -66,12 +66,39 @@ def test_data_comes_before_speed(mycnf: Mycnf, tmp_path: Path) -> None:
     assert "    keep:  innodb_io_capacity = 200\n" in whole
 
 
+def test_lines_to_paste(mycnf: Mycnf, tmp_path: Path) -> None:
+    """--keep-lines prints a group of an option file with a comment above each line, --all all lines; exits as ever."""
+    fragments = {}
+    for words in ((), ("--all",)):
+        ended = ran(mycnf, tmp_path, OLD, "--keep-lines", *words)
+        assert (ended.code, ended.err) == (1, "")
+        fragments[words] = ended.out.splitlines()
+        count = sum(not x.startswith("#") for x in fragments[words] if x) - 1
+        assert f"--keep-lines prints the {count} lines" in " ".join(ran(mycnf, tmp_path, OLD, *words).out.split())
+    assert fragments[()].count("[mysqld]") == 1
+    at = fragments[()].index("character_set_server = latin1")
+    assert fragments[()][at - 3 : at] == [
+        "# character_set_server: latin1 → utf8mb4",
+        "# New databases, and the tables in them, get this character set unless told",
+        "# otherwise; what exists keeps its own.",
+    ]
+    assert ("symbolic_links = ON" in fragments[()], "symbolic_links = ON" in fragments["--all",]) == (False, True)
+
+
+def test_no_lines_to_paste(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Where no default changes that is a comment, so that the output is an option file all the same."""
+    ended = ran(mycnf, tmp_path, "", "--keep-lines", way=("--from", "mysql-8.0", "--to", "mysql-8.0"))
+    assert (ended.code, ended.out) == (0, "# MySQL 8.0.43 → MySQL 8.0.43: no default changes.\n")
+
+
 def test_the_page_is_80_columns_wide(mycnf: Mycnf, tmp_path: Path) -> None:
     """No line is longer, but for lines to be copied, which are never broken."""
     for way in (WAY, ("--from", "mysql-5.7", "--to", "mariadb-11.8"), ("--from", "mariadb-10.6", "--to", "mysql-9.7")):
         for words in ((), ("--all",)):
             long = [x for x in ran(mycnf, tmp_path, OLD, *words, way=way).out.splitlines() if len(x) > 80]
             assert [x for x in long if not x.startswith("    keep:  ")] == []
+        pasted = ran(mycnf, tmp_path, OLD, "--keep-lines", "--all", way=way).out.splitlines()
+        assert [x for x in pasted if len(x) > 80 and x.startswith("#")] == []
 
 
 @pytest.mark.parametrize(
@@ -190,6 +217,7 @@ def test_a_terminal_is_safe(mycnf: Mycnf, tmp_path: Path) -> None:
         ((*WAY, "nowhere.cnf"), "nowhere.cnf"),
         ((*WAY, "."), "directory"),
         ((*WAY, "--format", "sarif", "my.cnf"), "sarif"),
+        ((*WAY, "--format", "json", "--keep-lines", "my.cnf"), "--keep-lines"),
         (WAY, "FILE"),
     ],
 )

@@ -10,10 +10,11 @@ from moving import Moved, verdict_on
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.model import Confidence, Severity, Target
+from advisor.report.upgradekeep import fragment
 from advisor.upgrade.change import WEIGHTY, Area, DefaultChange
 from advisor.upgrade.consequences import _meanings
 from advisor.upgrade.keep import borne_out
-from advisor.upgrade.passages import GONE, PASSAGES, Passage
+from advisor.upgrade.passages import GONE, NONE, PASSAGES, Passage
 from advisor.verdict import Outcome
 
 # Plugins that are no options of the server where they are built in, and what is not an option any more.
@@ -44,11 +45,18 @@ def told(moved: Moved, before: str, after: str, lines: str = "") -> dict[str, De
         ("mariadb-10.11 mariadb-11.8", "innodb_snapshot_isolation", ("OFF", "ON"), "innodb_snapshot_isolation = OFF"),
         ("mysql-9.7 mariadb-11.8", "optimizer_switch",
          ("mrr=on,mrr_cost_based=on", "mrr=off,mrr_cost_based=off"), "optimizer_switch = mrr=on,mrr_cost_based=on"),
+        ("mysql-5.7 mysql-8.0", "optimizer_switch",
+         ("skip_scan=(none),derived_condition_pushdown=(none)", "skip_scan=on,derived_condition_pushdown=on"),
+         "optimizer_switch = skip_scan=off,derived_condition_pushdown=off"),
+        ("mariadb-11.4.5 mysql-9.7", "gtid_mode", (NONE, "ON"), "gtid_mode = OFF"),
+        ("mysql-8.0 mariadb-11.8", "caching_sha2_password", ("ON", "not loaded"), "plugin_load_add = auth_mysql_sha2"),
+        ("mysql-8.0 mariadb-11.8.3", "caching_sha2_password", ("ON", GONE), None),
+        ("mysql-8.0 mariadb-11.4.9", "caching_sha2_password", ("ON", "not loaded"),
+         "plugin_load_add = auth_mysql_sha2"),
+        ("mysql-8.0 mariadb-10.11", "caching_sha2_password", ("ON", GONE), None),
     ],
 )  # fmt: skip
-def test_values_and_line(
-    moved: Moved, way: str, option: str, values: tuple[str, str], keep: str | None
-) -> None:
+def test_values_and_line(moved: Moved, way: str, option: str, values: tuple[str, str], keep: str | None) -> None:
     """A change is told with both values as one writes them, and the line to add, or why there is none."""
     change = told(moved, *way.split())[option]
     assert ((change.before, change.after), change.keep) == (values, keep)
@@ -69,6 +77,7 @@ def test_values_and_line(
         ("mysql-5.7", "mysql-9.7", "slow_query_log = 1", "innodb_doublewrite"),  # TRUE and ON are one
         ("mysql-5.7", "mysql-9.7", "slow_query_log = 1", "lower_case_table_names"),  # the host's own
         ("mysql-5.7", "mysql-9.7", "slow_query_log = 1", "group_replication_ssl_mode"),  # of a plugin not loaded
+        ("mysql-5.7.22", "mysql-5.7", "slow_query_log = 1", "optimizer_switch"),  # what was done before
     ],
 )
 def test_what_is_not_told(moved: Moved, before: str, after: str, lines: str, silent: str) -> None:
@@ -136,6 +145,17 @@ def test_every_line_is_taken(moved: Moved, way: tuple[Target, Target]) -> None:
     assert all(c.keep or c.lost for c in changes)
 
 
+@pytest.mark.parametrize("every", [False, True])
+@pytest.mark.parametrize("way", list(itertools.permutations(NEWEST, 2)), ids=lambda way: "-".join(map(str, way)))
+def test_the_fragment_is_taken(moved: Moved, way: tuple[Target, Target], every: bool) -> None:
+    """The fragment of an option file holds each line once, and the new server takes it as it stands."""
+    move = moved("", *way)
+    wanted = [c.keep for c in move.defaults if c.keep and (every or c.area is not Area.REST)]
+    lines = verdict_on(fragment(move, every=every), way[1]).lines
+    assert [v.placed.line.text.strip() for v in lines] == wanted
+    assert {v.placed.line.text: v.reason for v in lines if v.outcome is not Outcome.ACCEPTED} == {}
+
+
 def test_the_table_speaks_of_options_that_exist() -> None:
     """Every option of the table of consequences is known to one of the catalogs, or stands for a passage."""
     known = {name for target in NEWEST for name in load(target).options} | {p.option for p in PASSAGES}
@@ -148,8 +168,7 @@ def test_each_passage_is_met(moved: Moved, passage: Passage) -> None:
     ways = [way for way in itertools.permutations(NEWEST, 2) if passage.when(*way)]
     assert ways
     for old, new in ways:
-        has = old if passage.after in (GONE, "MariaDB's") else new
-        assert passage.option in (*NO_OPTIONS, *load(has).options)
+        assert passage.option in (*NO_OPTIONS, *load(old).options, *load(new).options)
         file = "innodb_buffer_pool_size = 8G" if passage.option == "innodb_buffer_pool_instances" else ""
         change = told(moved, str(old), str(new), file)[passage.option]
         assert (change.after, change.keep) == (passage.after, passage.keep)

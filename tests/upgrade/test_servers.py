@@ -9,6 +9,7 @@ from moving import verdict_on
 from servers_plugin import Binaries, Server, Start
 
 from advisor.catalog.targets import ASKED
+from advisor.report.upgradekeep import fragment
 from advisor.upgrade import compare
 from advisor.upgrade.change import DefaultChange
 from advisor.upgrade.defaults import changed_pairs
@@ -59,6 +60,8 @@ NOTATION = {
     "old_alter_table": {"OFF", "DEFAULT"},
     "old_passwords": {"0", "OFF"},
 }
+# The one has no effect, and the other is what servers without it do.
+NO_NEWS = {"hash_join", "prefer_ordering_index"}
 # With each a server of either flavour starts, and other defaults follow from some of its lines.
 FILES = {
     "nothing": "",
@@ -81,11 +84,12 @@ def plain(value: str) -> object:
         return frozenset(text.split(",")) if "," in text else text
 
 
-def same(name: str, before: str, after: str) -> bool:
-    """Whether two printed values are one; of switches those count that both servers print."""
+def same(name: str, before: str, after: str, *, news: bool = False) -> bool:
+    """Whether two printed values are one; of switches both servers' count, with `news` new ones that are on, too."""
     if "=o" in before and "=o" in after:
         was, is_now = (dict(part.split("=") for part in value.split(",")) for value in (before, after))
-        return all(is_now[flag] == was[flag] for flag in was if flag in is_now)
+        fresh = [flag for flag in is_now.keys() - was.keys() - NO_NEWS if is_now[flag] == "on"] if news else []
+        return not fresh and all(is_now[flag] == was[flag] for flag in was if flag in is_now)
     return plain(before) == plain(after) or {before, after} == NOTATION.get(name)
 
 
@@ -132,7 +136,10 @@ def test_the_changes_told_are_those_of_the_servers(
     if "OFF" in (old["performance_schema"], new["performance_schema"]):
         # Nothing is told of the sizes of what isn't there.
         skipped |= {name for name in old if name.startswith("performance_schema_")}
-    differing = {n: (old[n], new[n]) for n in old if n in new and n not in skipped and not same(n, old[n], new[n])}
+    news = before.partition("-")[0] == after.partition("-")[0]
+    differing = {
+        n: (old[n], new[n]) for n in old if n in new and n not in skipped and not same(n, old[n], new[n], news=news)
+    }
     pairs = list(changed_pairs(*(verdict_on("", binaries(name).target) for name in (before, after))))
     told = {name for pair in pairs for name in (pair.old.name, pair.new.name)} & old.keys() & new.keys()
     assert {n: (old[n], new[n]) for n in told - skipped} == differing
@@ -143,25 +150,33 @@ def test_the_changes_told_are_those_of_the_servers(
 def test_the_lines_to_add_keep_the_old_values(
     way: tuple[str, str], text: str, binaries: Binaries, start: Start, tmp_path: Path
 ) -> None:
-    """With all the lines that are told the new server starts, and runs with the old server's values for them."""
+    """With all the lines as they are printed the new server starts, and runs with the old server's values for them."""
     known(*map(binaries, way))
     file, kept = tmp_path / "my.cnf", tmp_path / "kept.cnf"
     file.write_text(FILES[text])
     verdicts = [verdict_on(FILES[text], binaries(name).target) for name in way]
-    changes = [change for change in compare(verdicts[0], verdicts[1], ("my.cnf",)).defaults if change.keep]
+    move = compare(verdicts[0], verdicts[1], ("my.cnf",))
+    changes = [change for change in move.defaults if change.keep]
     assert len(changes) > 3
-    kept.write_text("\n".join([FILES[text], "[mysqld]", *(str(change.keep) for change in changes), ""]))
+    kept.write_text(FILES[text] + fragment(move, every=True))
     was, is_now = (running(start(name, option_file=f), f) for name, f in zip(way, (file, kept), strict=True))
     assert {c.keep: values for c in changes if (values := lost(c, was, is_now))} == {}
 
 
 def lost(change: DefaultChange, was: dict[str, str], is_now: dict[str, str]) -> tuple[str, str] | None:
     """The old and the new value where they differ in more than what the new server is told to have no longer."""
-    before, after = was.get(change.formerly or change.option), is_now[change.option]
-    if before is None or change.option in HOST or same(change.option, before, after):
+    before, after = was.get(change.formerly or change.option), is_now.get(change.option)
+    if after is not None and any(f"{flag}=on" in after.split(",") for flag in unknown_before(change)):
+        return change.before, after
+    if before is None or after is None or change.option in HOST or same(change.option, before, after):
         return None
     gone = set(before.split(",")) - set(after.split(","))
     return None if all(member in change.message for member in gone) else (before, after)
+
+
+def unknown_before(change: DefaultChange) -> list[str]:
+    """The switches that the old server has not."""
+    return [part.partition("=")[0] for part in change.before.split(",") if part.endswith("=(none)")]
 
 
 OLD_NAMES = (
