@@ -25,7 +25,12 @@ SET = "SET GLOBAL "
 # Endings of the names of numbers that are bytes.
 BYTES = ("_size", "_length", "_packet", "_capacity")
 # Of what decides which commits survive a crash, the values that lose none: no other is ever advised.
-SAFE = {"innodb_flush_log_at_trx_commit": "1", "sync_binlog": "1", "innodb_doublewrite": "ON"}
+SAFE = {
+    "default_storage_engine": "InnoDB",
+    "innodb_doublewrite": "ON",
+    "innodb_flush_log_at_trx_commit": "1",
+    "sync_binlog": "1",
+}
 STALLS = {
     "innodb_buffer_pool_size": "resizing the pool can stall statements for seconds",
     "innodb_adaptive_hash_index": "switching it waits for its latches, which can stall statements",
@@ -50,15 +55,16 @@ def remedy(name: str, kind: Kind, view: Outlook, now: Known) -> Remedy:
     option = option_of(name, now.catalog)
     if option is None:
         return Remedy(help="No option sets it. Where it is meant to stay, put the SET GLOBAL into the init_file.")
-    if option.durability and running != SAFE.get(option.name) and view.value != SAFE.get(option.name):
+    if not _may(option, running) and not _may(option, view.value):
         return Remedy(help="It decides what survives a crash: write into the file what is meant.")
     keep = tuple(_keep(option, view, now, running)) if _may(option, running) else ()
     return Remedy((*keep, *_have(option, kind, view, now)), _help(option, view, running) if not keep else "")
 
 
-def _may(option: Option, value: str) -> bool:
+def _may(option: Option, value: str | None) -> bool:
     """Whether the value may be advised: durability is never traded away."""
-    return not option.durability or value == SAFE.get(option.name)
+    guarded = option.durability or option.name in SAFE
+    return not guarded or value == SAFE.get(option.name)
 
 
 def _keep(option: Option, view: Outlook, now: Known, running: str) -> Iterator[Action]:

@@ -312,6 +312,24 @@ def test_lines_keep_what_runs(mycnf: Mycnf, server_name: str, start: Start, tmp_
     assert differing(before, variables(sandbox)) == {}
 
 
+@pytest.mark.servers("mysql-8.0", "mariadb-10.11")
+def test_no_advice_trades_durability_away(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
+    """A value that loses commits in a crash is told, and no advice keeps it or brings it about; a safe one is kept."""
+    file = written(tmp_path / "my.cnf", "[mysqld]\nsync_binlog = 0\n")
+    sandbox = start(server_name, option_file=file, small=True)
+    run(sandbox, "SET GLOBAL innodb_flush_log_at_trx_commit = 2", "SET GLOBAL sync_binlog = 1")
+    found = {i["variable"]: i for i in items(preflight(mycnf, sandbox, "--format", "json"))}
+    assert found["innodb_flush_log_at_trx_commit"]["actions"] == []
+    (keep,) = found["sync_binlog"]["actions"]
+    assert keep["option_line"] == "sync_binlog = 1"
+    written(file, "[mysqld]\nsync_binlog = 500\ndefault_storage_engine = MyISAM\n")
+    run(sandbox, "SET GLOBAL sync_binlog = 50")
+    found = {i["variable"]: i for i in items(preflight(mycnf, sandbox, "--format", "json"))}
+    assert found["sync_binlog"]["actions"] == []
+    assert "survives a crash" in found["sync_binlog"]["help"]
+    assert [a["option_line"] for a in found["default_storage_engine"]["actions"]] == ["default_storage_engine = InnoDB"]
+
+
 @pytest.mark.servers("mysql-8.0", "mysql-9.7")
 def test_statements_are_taken(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
     """Each statement that is printed runs, and after those that keep a value nothing more is lost."""
