@@ -44,7 +44,7 @@ def judge_file(resolved: Resolved, catalog: Catalog) -> FileVerdict:
     A line that a later check refuses counts too: the reader took its value before the server stopped at it.
     """
     groups = groups_read(catalog.target)
-    lines = _judge_lines([p for p in resolved.options if p.line.group in groups], catalog)
+    lines = _judge_lines([p for p in resolved.options if (p.line.group or "").lower() in groups], catalog)
     effective, overridden = _order(lines)
     settled = _settle(effective, catalog)
     lines = [settled.get(id(line), line) for line in lines]

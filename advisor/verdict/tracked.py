@@ -58,5 +58,4 @@ def _known(name: str, case: Case) -> bool:
 
     own = MYSQL if case.target.is_mysql else MARIADB
     catalog = load(case.target)
-    found = name in catalog.options or catalog.find_variable(name) is not None
-    return found or name in WITHOUT_OPTION.split() or name in own.split()
+    return catalog.find_variable(name) is not None or name in WITHOUT_OPTION.split() or name in own.split()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from probes.sandbox import Binary
@@ -26,7 +27,7 @@ SILENT = "character_set|_format$"  # refused without a line that is marked as an
 ABOUT = (
     (r"Unknown collation", "collation_server"),
     (r"Unknown locale", "lc_"),
-    (r"Unknown character set|\[ERROR\]$", SILENT),
+    (r"Unknown character set", SILENT),
     (r"table rule", "replicate_"),
     (r"replicate-rewrite-db", "rewrite_db"),
     (r"date/time format", "_format$"),
@@ -42,7 +43,8 @@ NO_BOOLEAN = re.compile(r"option '(?P<name>[^']*)': boolean value '(?P<was>.*)' 
 STAMP = re.compile(r"^\S+ +(?:\S+ )??\d+ (?=\[)")
 # What a file says of these would keep the server from telling anything.
 LOUD = ["--log-error-verbosity=3", "--log-error-services=log_filter_internal; log_sink_internal"]
-NOISE = (" Aborting", " Aborting.")
+# Follows an error, or is followed by the one that names the option in full.
+NOISE = re.compile(r" Aborting\.?$|Unknown suffix|Incorrect \w+ value")
 
 
 class Stop(NamedTuple):
@@ -67,38 +69,47 @@ class Answer(NamedTuple):
     said: str
 
 
-def ask(binary: Binary, path: str, empty: str) -> Answer:
-    """Put the file to the server; `empty` is an empty folder for its data directory."""
+def ask(binary: Binary, path: str, empty: str, goes_on: Callable[[Stop], bool]) -> Answer:
+    """Put the file to the server; `empty` is an empty folder for its data directory.
+
+    `goes_on` says of an error that the server only tells of it, and stops at another one.
+    """
     target = binary.target
     command = [binary.program, f"--defaults-file={path}", *placement(binary), f"--datadir={empty}", "--tmpdir=/tmp"]
     loud = LOUD if target.since("mysql", 8) else []
     done = run_briefly([*command, *loud, "--verbose", "--help"], cwd=empty)
-    stop = _stop(done.stderr, failed=done.returncode != 0)
+    stop = _stop(done.stderr, done.returncode != 0, goes_on)
     if stop is None and target.since("mysql", 8, 0, 16):
         # Under --help these servers call no option unknown.
         told = run_briefly([*command, LOUD[1], *as_user(), "--validate-config"], cwd=empty).stderr
         unknown = [line for line in told.splitlines() if re.search("unknown (var|opt)", line)]
-        stop = _stop("\n".join(unknown), failed=bool(unknown))
+        stop = _stop("\n".join(unknown), bool(unknown), goes_on)
     values = {name.replace("-", "_").lower(): value for name, value in help_values(done.stdout).items()}
     return Answer(stop, values, _moved(done.stderr), done.stderr)
 
 
-def _stop(said: str, *, failed: bool) -> Stop | None:
-    """The last error is the one that the server stopped at: behind loose_ MariaDB tells errors and goes on."""
+def _stop(said: str, failed: bool, goes_on: Callable[[Stop], bool]) -> Stop | None:
+    """The last error that the server didn't only tell of is the one that it stopped at."""
     # An engine that can't read its options is left out: help goes on without it, and calls its options unknown.
     said, engine_failed, _ = said.partition("Parsing options for plugin")
     if not failed and not engine_failed:
         return None
-    said = said.rpartition("\n")[0] if engine_failed else said
-    errors = [line for line in said.splitlines() if "[ERROR]" in line and not line.endswith(NOISE)] or ["[ERROR]"]
-    last = errors[-1]
+    lines = said.splitlines()[: -1 if engine_failed else None]
+    stops = [_read(line) for line in lines if "[ERROR]" in line and not NOISE.search(line)]
+    last = next((stop for stop in reversed(stops) if not goes_on(stop)), None)
+    return last or Stop("invalid-value", None, None, "", SILENT)
+
+
+def _read(line: str) -> Stop:
+    said = STAMP.sub("", line)
     for kind, pattern in ERRORS:
-        match = re.search(pattern, last)
+        match = re.search(pattern, line)
         if match:
             told = match.groupdict()
-            return Stop(kind, _name(told["name"]), told.get("value"), STAMP.sub("", last))
-    about = next((names for message, names in ABOUT if re.search(message, last)), "")
-    return Stop("invalid-value", None, None, STAMP.sub("", last), about)
+            return Stop(kind, _name(told["name"]), told.get("value"), said)
+    return Stop(
+        "invalid-value", None, None, said, next((names for words, names in ABOUT if re.search(words, line)), "")
+    )
 
 
 def _name(text: str) -> str:

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from typing import NamedTuple
 
-from answers import SILENT, Answer, Stop, ask
+from answers import Answer, Stop, ask
 
 from probes.sandbox import Binary, SandboxError
 
@@ -44,7 +44,7 @@ class Interview:
         self.asks += 1
         with open(self.path, "w", encoding="utf-8", newline="") as f:
             f.write("".join(self.lines[at] + "\n" for at in left))
-        return ask(self.binary, self.path, self.empty)
+        return ask(self.binary, self.path, self.empty, self._goes_on)
 
     def truth(self) -> Truth:
         """All refused lines, with the answer to what is left."""
@@ -61,7 +61,7 @@ class Interview:
 
     def _culprit(self, left: list[int], stop: Stop) -> tuple[int | None, Stop, Answer]:
         """The line that the server stops at, what it says of it, and its answer without it."""
-        suspects = self._suspects(left, stop)
+        suspects = [at for at in left if (stop.name or stop.about) and names(self.lines[at], stop)]
         for at in suspects:
             answer = self.ask([other for other in left if other != at])
             if answer.stop != stop or _same_lines(self.lines, suspects):
@@ -69,15 +69,14 @@ class Interview:
         found, stop = self._search(left, stop)
         return found, stop, self.ask([other for other in left if other != found])
 
-    def _suspects(self, left: list[int], stop: Stop) -> list[int]:
-        """The lines that the error may be about; behind one that MariaDB only tells of, those refused in silence."""
-        named = [at for at in left if (stop.name or stop.about) and names(self.lines[at], stop)]
-        found = [at for at in named if not self._goes_on(at, stop)]
-        return found or [at for at in left if named and names(self.lines[at], stop._replace(name=None, about=SILENT))]
-
-    def _goes_on(self, at: int, stop: Stop) -> bool:
-        """Whether MariaDB only tells of the line: behind loose_ it goes on, and stops at another one."""
-        return self.binary.target.is_mariadb and stop.kind == "invalid-value" and "loose" in self.lines[at].lower()
+    def _goes_on(self, stop: Stop) -> bool:
+        """Whether the server tells of the error and goes on: MariaDB behind loose_, MySQL 8 at a locale."""
+        if self.binary.target.since("mysql", 8):
+            return "Unknown locale" in stop.said
+        if not self.binary.target.is_mariadb or stop.kind != "invalid-value" or not stop.name:
+            return False
+        named = [line for line in self.lines if names(line, stop)]
+        return bool(named) and all("loose" in line.lower() for line in named)
 
     def _search(self, left: list[int], stop: Stop) -> tuple[int | None, Stop]:
         """The first line that can't stay, found by halves: the server refuses a file's beginning that has it."""

@@ -24,7 +24,7 @@ character_sets_dir plugin_dir secure_file_priv log_error_verbosity keyring_migra
 no_dd_upgrade no_monitor early_plugin_load plugin_load stack_trace language
 """
 # These want what a host may lack (a library in a certain mode, a network), or take the memory that printing needs.
-NOT_HERE = ("ssl_fips_mode", "wsrep", "max_session_mem_used")
+NOT_HERE = ("ssl_fips_mode", "wsrep", "max_session_mem_used", "server_memory")
 
 
 class Entry(NamedTuple):
