@@ -19,7 +19,7 @@ DAY = 86400
 LEAST_QUERY_CACHE = 49 * 1024
 # Options that are linked with others, which a room of its own knows.
 LINKED = frozenset({"back_log", "flush", "super_read_only"})
-LINKED_MARIADB = LINKED | {"flashback", "log_slow_disabled_statements", "log_slow_filter", "log_slow_query_time"}
+LINKED_MARIADB = LINKED | {"flashback", "old", "log_slow_disabled_statements", "log_slow_filter", "log_slow_query_time"}
 # Options that MySQL refuses beside certain others.
 CLASHING = frozenset({"server_id_bits", "replicate_same_server_id", "binlog_transaction_dependency_tracking"})
 LEFT_TO_SERVER = "-1"

@@ -18,6 +18,7 @@ SWITCHES = {
     ),
     "log_slow_filter": (("log_queries_not_using_indexes", "not_using_index", True),),
 }
+OLD_MODES = frozenset({"NO_PROGRESS_INFO", "IGNORE_INDEX_ONLY_FOR_JOIN", "COMPAT_5_1_CHECKSUM"})
 MOST_BACK_LOG = 900
 # What MariaDB's Performance Schema takes for -1: with up to twice the default connections, and with more.
 SIZED = {
@@ -47,6 +48,7 @@ def _settle_mariadb(settled: Settled, catalog: Catalog, connections: int) -> Non
     for name, switches in SWITCHES.items():
         _switch(settled, catalog, name, switches)
     _query_time(settled.values)
+    _old_modes(settled, catalog)
     if settled.values.get("flashback") == "TRUE":
         move(settled, "binlog_format", "ROW", "flashback needs whole rows")
     if settled.values.get("performance_schema") == "TRUE":
@@ -71,6 +73,14 @@ def _switch(settled: Settled, catalog: Catalog, name: str, switches: tuple[tuple
     for switch, member, puts in switches:
         why = f"the line of {name} comes later, and decides the same"
         move(settled, switch, "TRUE" if (member in state) == puts else "FALSE", why)
+
+
+def _old_modes(settled: Settled, catalog: Catalog) -> None:
+    """The switch adds what it stood for to the modes that took its place."""
+    modes, option = settled.values.get("old_mode"), catalog.get("old_mode")
+    if settled.values.get("old") == "TRUE" and option and modes is not None:
+        state = OLD_MODES.union(modes.split(","))
+        settled.values["old_mode"] = ",".join([mode for mode in option.values if mode in state])
 
 
 def _query_time(values: Values) -> None:

@@ -57,6 +57,7 @@ CLOSE = (
     ("innodb_buffer_pool_", "innodb_page_cleaners", "innodb_purge_threads"),
     ("innodb_io_capacity", "innodb_max_dirty", "innodb_change_buffer", "innodb_flush", "innodb_lru", "innodb_idle"),
     ("innodb_log_", "innodb_redo_log", "innodb_thread", "innodb_concurrency"),
+    ("innodb_flush_method", "innodb_data_file_", "innodb_log_file_", "innodb_doublewrite", "flush", "query_cache_"),
     ("query_cache", "key_", "tmp_", "max_heap", "max_tmp"),
     ("thread_", "max_conn", "table_", "open_files", "back_log", "host_cache", "innodb_open_files", "max_user_conn"),
     ("read_only", "super_read_only", "gtid", "enforce_gtid", "log_", "binlog_", "expire_logs", "sync_", "transaction_"),

@@ -28,6 +28,8 @@ log_slow_filter=admin,not_using_index / log_queries_not_using_indexes=0
 performance_schema=1 / performance_schema_digests_size=-1 / performance_schema_events_waits_history_long_size=-1
 performance_schema=1 / max_connections=303 / performance_schema_digests_size=-1
 performance_schema=0 / performance_schema_digests_size=-1
+old_mode=UTF8_IS_UTF8MB3 / old=1
+old_mode=NO_PROGRESS_INFO,UTF8_IS_UTF8MB3 / old=0
 flashback / binlog_format=MIXED
 flashback / skip_log_bin
 optimizer_switch=not_null_range_scan=on

@@ -68,6 +68,9 @@ gtid_mode=0
 innodb_support_xa=0
 innodb_change_buffering=inserts
 innodb_flush_method=O_DSYNC
+innodb_data_file_buffering=1
+innodb_log_file_buffering=1
+innodb_log_file_write_through=0
 default_time_zone=+02:00
 performance_schema=0
 performance_schema_digests_size=77
@@ -85,6 +88,9 @@ slave_parallel_mode=conservative
 """
 SMALL = """
 skip_log_bin
+innodb_flush_method=O_DIRECT_NO_FSYNC
+innodb_doublewrite=1
+innodb_data_file_buffering=1
 innodb_buffer_pool_chunk_size=256M
 innodb_buffer_pool_size=1300M
 table_definition_cache=400

@@ -24,10 +24,17 @@ mariadb-11.4.5 / innodb_buffer_pool_size=20M, innodb_buffer_pool_chunk_size=0 / 
 mariadb-11.8.9 / innodb_buffer_pool_size=300M, innodb_buffer_pool_size_max=100M / innodb_buffer_pool_size_max \
 / 318767104
 mysql-8.0.15  / innodb_io_capacity_max=18446744073709551615 / innodb_io_capacity_max / 2000
+mariadb-11.8.9 / innodb_io_capacity=4294967295, innodb_io_capacity_max=4294967295 / innodb_io_capacity_max / -
 mysql-9.7.4   / innodb_io_capacity_max=4294967295 / innodb_io_capacity_max / -
 mysql-8.0.15  / innodb_io_capacity=400, innodb_io_capacity_max=300 / innodb_io_capacity / 300
 mysql-8.0.15  / innodb_io_capacity=400 / innodb_io_capacity / -
 mysql-5.7.22  / innodb_open_files=1, table_open_cache=400, innodb_file_per_table=0 / innodb_open_files / 300
+mariadb-11.8.9 / innodb_flush_method=fsync, innodb_data_file_buffering=0 / innodb_data_file_buffering / ON
+mariadb-11.8.9 / innodb_flush_method=fsync, innodb_log_file_buffering=0 / innodb_log_file_buffering / -
+mariadb-11.8.9 / innodb_flush_method=O_DSYNC, innodb_log_file_write_through=0 / innodb_log_file_write_through / ON
+mariadb-11.8.9 / innodb_flush_method=O_DIRECT, innodb_data_file_buffering=1 / innodb_data_file_buffering / -
+mariadb-11.8.9 / innodb_flush_method=O_DIRECT_NO_FSYNC, innodb_doublewrite=1 / innodb_doublewrite / fast
+mariadb-10.11.19 / innodb_flush_method=O_DIRECT_NO_FSYNC, innodb_doublewrite=1 / innodb_doublewrite / -
 mysql-8.0.15  / log_bin=0 / log_bin / ON
 mysql-8.0.15  / skip-log-bin / log_bin / OFF
 mariadb-11.8.9 / skip-log-bin, flashback=1 / log_bin / ON

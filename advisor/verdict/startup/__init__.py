@@ -116,7 +116,7 @@ def _io_capacity(start: Start, name: str) -> str | None:
     most, unset = start.text(MOST_CAPACITY), greatest.default if greatest else None
     if name == MOST_CAPACITY:
         made = most == unset and not start.catalog.target.since("mysql", 8, 4)
-        return str(max(2 * rate, LEAST_CAPACITY)) if made else None
+        return str(min(max(2 * rate, LEAST_CAPACITY), int(most))) if made and most else None
     return str(min(rate, int(most))) if most and most != unset else None
 
 
@@ -149,7 +149,13 @@ def _room(room: str, function: str) -> "Rule":
     return told
 
 
+def _beside(other: str, rule: "Rule") -> "Rule":
+    """A rule that is asked where a line sets another option."""
+    return lambda start, name: rule(start, name) if other in start.values else None
+
+
 _POOL = _room("engine", "pool")
+_OPENED = _beside("innodb_flush_method", _room("engine", "opened"))
 _ENGINE = _room("words", "storage_engine")
 _SKIPPED = _room("words", "skipped_errors")
 _DECIMAL = _room("words", "decimal")
@@ -191,5 +197,10 @@ MARIADB: "dict[str, Rule]" = {
     "innodb_buffer_pool_chunk_size": _chunked,
     "innodb_buffer_pool_size_max": _POOL,
     "innodb_buffer_pool_size_auto_min": _POOL,
+    "innodb_data_file_buffering": _OPENED,
+    "innodb_data_file_write_through": _OPENED,
+    "innodb_doublewrite": _OPENED,
+    "innodb_log_file_buffering": _OPENED,
+    "innodb_log_file_write_through": _OPENED,
     "innodb_log_file_mmap": _as_untouched,
 }

@@ -14,6 +14,14 @@ INSTANCES = "innodb_buffer_pool_instances"
 CHUNK = "innodb_buffer_pool_chunk_size"
 MOST, LEAST = "innodb_buffer_pool_size_max", "innodb_buffer_pool_size_auto_min"
 CLEANERS = "innodb_page_cleaners"
+# What MariaDB makes of options for how files are opened where the method of flushing, which is older, says it too.
+OPENED = {
+    "innodb_data_file_buffering": ("ON", "OFF"),
+    "innodb_data_file_write_through": ("OFF", "ON"),
+    "innodb_log_file_buffering": (None, "OFF"),
+    "innodb_log_file_write_through": ("OFF", "ON"),
+}
+BUFFERED = ("fsync", "littlesync", "nosync")
 LARGE_INSTANCES = 8  # of a pool of 1 GiB or more, before 8.4; from then on it goes by the processors
 CHUNKS = 64  # in a pool whose chunks MariaDB sizes by itself
 EXTENT = 8 * MIB  # MariaDB keeps room for a growing pool in these
@@ -93,3 +101,15 @@ def write_ahead(start: Start, name: str) -> str | None:
     """A block of the redo log: the power of two below."""
     number = start.number(name)
     return str(1 << number.bit_length() - 1) if number else None
+
+
+def opened(start: Start, name: str) -> str | None:
+    """How files are opened and the doublewrite is synced, where a method of flushing decides it for MariaDB 11."""
+    method = start.text("innodb_flush_method")
+    if "innodb_data_file_buffering" not in start.catalog.options:
+        return None
+    if name not in OPENED:
+        return "fast" if method == "O_DIRECT_NO_FSYNC" and start.values[name] == "ON" else None
+    buffered, direct = OPENED[name]
+    wanted = buffered if method in BUFFERED else direct if method == "O_DSYNC" else None
+    return wanted if {"TRUE": "ON", "FALSE": "OFF"}.get(start.values[name]) != wanted else None
