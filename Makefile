@@ -24,7 +24,7 @@ types: $(VENV)/.dev ## mypy --strict
 	    echo "mypy $$folder"; (cd $$folder && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml *.py) || exit 1; done
 
 unit: $(VENV)/.dev ## pytest with coverage (ONLY=tests/rules narrows it)
-	$(PYTEST) -q --cov --cov-report=term:skip-covered $(ONLY)
+	$(PYTEST) -q -n auto --dist worksteal --cov --cov-report=term:skip-covered $(ONLY)
 
 coverage: ## after `make unit`: every line and branch of the rules and the verdict must have been run
 	$(BIN)/coverage report --include='rules/*,advisor/verdict/*' --fail-under=100
