@@ -52,9 +52,16 @@ def decimal(start: Start, name: str) -> str | None:
     """Six decimals of the number that was written, where help rounds it to fewer digits."""
     printed = start.values[name]
     for line in (start.lines[name], *start.lines.values()):  # another name of the variable may have decided
-        option, written = line.option, line.placed.line.value
-        if option and option.kind == "double" and written and line.value == printed:
-            number = min(float(written), float(option.max)) if option.max else float(written)
+        option, number = line.option, _number(line.placed.line.value)
+        if option and option.kind == "double" and number is not None and line.value == printed:
+            number = min(number, float(option.max)) if option.max else number
             number = number if option.min is None else max(number, float(option.min))
             return f"{number:.6f}" if round(number, 6) != float(printed) else None
     return None
+
+
+def _number(written: str | None) -> float | None:
+    try:
+        return float(written or "")
+    except ValueError:
+        return None
