@@ -73,8 +73,11 @@ def take_charset(case: Case) -> Taken | None:
     if case.text is None and case.target.is_mysql:
         return None
     text = case.text or ""
-    if text.lower() in charsets(case.target):
-        return Taken(Outcome.ACCEPTED, text)
+    # Before 9.7 the server takes the first name of a list that it knows.
+    several = case.option.name == "character_set_server" and not case.target.since("mysql", 9)
+    for name in text.split(",") if several else [text]:
+        if name.lower() in charsets(case.target):
+            return Taken(Outcome.ACCEPTED, name)
     hint = ": write utf8mb4, or utf8mb3 for the old one" if text.lower() == "utf8" else ""
     return Taken(Outcome.INVALID, text, f"{text!r} is no character set of this server{hint}.")
 

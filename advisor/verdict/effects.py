@@ -20,6 +20,14 @@ LEAST_QUERY_CACHE = 49 * 1024
 # Options that are linked with others, which a room of its own knows.
 LINKED = frozenset({"back_log", "flush", "super_read_only"})
 LINKED_MARIADB = LINKED | {"flashback", "old", "log_slow_disabled_statements", "log_slow_filter", "log_slow_query_time"}
+NAMED_BY_BASE = {
+    "general_log_file": ".log",
+    "slow_query_log_file": "-slow.log",
+    "log_slow_query_file": "-slow.log",
+    "relay_log": "-relay-bin",
+    "relay_log_index": "-relay-bin.index",
+    "log_bin_index": "-bin.index",
+}
 # Options that MySQL refuses beside certain others.
 CLASHING = frozenset({"server_id_bits", "replicate_same_server_id", "binlog_transaction_dependency_tracking"})
 LEFT_TO_SERVER = "-1"
@@ -36,6 +44,7 @@ def settle(given: Values, catalog: Catalog) -> Settled:
     _no_network(settled)
     _ssl(settled)
     if target.is_mariadb:
+        _base_name_of_logs(settled)
         _query_cache(settled)
         _thread_cache(settled, catalog)
         _relay_log_size(settled, catalog)
@@ -138,6 +147,16 @@ def _ssl(settled: Settled) -> None:
         move(settled, "ssl", "TRUE", "an option that names an SSL file switches it on")
 
 
+def _base_name_of_logs(settled: Settled) -> None:
+    """log_basename names every log when its line is read; only later lines name them otherwise."""
+    names = list(settled.values)
+    at = names.index("log_basename") if settled.values.get("log_basename") else 0
+    for name in names[:at]:
+        if name in NAMED_BY_BASE:
+            base = settled.values["log_basename"]
+            move(settled, name, base + NAMED_BY_BASE[name], "log_basename stands after it and names all logs")
+
+
 def _query_cache(settled: Settled) -> None:
     """A size alone, or beside type 0, switches MariaDB's query cache on."""
     if settled.values.get("query_cache_type") == "OFF" and settled.values.get("query_cache_size", "0") != "0":
@@ -189,6 +208,8 @@ def _log_warnings(settled: Settled) -> None:
     given = [name for name in settled.values if name in ("log_warnings", "log_error_verbosity")]
     number = number_of(settled.values[given[-1]]) if given else None
     if number is not None:
+        if number >> 63:
+            return  # a negative number, which the server prints as it stands
         level = min(number, 2) if given[-1] == "log_warnings" else number - 1
         move(settled, "log_warnings", str(level), "it counts to 2, and log_error_verbosity is the same setting")
         move(settled, "log_error_verbosity", str(level + 1), "log_warnings is the same setting")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.enumeration import member
+from advisor.verdict.enumeration import SEVERAL, member
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def take_flags(text: str, option: Option, before: str | None, target: Target) ->
             whole = True
             continue
         place = member(setting, SETTINGS, whole=not short)
+        if flag in defaults and flag not in changed and place == SEVERAL and short and setting:
+            continue  # MySQL takes the beginning of several words at the very end, and does nothing with it
         if flag is None or flag == ALL or flag in changed or place < 0:
             why = f"{part!r} is no flag with =on, =off or =default, or sets it a second time."
             return Taken(Outcome.INVALID, None, why)

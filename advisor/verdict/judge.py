@@ -45,6 +45,7 @@ def judge_file(resolved: Resolved, catalog: Catalog) -> FileVerdict:
     """
     groups = groups_read(catalog.target)
     lines = _judge_lines([p for p in resolved.options if (p.line.group or "").lower() in groups], catalog)
+    lines = _replaced(lines)
     effective, overridden = _order(lines)
     settled = _settle(effective, catalog)
     lines = [settled.get(id(line), line) for line in lines]
@@ -144,6 +145,19 @@ def _templated(placed: Placed, catalog: Catalog) -> LineVerdict:
         placed, Outcome.ACCEPTED, option.name if option else None, option, None, None,
         bool(option and option.deprecated), option.replaced_by if option else None, found.loose, False, reason, (),
     )  # fmt: skip
+
+
+def _replaced(lines: list[LineVerdict]) -> list[LineVerdict]:
+    """A later check looks at the last value alone, so that it passes a bad one that a good one replaces."""
+    good: set[str] = set()
+    found = []
+    for line in reversed(lines):
+        if line.outcome in REFUSED and line.value is not None and line.canonical in good:
+            line = line._replace(outcome=Outcome.ACCEPTED, reason="A later line replaces the value.")  # noqa: PLW2901
+        elif line.outcome not in REFUSED and line.value is not None and line.canonical:
+            good.add(line.canonical)
+        found.append(line)
+    return found[::-1]
 
 
 def _order(lines: list[LineVerdict]) -> tuple[dict[str, LineVerdict], dict[str, tuple[LineVerdict, ...]]]:

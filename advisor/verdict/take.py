@@ -135,7 +135,7 @@ def _passed_over(option: Option, found: Found, taken: Taken, value: str) -> Take
     """MariaDB starts with a bad value behind loose-: a number becomes 0, whatever its minimum, all else stays."""
     if option.name in special.KILLED_BY_0 or not option.shown:
         return taken
-    if found.prefix == "maximum":
+    if found.prefix == "maximum" and option.maximum != "sets":
         return Taken(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server goes on without it.")
     if option.kind in NUMBERS:
         low = special.behind_loose(option, value)

@@ -18,7 +18,7 @@ from advisor.verdict import REFUSED, FileVerdict, LineVerdict, Outcome, judge_fi
 HOST: Final = """
 basedir datadir tmpdir plugin_dir character_sets_dir lc_messages_dir secure_file_priv user log_error_verbosity
 open_files_limit table_open_cache table_cache table_definition_cache max_connections innodb_open_files log_error
-back_log table_open_cache_instances pid_file thread_stack log_error_services
+back_log table_open_cache_instances pid_file thread_stack log_error_services log_bin_index relay_log_index
 """
 FINDINGS = {
     Outcome.UNKNOWN: "unknown-option",
@@ -67,9 +67,9 @@ def _refused(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
     only_theirs = [at for at in truth.refused if at not in ours]
     for at in [at for at in only_theirs if truth.refused[at].name is None]:
         # A clash of several options is told without a name, and any of them may be called the one.
-        also = next((other for other in only_ours if ours[other].value is not None), None)
+        also = next((other for other in ours if ours[other].value is not None), None)
         if also is not None:
-            only_ours.remove(also)
+            only_ours = [other for other in only_ours if other != also]
             only_theirs.remove(at)
     found = [Disagreement(at, "refused by the server alone", truth.refused[at].said) for at in only_theirs]
     found += [Disagreement(at, "refused by the verdict alone", ours[at].reason) for at in only_ours]
@@ -81,7 +81,7 @@ def _refused(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
 
 
 def _same_name(stop: Stop, line: LineVerdict) -> bool:
-    return stop.kind == FINDINGS[line.outcome]
+    return not stop.said or stop.kind == FINDINGS[line.outcome]
 
 
 def _adjusted(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
@@ -136,4 +136,6 @@ def _of_host(said: str, line: LineVerdict) -> bool:
     """Whether the value is one that only the host can tell: its name, or a default of its own."""
     if line.value is None and line.option is not None and line.option.default is None:
         return True
-    return said.startswith(HOST_NAME) and (line.value or "").startswith("(host name)")
+    if line.canonical == "query_cache_size" and said == "0":
+        return True  # there is not so much memory
+    return os.path.basename(said).startswith(HOST_NAME) and (line.value or "").startswith("(host name)")
