@@ -26,6 +26,7 @@ NAMED_BY_BASE = {
     "log_slow_query_file": "-slow.log",
     "relay_log": "-relay-bin",
     "relay_log_index": "-relay-bin.index",
+    "log_bin": "-bin",
     "log_bin_index": "-bin.index",
 }
 # Options that MySQL refuses beside certain others.

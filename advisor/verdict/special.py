@@ -52,6 +52,8 @@ def _log_bin(case: Case) -> Taken | None:
     if case.argument == Argument("0", implied=True):
         return Taken(Outcome.ACCEPTED, NOTHING if case.target.since("mysql", 8) else "0")
     if case.text and case.argument != ENABLED:
+        if case.text.endswith("/"):
+            return Taken(Outcome.INVALID, case.text, f"{case.text} is a folder, and a base name is needed.")
         return Taken(Outcome.ACCEPTED, case.text)
     return Taken(Outcome.ACCEPTED, HOST_BINLOG, "The server makes the name of the host's name.")
 
@@ -155,7 +157,7 @@ def _ignored_folders(case: Case) -> Taken | None:
     """Each line adds folders, and an empty one takes all back."""
     if case.text is None:
         return Taken(Outcome.ACCEPTED, "1")
-    if case.argument.implied or not (case.text and case.before):
+    if not case.text or not case.before:
         return None
     return Taken(Outcome.ACCEPTED, f"{case.before},{case.text}")
 

@@ -50,8 +50,8 @@ def take_option(
     taken = _take(option, found, value, catalog.target, before.get(option.name))
     if found.cache:
         taken = taken._replace(value=None)
-    if found.prefix in NEGATIVE and taken.outcome is Outcome.ADJUSTED and taken.value == value == "0":
-        taken = Taken(Outcome.ACCEPTED, value)
+    if found.prefix and taken.outcome is Outcome.ADJUSTED and taken.value == "0" and value and not value.strip("0"):
+        taken = Taken(Outcome.ACCEPTED, "0")
     if found.loose and catalog.target.is_mariadb and taken.outcome is Outcome.INVALID and taken.value is None:
         taken = _passed_over(option, found, taken, value or "")
     return found, taken
@@ -136,7 +136,7 @@ def _passed_over(option: Option, found: Found, taken: Taken, value: str) -> Take
     if option.name in special.KILLED_BY_0 or not option.shown:
         return taken
     if found.prefix == "maximum" and option.maximum != "sets":
-        return Taken(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server goes on without it.")
+        return Taken(Outcome.ACCEPTED, None, f"{taken.reason} Behind loose- the server goes on without it.")
     if option.kind in NUMBERS:
         low = special.behind_loose(option, value)
         return Taken(Outcome.ADJUSTED, low, f"{taken.reason} Behind loose- the server goes on, and takes {low}.")

@@ -57,10 +57,14 @@ ODD: dict[str, tuple[int, Spell]] = {
     "dotted": (1, lambda name, chance: chance.choice(["hot.", "a.b.", "."]) + name),
 }
 PLAIN = ("plain", "dashes")
+# Behind loose_ a bad number becomes 0 on MariaDB, and with a 0 here it crashes at one place or another.
+NEVER_LOOSE = ("key_cache_block_size", "table_cache", "table_open_cache", "table_open_cache_instances")
 
 
 def spell(entry: Entry, chance: random.Random, *, odd: bool) -> tuple[str, str]:
     """A form and the name written in it."""
     forms = ODD if odd else GENTLE
     form = chance.choices(list(forms), [weight for weight, _ in forms.values()])[0]
+    if entry.name in NEVER_LOOSE and form in ("loose", "two prefixes"):
+        form, forms = "plain", GENTLE
     return form, forms[form][1](entry.name, chance)
