@@ -124,7 +124,7 @@ def test_mutated_documents_are_judged_alike(document: Any, data: st.DataObject) 
             container, key = data.draw(st.sampled_from(within))
             del container[key]
         elif isinstance(document, dict):
-            document[data.draw(st.sampled_from(["target", "fail_on", "house", "x"]))] = data.draw(ODD)
+            document[data.draw(st.sampled_from(["target", "fail_on", "house", "x"]))] = copy.deepcopy(data.draw(ODD))
     assert (list(faults(document)) == []) is JUDGE.is_valid(document), document
 
 
