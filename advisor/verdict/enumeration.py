@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SEVERAL = -1
 NONE = -2
+ALL = "ALL"  # MariaDB's word for every member, where no member begins so
 
 
 def member(text: str, values: Sequence[str], *, whole: bool = False) -> int:
@@ -69,7 +70,8 @@ def set_bits(text: str, values: Sequence[str], *, equals_ends: bool) -> int | No
         name, equals, _ = word.partition("=")
         place = member(name, values, whole=at < len(words) or bool(equals))
         if place < 0:
-            return _set_by_number(text, len(values))
+            every = text.upper() == ALL and not equals_ends
+            return (1 << len(values)) - 1 if every else _set_by_number(text, len(values))
         bits |= 1 << place
     return bits
 
