@@ -1,4 +1,4 @@
-"""What real servers made of texts with rules of their own and of options that act on each other, without the servers."""
+"""What real servers made of texts with rules of their own and of options that act on each other, told without them."""
 
 from __future__ import annotations
 
