@@ -49,9 +49,13 @@ def nearest(name: str, catalog: Catalog) -> str | None:
     """
     allowed = min(3, max(1, len(name) // 5))
     best, found = allowed + 1, None
-    letters = [(letter, name.count(letter)) for letter in set(name)]
+    distinct = set(name)
+    letters = [(letter, name.count(letter)) for letter in distinct]
     for candidate in sorted(catalog.options):
-        if abs(len(candidate) - len(name)) < best and _lacking(letters, candidate) < best:
+        # From the cheapest look to the dearest: a file may be full of names that nobody knows.
+        if abs(len(candidate) - len(name)) >= best or len(distinct.difference(candidate)) >= best:
+            continue
+        if _lacking(letters, candidate) < best:
             distance = _distance(name, candidate, best)
             if distance < best:
                 best, found = distance, candidate
