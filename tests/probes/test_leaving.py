@@ -20,8 +20,9 @@ from probes.sandbox.scratch import MARKER, PREFIX, Scratch
 
 OWNER = """
 import signal, sys, time
-# A background job of a shell without job control is born deaf to SIGINT, and so would be its children.
+# A background job of a shell without job control is born deaf to SIGINT, and one of nohup to SIGHUP; so are its children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from probes.sandbox import Binary, start
 from advisor.model import Target
 binary = eval(sys.argv[1])
@@ -72,7 +73,10 @@ def test_a_signal_takes_everything_along(
     """A process that is told to end takes its server and its directory along, and still ends by that signal."""
     process, pid, _ = owner(binaries("mariadb-10.11"), tmp_path, templates, "time.sleep(600)")
     process.send_signal(number)
-    assert process.wait(PATIENCE) == -number
+    try:
+        assert process.wait(PATIENCE) == -number
+    finally:
+        process.kill()
     assert not alive(pid)
     assert list(tmp_path.iterdir()) == []
 
