@@ -20,7 +20,7 @@ from probes.sandbox.scratch import MARKER, PREFIX, Scratch
 
 OWNER = """
 import signal, sys, time
-# A background job of a shell without job control is born deaf to SIGINT, and one of nohup to SIGHUP; so are its children.
+# Jobs of a shell without job control are born deaf to SIGINT, those of nohup to SIGHUP; so would be their children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from probes.sandbox import Binary, start
