@@ -68,15 +68,23 @@ class Catalog:
     the very version was asked.
     """
 
-    __slots__ = ("_made", "_variables", "exact", "options", "read_as", "target")
+    __slots__ = ("_by_letter", "_made", "_variables", "exact", "options", "read_as", "target")
 
     def __init__(self, target: Target, read_as: Target, options: dict[str, dict[str, Any]]) -> None:
         self.target = target
         self.read_as = read_as
         self.exact = target in ASKED
         self.options = options
+        self._by_letter: dict[str, list[str]] = {}
         self._made: dict[str, Option] = {}
         self._variables: dict[str, str] | None = None
+
+    def begun_by(self, beginning: str) -> list[str]:
+        """The names of the options that begin so, none for an empty beginning."""
+        if not self._by_letter:
+            for name in self.options:
+                self._by_letter.setdefault(name[0], []).append(name)
+        return [name for name in self._by_letter.get(beginning[:1], ()) if name.startswith(beginning)]
 
     def get(self, name: str) -> Option | None:
         """The option of that canonical name, or None."""

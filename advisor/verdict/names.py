@@ -121,7 +121,7 @@ def _look_up_mariadb(name: str, catalog: Catalog, *, short: bool) -> tuple[str, 
         return (SHADOWED[name],)
     if name in catalog.options:
         return (name,)
-    begun = [option for option in catalog.options if option.startswith(name)] if short and name else []
+    begun = catalog.begun_by(name) if short else []
     begun = [option for option in begun if "plugin" not in catalog.options[option]] or begun
     # Names that are kept for old files alone never make a beginning ambiguous.
     shown = [option for option in begun if catalog.options[option].get("shown", True)]
