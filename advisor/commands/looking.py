@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from advisor.model import Absent, Finding, Target
     from advisor.optionfile.lines import Resolved
     from rules.houserule import HouseRule
+    from rules.registry import Rule
 
 SUPPRESSION = "mycnf:"  # how a comment begins that asks to leave a finding out
 
@@ -33,7 +34,7 @@ SUPPRESSION = "mycnf:"  # how a comment begins that asks to leave a finding out
 class Plan:
     """How files are checked that share a configuration: its rules, targets and host, the command line put over it."""
 
-    __slots__ = ("args", "config", "host", "rules", "targets")
+    __slots__ = ("_concerned", "args", "config", "host", "rules", "targets")
 
     def __init__(self, args: argparse.Namespace, config: Configuration | None = None) -> None:
         self.args = args
@@ -42,6 +43,13 @@ class Plan:
         house = config is not None and config.house is not None
         self.rules = choose(args.select, args.ignore, files_only=self.host is NO_HOST, house=house)
         self.targets = [parse_target(t) for t in args.target or ()]
+        self._concerned: dict[Target, list[Rule]] = {}
+
+    def rules_for(self, target: Target) -> list[Rule]:
+        """The rules that have something to say about the target."""
+        if target not in self._concerned:
+            self._concerned[target] = [rule for rule in self.rules if rule.concerns(target)]
+        return self._concerned[target]
 
     @property
     def house(self) -> tuple[HouseRule, ...] | Absent:
@@ -58,7 +66,7 @@ class Looked:
         self.checked = checked
         self.resolved = resolved
         self.plan = plan
-        self.ran = frozenset(r.code for r in plan.rules if r.concerns(checked.target)) - set(skipped)
+        self.ran = frozenset(r.code for r in plan.rules_for(checked.target)) - set(skipped)
 
     def showing(self, **fields: Any) -> Looked:
         """The same with other findings, or whatever of `Checked` is named."""
@@ -140,7 +148,7 @@ def look_at(path: str, target: Target, plan: Plan, given: Mapping[str, bytes]) -
     catalog = load(target)
     verdict = judge_file(resolved, catalog)
     known = Known(target, catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house)
-    done = run_rules(known, plan.rules)
+    done = run_rules(known, plan.rules_for(target))
     findings = tuple(by_place(done.findings))
     checked = Checked(path, target, findings, _sources(resolved, findings))
     return Looked(checked, resolved, plan, [s.code for s in done.skipped])
