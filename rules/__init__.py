@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 PRODUCT = "mycnf-advisor"
 
 # Families with rules that files alone can answer, and modules of rules that all need a host or a running server.
-FAMILIES = ("opt", "optfile", "buf", "inn", "log", "dur", "durdata", "bin", "sec")
+FAMILIES = ("opt", "optfile", "buf", "bufcache", "inn", "log", "dur", "durdata", "bin", "sec")
 ON_HOSTS = ("mem", "innlay", "sys", "ver")
 # Rules that speak only where somebody wrote something for mycnf itself: suppressions, house rules.
 ON_REQUEST = ("sup", "house")

@@ -10,7 +10,6 @@ from advisor.verdict.enumeration import take_enum, take_set
 from advisor.verdict.names import find
 from advisor.verdict.number import leading_digits, take_number
 from advisor.verdict.outcome import REFUSED, Argument, Case, Found, Outcome, Taken
-from advisor.verdict.strings import take_string
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,11 +85,18 @@ def _by_kind(argument: Argument, option: Option, target: Target, before: str | N
     if option.arg == "none" and option.kind != "bool" and argument.text is not None:
         return Taken(Outcome.UNEXPECTED_ARGUMENT, None, f"{option.name} takes no value.")
     if option.kind == "string":
-        return take_string(argument.text, target)
+        return _text(argument.text, target)
     if option.kind == "bool":
         return take_boolean(argument.text, option, target)
     text = "1" if argument.text is None else argument.text
     return Taken(Outcome.ACCEPTED) if option.kind == "flag" else _by_text(text, option, target, before)
+
+
+def _text(text: str | None, target: Target) -> Taken:
+    """A text, as it is; without a value MySQL leaves what was there, MariaDB empties it."""
+    if text is None:
+        return Taken(Outcome.ACCEPTED, None if target.is_mysql else "")
+    return Taken(Outcome.ACCEPTED, text)
 
 
 def _by_text(text: str, option: Option, target: Target, before: str | None) -> Taken:
