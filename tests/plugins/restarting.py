@@ -1,0 +1,61 @@
+"""A running server before its restart: a preflight of it, its variables, and what a restart changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from asking import CHECKOUT
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+from advisor.preflight.changes import RESTLESS
+
+if TYPE_CHECKING:
+    from asking import Ended, Mycnf
+
+    from probes.sandbox import Sandbox
+
+
+def preflight(mycnf: Mycnf, sandbox: Sandbox, *more: str | Path) -> Ended:
+    """A preflight of a sandbox as root."""
+    return mycnf("preflight", "--socket", sandbox.socket, "--user", "root", *more)
+
+
+def items(ended: Ended) -> list[dict[str, Any]]:
+    """The items of a preflight printed as JSON, which keeps to its schema."""
+    report: dict[str, Any] = json.loads(ended.out)
+    contents = {s: json.loads((CHECKOUT / "schemas" / f"{s}.schema.json").read_text()) for s in ("lint", "preflight")}
+    known: Registry[Any] = Registry().with_resources(
+        (f"{s}.schema.json", Resource.from_contents(c)) for s, c in contents.items()
+    )
+    Draft202012Validator(contents["preflight"], registry=known).validate(report)
+    found: list[dict[str, Any]] = report["items"]
+    return found
+
+
+def run(sandbox: Sandbox, *statements: str) -> None:
+    """Run statements as root."""
+    with sandbox.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+
+
+def variables(sandbox: Sandbox) -> dict[str, str]:
+    """SHOW GLOBAL VARIABLES."""
+    with sandbox.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SHOW GLOBAL VARIABLES")
+        return {name.lower(): value for name, value in cursor.fetchall()}
+
+
+def written(path: Path, text: str) -> Path:
+    """An option file that servers read."""
+    path.write_text(text)
+    path.chmod(0o644)
+    return path
+
+
+def differing(before: dict[str, str], after: dict[str, str]) -> dict[str, tuple[str, str | None]]:
+    """What a restart changed, beside what servers move by themselves."""
+    return {n: (v, after.get(n)) for n, v in before.items() if after.get(n) != v and n not in RESTLESS}
