@@ -1,0 +1,145 @@
+"""What an experiment is: variants, what it costs, and a bench on which one variant at a time is measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from advisor.exits import MycnfError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from advisor.facts.host import Host
+    from advisor.facts.probes import Metric
+    from probes.sandbox import Binary
+    from probes.stopping import Stop
+
+
+class ProbeError(MycnfError):
+    """An experiment can't be run, or broke off; the message is one line with what to do."""
+
+
+class Variant(NamedTuple):
+    """One of the things that are compared: `settings` are the options that make it, `point` its place on an axis."""
+
+    name: str
+    settings: dict[str, str]
+    point: float | None = None
+
+
+class Choice(NamedTuple):
+    """Something that the user may choose for one experiment, as `--option NAME=VALUE`.
+
+    `kind` is size, number, seconds, word, or a list of these with an s: sizes, numbers, words.
+    """
+
+    name: str
+    kind: str
+    default: str
+    words: str
+
+
+class Cost(NamedTuple):
+    """What a run takes: bytes on disk and in memory at its peak, seconds of preparation, and the things it creates."""
+
+    disk: int
+    memory: int
+    prepare: float
+    creates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do.
+
+    `seconds` is its time besides preparation and `rounds` how often each variant has its turn; `overhead` is what a
+    block takes besides measuring (a restart, a warm-up), in seconds, and `shortest` the least seconds of measuring
+    that a block makes sense with. The first of `metrics` answers the question. `limits` are sentences on what such a
+    run can't show.
+    """
+
+    variants: tuple[Variant, ...]
+    baseline: str
+    metrics: tuple[Metric, ...]
+    cost: Cost
+    seconds: float
+    rounds: int
+    overhead: float = 0.0
+    shortest: float = 0.2
+    axis: str = ""
+    driver: str = "mycnf"
+    server: str | None = None
+    parameters: dict[str, str] = field(default_factory=dict)
+    limits: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Measured(NamedTuple):
+    """What one block gave: metrics by name, and per-second values by name of the metric."""
+
+    metrics: dict[str, float]
+    series: dict[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the user asked for.
+
+    `seconds` and `rounds` are None for the plan's own; `directory` is the file system under test; `choices` are
+    the experiment's own; `force` holds the names of refusals that are overridden; equal `seed`s give equal orders.
+    """
+
+    directory: str
+    seconds: float | None = None
+    rounds: int | None = None
+    choices: dict[str, str] = field(default_factory=dict)
+    force: frozenset[str] = frozenset()
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where an experiment takes place: the host as it was read, and the server programs that may be started.
+
+    `host_id` tells this machine from others. `report` takes one line for the user while things are prepared.
+    """
+
+    host: Host
+    host_id: str
+    binaries: tuple[Binary, ...] = ()
+    report: Callable[[str], None] = print
+
+
+class Bench(Protocol):
+    """A prepared experiment."""
+
+    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+        """Measure one variant for about so long; returns early, with whatever is whole, once `stop` is set.
+
+        Raises ProbeError where it breaks off for good.
+        """
+
+    def facts(self) -> dict[str, float | str]:
+        """Single findings beside the samples, asked once after the last round."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Sentences for the reader on what happened, asked once after the last round."""
+
+
+class Experiment(Protocol):
+    """One experiment of the list; modules of this package offer one each under the name EXPERIMENT."""
+
+    name: str
+    title: str
+    question: str
+    kind: str  # host or server
+    evidence: tuple[str, ...]
+    choices: tuple[Choice, ...]
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """What a run would do and cost; touches nothing. Raises ProbeError where it refuses, with the override."""
+
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[Bench]:
+        """Make what the run needs; leaving the context removes it all, whatever happened."""

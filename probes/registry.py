@@ -1,0 +1,28 @@
+"""The list of experiments: names in the order of the list, each with the module that holds it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from probes.experiment import ProbeError
+
+if TYPE_CHECKING:
+    from probes.experiment import Experiment
+
+MODULES: dict[str, str] = {}
+
+
+def load(name: str) -> Experiment:
+    """The experiment of that name. Raises ProbeError for a name that is not on the list, with the nearest one."""
+    if name not in MODULES:
+        from advisor.meant import did_you_mean
+
+        raise ProbeError(f"there is no probe {name!r}{did_you_mean(name, MODULES, 'mycnf probe lists them')}")
+    experiment: Experiment = importlib.import_module(MODULES[name]).EXPERIMENT
+    return experiment
+
+
+def everything() -> list[Experiment]:
+    """All experiments, in the order of the list."""
+    return [load(name) for name in MODULES]

@@ -1,0 +1,169 @@
+"""Run an experiment: every variant has its turn in every round, until time is up, precise enough, or told to stop."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from advisor import __version__
+from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, ProbeResult
+from probes.experiment import ProbeError
+from probes.place import place_of
+from probes.stats import settled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from probes.experiment import Bench, Experiment, Ground, Plan, Variant, Wanted
+    from probes.stopping import Stop
+
+FEWEST = 3  # rounds before anything can be called precise
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is: `round` of `rounds` (an estimate while time decides), and the seconds that are left."""
+
+    variant: str
+    round: int
+    rounds: int
+    done: float
+    left: float
+    latest: Block | None = None
+
+
+def run(
+    experiment: Experiment,
+    ground: Ground,
+    wanted: Wanted,
+    stop: Stop,
+    watch: Callable[[Progress], None] = lambda _: None,
+) -> ProbeResult:
+    """Plan, prepare and measure, and give what was measured; whole rounds are kept when it is stopped half-way.
+
+    Raises ProbeError where it is refused, or ends before its first round is whole.
+    """
+    plan = experiment.plan(ground, wanted)
+    began = datetime.now(UTC)
+    with experiment.prepare(ground, wanted, plan, stop) as bench:
+        measuring = _Measuring(bench, plan, wanted, stop, watch)
+        measuring.go()
+        facts, notes = bench.facts(), bench.notes()
+    return ProbeResult(
+        schema=PROBE_SCHEMA,
+        tool=__version__,
+        probe=experiment.name,
+        began_at=began.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        seconds=round(measuring.elapsed(), 3),
+        ended=measuring.ended,
+        place=place_of(ground, wanted.directory),
+        metrics=plan.metrics,
+        arms=measuring.arms(),
+        baseline=plan.baseline,
+        axis=plan.axis,
+        server=plan.server,
+        driver=plan.driver,
+        parameters=plan.parameters,
+        facts=facts,
+        limits=plan.limits,
+        notes=(*plan.notes, *notes, *measuring.notes),
+        evidence=experiment.evidence,
+    )
+
+
+class _Measuring:
+    """The rounds of one run: how long each block may take is worked out anew before every round."""
+
+    def __init__(
+        self, bench: Bench, plan: Plan, wanted: Wanted, stop: Stop, watch: Callable[[Progress], None]
+    ) -> None:
+        self._bench, self._plan, self._stop, self._watch = bench, plan, stop, watch
+        self._order = random.Random(wanted.seed)  # noqa: S311 - an order, no secret
+        self._rounds = wanted.rounds or plan.rounds
+        self._free = wanted.rounds is None and wanted.seconds is None
+        self._budget = wanted.seconds or plan.seconds * self._rounds / plan.rounds
+        self._overhead = plan.overhead
+        self._blocks: dict[str, list[Block]] = {variant.name: [] for variant in plan.variants}
+        self._whole = 0
+        self._began = time.monotonic()
+        self.ended = "finished"
+        self.notes: tuple[str, ...] = ()
+
+    def elapsed(self) -> float:
+        """Seconds since the measuring began."""
+        return time.monotonic() - self._began
+
+    def arms(self) -> tuple[Arm, ...]:
+        """The variants with the blocks of the whole rounds. Raises ProbeError where no round is whole."""
+        if not self._whole:
+            raise ProbeError("it was stopped before its first round was whole, so there is nothing to keep")
+        whole = self._whole
+        return tuple(Arm(v.name, v.settings, tuple(self._blocks[v.name][:whole]), v.point) for v in self._plan.variants)
+
+    def go(self) -> None:
+        """Measure until the rounds are done, time is up, further rounds would add nothing, or the stop is said."""
+        while self._whole < self._rounds and not self._stop.is_set():
+            seconds = self._block_seconds()
+            if seconds is None:
+                self.ended = "time"
+                return
+            if not self._round(seconds):
+                break
+            self._whole += 1
+            if self._free and self._whole >= FEWEST and settled(self.arms(), self._plan.metrics[0], self._plan.baseline):
+                self.ended = "precise"
+                return
+        if self._stop.is_set():
+            self.ended = self._stop.reason or "cancelled"
+
+    def _block_seconds(self) -> float | None:
+        """Seconds that the blocks of the next round may measure for; None where no round fits any more."""
+        left = self._budget - self.elapsed()
+        variants = len(self._plan.variants)
+        least = (self._plan.shortest + self._overhead) * variants
+        if not self._whole and left < least * 0.9:
+            raise ProbeError(
+                f"{left:.0f} s are too short for {variants} variants: give at least --time {math.ceil(least)}s"
+            )
+        fitting = int(left / least + 0.1)  # a round that overruns by a tenth of itself is better than an idle end
+        if fitting < 1:
+            return None if self._whole else self._plan.shortest
+        rounds = min(self._rounds - self._whole, fitting)
+        return max(self._plan.shortest, left / (rounds * variants) - self._overhead)
+
+    def _round(self, seconds: float) -> bool:
+        """One block of each variant, in an order of its own; whether it became whole."""
+        started = time.monotonic()
+        order = list(self._plan.variants)
+        self._order.shuffle(order)
+        for place, variant in enumerate(order):
+            self._tell(variant, place)
+            try:
+                block = self._block(variant, seconds)
+            except ProbeError as error:
+                if not self._whole:
+                    raise
+                self._stop.say("broken")
+                self.notes = (f"It broke off in round {self._whole + 1}: {error}",)
+                return False
+            if self._stop.is_set():
+                return False
+            self._blocks[variant.name].append(block)
+            self._tell(variant, place + 1, block)
+        taken = (time.monotonic() - started) / len(order)
+        self._overhead = max(0.0, (self._overhead + taken - seconds) / 2 if self._whole else taken - seconds)
+        return True
+
+    def _block(self, variant: Variant, seconds: float) -> Block:
+        began = self.elapsed()
+        measured = self._bench.measure(variant, seconds, self._stop)
+        return Block(self._whole + 1, round(began, 3), round(self.elapsed() - began, 3), measured.metrics, measured.series)
+
+    def _tell(self, variant: Variant, place: int, latest: Block | None = None) -> None:
+        done = (self._whole + place / len(self._plan.variants)) / self._rounds
+        left = max(0.0, self._budget - self.elapsed())
+        self._watch(Progress(variant.name, self._whole + 1, self._rounds, min(1.0, done), left, latest))

@@ -1,0 +1,18 @@
+"""The word to stop: said by the user, a watch over another server, or a signal; the first reason stays."""
+
+from __future__ import annotations
+
+import threading
+
+
+class Stop(threading.Event):
+    """An event with a reason: cancelled (the user), neighbour (a production server suffers), or a sentence."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reason = ""
+
+    def say(self, reason: str) -> None:
+        """Ask for the end of the run."""
+        self.reason = self.reason or reason
+        self.set()
