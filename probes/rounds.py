@@ -78,9 +78,7 @@ def run(
 class _Measuring:
     """The rounds of one run: how long each block may take is worked out anew before every round."""
 
-    def __init__(
-        self, bench: Bench, plan: Plan, wanted: Wanted, stop: Stop, watch: Callable[[Progress], None]
-    ) -> None:
+    def __init__(self, bench: Bench, plan: Plan, wanted: Wanted, stop: Stop, watch: Callable[[Progress], None]) -> None:
         self._bench, self._plan, self._stop, self._watch = bench, plan, stop, watch
         self._order = random.Random(wanted.seed)  # noqa: S311 - an order, no secret
         self._rounds = wanted.rounds or plan.rounds
@@ -114,7 +112,11 @@ class _Measuring:
             if not self._round(seconds):
                 break
             self._whole += 1
-            if self._free and self._whole >= FEWEST and settled(self.arms(), self._plan.metrics[0], self._plan.baseline):
+            if (
+                self._free
+                and self._whole >= FEWEST
+                and settled(self.arms(), self._plan.metrics[0], self._plan.baseline)
+            ):
                 self.ended = "precise"
                 return
         if self._stop.is_set():
@@ -161,7 +163,9 @@ class _Measuring:
     def _block(self, variant: Variant, seconds: float) -> Block:
         began = self.elapsed()
         measured = self._bench.measure(variant, seconds, self._stop)
-        return Block(self._whole + 1, round(began, 3), round(self.elapsed() - began, 3), measured.metrics, measured.series)
+        return Block(
+            self._whole + 1, round(began, 3), round(self.elapsed() - began, 3), measured.metrics, measured.series
+        )
 
     def _tell(self, variant: Variant, place: int, latest: Block | None = None) -> None:
         done = (self._whole + place / len(self._plan.variants)) / self._rounds

@@ -119,17 +119,22 @@ def _look_up_mariadb(name: str, catalog: Catalog, *, short: bool) -> tuple[str, 
     """MariaDB reads a file in passes, each with options of its own, and a beginning is enough in each."""
     if short and SHADOWED.get(name) in catalog.options:
         return (SHADOWED[name],)
-    if name in catalog.options:
+    raw = catalog.options.get(name)
+    if raw is not None and "plugin" not in raw:
         return (name,)
     begun = catalog.begun_by(name) if short else []
-    begun = [option for option in begun if "plugin" not in catalog.options[option]] or begun
+    # The options of loaded plugins come last: even the whole name of one is a beginning of the server's own options.
+    own = [option for option in begun if "plugin" not in catalog.options[option]]
+    if raw is not None and not own:
+        return (name,)
+    begun = own or begun
     # Names that are kept for old files alone never make a beginning ambiguous.
     shown = [option for option in begun if catalog.options[option].get("shown", True)]
     early = [option for option in begun if option.startswith(EARLY)]
     engine = [option for option in shown if option.startswith("innodb")]
-    own = [option for option in engine if not _is_table(catalog.options[option])]
+    plain = [option for option in engine if not _is_table(catalog.options[option])]
     first = [option for option in TABLES if option in engine]
-    return tuple(early or own or first[:1] or engine or shown or begun)
+    return tuple(early or plain or first[:1] or engine or shown or begun)
 
 
 def _is_table(raw: dict[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from probes.sandbox.placement import help_values, placement
 ERRORS = (
     ("unknown-option", r"unknown (?:variable|option) '(?:--)?(?P<name>[^'=]*)(?:=(?P<value>.*?))?'\.?$"),
     ("ambiguous-option", r"ambiguous option '(?:--)?(?P<name>[^'=]*)(?:=(?P<value>.*?))?'"),
+    ("ambiguous-option", r"variable prefix '(?P<name>[^'=]*)(?:=(?P<value>.*?))?' is not unique"),
     ("missing-argument", r"option '(?:--)?(?P<name>[^'=]*)' requires an argument"),
     ("unexpected-argument", r"option '(?:--)?(?P<name>[^'=]*)' cannot take an argument"),
     ("invalid-value", r"Maximum value of '(?P<name>[^']*)' cannot be set"),
