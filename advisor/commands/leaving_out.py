@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.commands.looking import Looked, Plan
-    from advisor.model import Finding
+    from advisor.suppress import Suppressed
 
 
 def suppressed(looked: Sequence[Looked]) -> list[Looked]:
@@ -23,15 +23,16 @@ def suppressed(looked: Sequence[Looked]) -> list[Looked]:
     from advisor.suppress import Reading, suppress
 
     readings = [Reading(x.resolved, x.checked.target, x.checked.findings, x.ran, _silent(x.plan)) for x in looked]
-    return [_with(one, split.kept, split.hidden) for one, split in zip(looked, suppress(readings), strict=True)]
+    return [_with(one, split) for one, split in zip(looked, suppress(readings), strict=True)]
 
 
-def _with(one: Looked, kept: Sequence[Finding], hidden: tuple[Finding, ...]) -> Looked:
-    findings = tuple(by_place(kept))
+def _with(one: Looked, split: Suppressed) -> Looked:
+    findings = tuple(by_place(split.kept))
     wanted = {(f.location.path, f.location.line) for f in findings if f.location} - one.checked.sources.keys()
     lines = (((file.path, line.number), line.text) for file in one.resolved.files for line in file.lines)
     more = {place: redact.redact_text(text).text for place, text in lines if place in wanted}
-    return one.showing(findings=findings, suppressed=hidden, sources=one.checked.sources | more)
+    sources = one.checked.sources | more
+    return one.showing(findings=findings, suppressed=split.hidden, reasons=split.reasons, sources=sources)
 
 
 def _silent(plan: Plan) -> frozenset[str]:

@@ -9,8 +9,8 @@ class Checked(NamedTuple):
     """One option file, checked for one target: its findings in the order of its lines. A path of "" is a server.
 
     `sources` holds the text of each line that a finding points at, with secrets taken out, keyed by (path, line).
-    `suppressed` are the findings that a comment in the file asked to leave out, `baselined` those that a baseline
-    knows; a format that can tell of them without alarm does.
+    `suppressed` are the findings that a comment in the file asked to leave out, `reasons` what each comment says, or
+    "", and `baselined` those that a baseline knows; a format that can tell of them without alarm does.
     """
 
     path: str
@@ -19,6 +19,7 @@ class Checked(NamedTuple):
     sources: dict[tuple[str, int], str]
     suppressed: tuple[Finding, ...] = ()
     baselined: tuple[Finding, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 class Page(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor import __version__
-from advisor.redact import clean
+from advisor.redact import clean, redact_text
 from advisor.report.fingerprint import BASELINED, SHOWN, SUPPRESSED, fingerprinted
 from advisor.report.jsonform import dumps
 from advisor.report.sarifrules import descriptor, message
@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"  # the name that code scanning gives to the top of the repository
-# Said of all results or of none.
-SUPPRESSIONS: dict[str, dict[str, Any]] = {
-    SHOWN: {"suppressions": []},
-    SUPPRESSED: {"suppressions": [{"kind": "inSource"}]},
-    BASELINED: {"suppressions": [{"kind": "external"}]},
-}
+KINDS = {SUPPRESSED: "inSource", BASELINED: "external"}
 # RFC 3986's unreserved characters, and those of the others that mean nothing within a path.
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/!$&'()*+,;=@")
 
@@ -34,7 +29,8 @@ def report(files: Sequence[Checked], page: Page) -> str:
     marks = list(fingerprinted(files, page.base))
     names = {f.code: f.name for _, f, _, _ in marks}
     index = {code: i for i, code in enumerate(sorted(names))}
-    marked = any(state != SHOWN for _, _, _, state in marks)
+    marked = any(state != SHOWN for _, _, _, state in marks)  # suppressions are said of all results or of none
+    reasons = {id(f): why for c in files for f, why in zip(c.suppressed, c.reasons, strict=False)}
     run = {
         "tool": {"driver": _driver([descriptor(code, names[code]) for code in index])},
         "invocations": [_invocation(page)],
@@ -45,7 +41,8 @@ def report(files: Sequence[Checked], page: Page) -> str:
         ],
         "columnKind": "unicodeCodePoints",
         "results": [
-            _result(c, f, mark, index[f.code], page.base) | (SUPPRESSIONS[state] if marked else {})
+            _result(c, f, mark, index[f.code], page.base)
+            | ({"suppressions": _suppressions(state, reasons.get(id(f), ""))} if marked else {})
             for c, f, mark, state in marks
         ],
     }
@@ -80,6 +77,14 @@ def _result(c: Checked, f: Finding, mark: str, rule: int, base: str) -> dict[str
     if f.fix and f.location and _is_text(f.fix):
         result["fixes"] = [_fix(f.fix, f, f.location.path, base)]
     return result
+
+
+def _suppressions(state: str, reason: str) -> list[dict[str, str]]:
+    """Where the wish to leave a finding out is kept, and its reason; none for one that is shown."""
+    if state == SHOWN:
+        return []
+    justification = {"justification": clean(redact_text(reason).text)} if reason else {}
+    return [{"kind": KINDS[state], **justification}]
 
 
 def _properties(c: Checked, f: Finding) -> dict[str, Any]:

@@ -30,10 +30,14 @@ class Reading(NamedTuple):
 
 
 class Suppressed(NamedTuple):
-    """The findings of one reading: those to show, those about suppressions among them, and those that were left out."""
+    """The findings of one reading: those to show, those about suppressions among them, and those that were left out.
+
+    `reasons` has for each one that was left out what the comments say, "" where they say nothing.
+    """
 
     kept: tuple[Finding, ...]
     hidden: tuple[Finding, ...]
+    reasons: tuple[str, ...]
 
 
 def suppress(readings: "Sequence[Reading]") -> list[Suppressed]:
@@ -47,12 +51,13 @@ def suppress(readings: "Sequence[Reading]") -> list[Suppressed]:
     rules = _rules_by_word()
     comments = _comments(readings)
     asked = _asked(comments, rules)
+    said = {comment.location: comment.reason for comment in comments}
     met: set[Key] = set()
-    split = [_split(r, r.findings, asked, met) for r in readings]
+    split = [_split(r, r.findings, asked, said, met) for r in readings]
     used = {word for key in met for word in asked[key]}
     told = about(comments, readings, rules, used)
-    more = [_split(r, found, asked, met).kept for r, found in zip(readings, told, strict=True)]
-    return [Suppressed((*own.kept, *new), own.hidden) for own, new in zip(split, more, strict=True)]
+    more = [_split(r, found, asked, said, met).kept for r, found in zip(readings, told, strict=True)]
+    return [own._replace(kept=(*own.kept, *new)) for own, new in zip(split, more, strict=True)]
 
 
 def _rules_by_word() -> "dict[str, tuple[Rule, ...]]":
@@ -85,15 +90,25 @@ def _asked(comments: "Iterable[Suppression]", rules: "dict[str, tuple[Rule, ...]
 
 
 def _split(
-    reading: Reading, findings: "Iterable[Finding]", asked: "dict[Key, list[Word]]", met: set[Key]
+    reading: Reading,
+    findings: "Iterable[Finding]",
+    asked: "dict[Key, list[Word]]",
+    said: "dict[Location, str]",
+    met: set[Key],
 ) -> Suppressed:
     """The findings apart, by whether a word asks for silence; what was met on the way is noted."""
     kept: list[Finding] = []
     hidden: list[Finding] = []
+    reasons: list[str] = []
     home = reading.resolved.files[0].path if reading.resolved.files else ""
     for finding in findings:
         place = finding.location or Location(home, 0)
-        keys = {(place.path, line, finding.code) for line in (place.line, 0)} & asked.keys()
-        met |= keys
-        (hidden if keys else kept).append(finding)
-    return Suppressed(tuple(kept), tuple(hidden))
+        keys = [key for line in (place.line, 0) if (key := (place.path, line, finding.code)) in asked]
+        met.update(keys)
+        if keys:
+            hidden.append(finding)
+            given = dict.fromkeys(said[comment] for key in keys for comment, _ in asked[key])
+            reasons.append("; ".join(reason for reason in given if reason))
+        else:
+            kept.append(finding)
+    return Suppressed(tuple(kept), tuple(hidden), tuple(reasons))

@@ -31,6 +31,14 @@ def test_on_the_line_and_above(mycnf: Mycnf) -> None:
     assert (ended.code, codes(ended)) == (0, [])
 
 
+def test_the_reason_is_kept(mycnf: Mycnf) -> None:
+    """SARIF holds what was suppressed with the comments' reasons, that of the line before that of the file."""
+    text = f"# mycnf: ignore-file[BUF] a lab\n[mysqld]\nread_buffer_size = 8M # mycnf: ignore[BUF001] {WHY}\n"
+    (run,) = json.loads(mycnf("lint", *TARGET, "--format", "sarif", "-", stdin=text.encode()).out)["runs"]
+    kept = {result["ruleId"]: result["suppressions"] for result in run["results"]}
+    assert kept["BUF001"] == [{"kind": "inSource", "justification": f"{WHY}; a lab"}]
+
+
 def test_findings_about_suppressions_show_their_line(mycnf: Mycnf) -> None:
     """A misspelt code, in the text report, with the line, the place in it and what was meant."""
     ended = mycnf("lint", *TARGET, "-", stdin=f"[mysqld]\nport = 1 # mycnf: ignore[BUF01] {WHY}\n".encode())

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import urllib.parse
 from pathlib import Path
 from typing import Any
 
 import pytest
+from asking import CHECKOUT
 from jsonschema import Draft4Validator
 from nasty import NAMES, SECRET, nasty, nothing, page
 
 from advisor.model import Finding, Severity
 from advisor.optionfile import edit
 from advisor.optionfile.reader import parse
+from advisor.redact import MASK
 from advisor.report import Checked
 from advisor.report.formats import render
 from rules import all_rules
@@ -169,6 +173,37 @@ def test_suppressed_findings_are_marked() -> None:
     count = len(first.findings)
     assert kinds == [[]] * count + [["inSource"]] * count + [["external"]] * count
     assert not any("suppressions" in result for result in run_of([first])["results"])
+
+
+def test_reasons_are_justifications(sarif_validator: Draft4Validator) -> None:
+    """What a comment gives as its reason is the suppression's justification, without secrets and harmful characters."""
+    (clean,) = nothing()
+    hidden = nasty()[0].findings[:3]
+    checked = clean._replace(suppressed=hidden, reasons=("measured {0}", f"password={SECRET}\x1b", ""))
+    log = json.loads(render("sarif", [checked], page()))
+    assert not list(sarif_validator.iter_errors(log))
+    assert [result["suppressions"] for result in log["runs"][0]["results"]] == [
+        [{"kind": "inSource", "justification": "measured {0}"}],
+        [{"kind": "inSource", "justification": f"password={MASK}"}],
+        [{"kind": "inSource"}],
+    ]
+
+
+@pytest.mark.parametrize("suppressed", [False, True])
+def test_the_example_uploads_what_is_shown(suppressed: bool, tmp_path: Path) -> None:
+    """GitHub opens an alert for each result, so the example's job takes out those that were suppressed."""
+    if shutil.which("jq") is None:
+        pytest.skip("jq is not installed")
+    job = (CHECKOUT / "examples" / "github-actions.yml").read_text()
+    (line,) = re.findall(r"run: (jq .*)", job)
+    first, second, _ = nasty()
+    written = tmp_path / "mycnf.sarif"
+    written.write_text(render("sarif", [first, second] if suppressed else [first], page()))
+    subprocess.run(["sh", "-c", line], cwd=tmp_path, check=True, timeout=60)
+    (uploaded,) = re.findall(r"sarif_file: (.*)", job)
+    assert [r["message"] for r in json.loads((tmp_path / uploaded).read_text())["runs"][0]["results"]] == [
+        r["message"] for r in run_of([first])["results"]
+    ]
 
 
 def test_incomplete_runs_say_so() -> None:
