@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,9 @@ def fix(paths: Sequence[str], plans: Sequence[Plan], args: argparse.Namespace) -
     """Make the fixes of the files and say on stderr what was done; of stdin, print the text with its fixes.
 
     Gives the text that stands for stdin from now on, by its name, and whether every file could be written. Once stdin
-    was printed, reports go to stderr.
+    was printed, reports go to stderr. Raises MycnfError where the paths are those of the host, and no FILE was named.
     """
+    refuse_unnamed(paths, args)
     names, given = take_stdin(paths, args.stdin_filename)
     outcome = fix_files(names, Looks(names, plans, given), unsafe=args.unsafe_fixes, given=given)
     for change in outcome.changes:
@@ -48,6 +50,19 @@ def fix(paths: Sequence[str], plans: Sequence[Plan], args: argparse.Namespace) -
         _print(text)
         sys.stdout = sys.stderr  # stdout is for the text alone
     return given, not outcome.unwritten
+
+
+def refuse_unnamed(paths: Sequence[str], args: argparse.Namespace) -> None:
+    """Raise MycnfError where fixes are wanted and no FILE is named: the host's own files are read unasked, not written.
+
+    A server may start with the other text long after, and whoever runs mycnf in a repository meant the files there.
+    """
+    if not args.files:
+        flag = "--unsafe-fixes" if args.unsafe_fixes else "--fix"
+        raise exits.MycnfError(
+            f"{flag} writes only to files that you name: mycnf lint {flag} {' '.join(map(shlex.quote, paths))}; "
+            "with --diff it shows what it would change"
+        )
 
 
 def show_diff(paths: Sequence[str], plans: Sequence[Plan], args: argparse.Namespace) -> int:

@@ -14,6 +14,8 @@ import pytest
 from asking import CHECKOUT, Ended, Mycnf
 
 from advisor import exits
+from advisor.__main__ import main
+from advisor.commands import lint
 
 TARGET = ("--target", "mysql-8.4")
 BEFORE = "# mine\n[mysqld]\nskip-name-resolve=0\nmax_conections = 50 # many\n"
@@ -47,6 +49,20 @@ def test_fix_makes_the_safe_fixes_and_reports_the_rest(mycnf: Mycnf, file: Path)
     assert "OPT001" in ended.out
     assert "OPT006" not in ended.out
     assert ended.code == exits.FINDINGS
+
+
+@pytest.mark.parametrize("flag", ["--fix", "--unsafe-fixes"])
+def test_no_file_named(
+    flag: str, file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The host's own files are changed for nobody who didn't name them; --diff shows what would change."""
+    monkeypatch.setattr(lint, "USUAL", (str(file),))  # never the files of the machine that tests run on
+    assert main(["lint", *TARGET, flag]) == exits.USAGE
+    assert f"only to files that you name: mycnf lint {flag} {file};" in capsys.readouterr().err
+    assert file.read_text() == BEFORE
+    assert main(["lint", *TARGET, "--isolated", "--diff"]) == exits.FINDINGS
+    assert "+skip-name-resolve=ON" in capsys.readouterr().out
+    assert file.read_text() == BEFORE
 
 
 @pytest.mark.parametrize("flags", [("--unsafe-fixes",), ("--fix", "--unsafe-fixes")])
