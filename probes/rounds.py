@@ -13,6 +13,7 @@ from advisor import __version__
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, ProbeResult
 from probes.experiment import ProbeError
 from probes.place import place_of
+from probes.safety import cautions, refuse, watching
 from probes.stats import settled
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def run(
     """
     plan = experiment.plan(ground, wanted)
     began = datetime.now(UTC)
-    with experiment.prepare(ground, wanted, plan, stop) as bench:
+    refuse(ground, wanted, plan.cost)
+    with watching(stop, wanted.force), experiment.prepare(ground, wanted, plan, stop) as bench:
         measuring = _Measuring(bench, plan, wanted, stop, watch)
         measuring.go()
         facts, notes = bench.facts(), bench.notes()
@@ -70,7 +72,7 @@ def run(
         parameters=plan.parameters,
         facts=facts,
         limits=plan.limits,
-        notes=(*plan.notes, *notes, *measuring.notes),
+        notes=(*plan.notes, *notes, *measuring.notes, *cautions(ground.host)),
         evidence=experiment.evidence,
     )
 
@@ -120,7 +122,9 @@ class _Measuring:
                 self.ended = "precise"
                 return
         if self._stop.is_set():
-            self.ended = self._stop.reason or "cancelled"
+            word, _, sentence = self._stop.reason.partition(": ")
+            self.ended = word or "cancelled"
+            self.notes += (f"It was stopped: {sentence}.",) if sentence else ()
 
     def _block_seconds(self) -> float | None:
         """Seconds that the blocks of the next round may measure for; None where no round fits any more."""

@@ -6,7 +6,7 @@ import threading
 
 
 class Stop(threading.Event):
-    """An event with a reason: cancelled (the user), neighbour (a production server suffers), or a sentence."""
+    """An event with a reason: a word (cancelled, neighbour, broken), which a sentence may follow behind `: `."""
 
     def __init__(self) -> None:
         super().__init__()

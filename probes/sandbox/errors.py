@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.exits import MycnfError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LIBRARIES = {
     "libaio.so.1": "apt-get install libaio1 (RHEL: dnf install libaio)",
@@ -18,6 +21,7 @@ ERROR_LINE = re.compile(r"\[ERROR\]|^\S+: unknown |^\S+: .*error|fatal error", r
 LAST_LINES = 10
 LAST_ERRORS = 5
 APPARMOR = "/sys/module/apparmor/parameters/enabled"
+SELINUX = "/sys/fs/selinux/enforce"
 
 
 class SandboxError(MycnfError):
@@ -75,12 +79,9 @@ def explain(what: str, log: str) -> SandboxError:
     for cause in CAUSES:
         if cause.pattern.search(shown):
             return SandboxError(f"{what}: {cause.meaning}: {cause.remedy}", shown)
-    if re.search(r"Permission denied|Errcode: 13\b|OS errno 13\b", shown) and _apparmor():
-        return SandboxError(
-            f"{what}: it may not use the scratch directory, and AppArmor is on: name a directory that the server's "
-            "profile in /etc/apparmor.d allows, or put that profile into complain mode (aa-complain)",
-            shown,
-        )
+    if re.search(r"Permission denied|Errcode: 13\b|OS errno 13\b", shown):
+        for name, remedy in _confined():
+            return SandboxError(f"{what}: it may not use the scratch directory, and {name} is on: {remedy}", shown)
     return SandboxError(f"{what}: {own_words(log)}", shown)
 
 
@@ -100,9 +101,18 @@ def own_words(log: str) -> str:
     return "its log says: " + " / ".join(line[:300] for line in said) if said else "it left no message"
 
 
-def _apparmor() -> bool:
+def _confined() -> Iterator[tuple[str, str]]:
+    """What may deny a server a directory that its user may use, with the way out."""
+    if os.path.isdir("/etc/apparmor.d") and _says(APPARMOR, "Y"):
+        remedy = "name a directory that the server's profile in /etc/apparmor.d allows, or put that profile into"
+        yield "AppArmor", f"{remedy} complain mode (aa-complain)"
+    if _says(SELINUX, "1"):
+        yield "SELinux", "ausearch -m avc -ts recent shows what it denied; name a directory in /var/tmp"
+
+
+def _says(path: str, word: str) -> bool:
     try:
-        with open(APPARMOR, encoding="ascii") as answer:
-            return os.path.isdir("/etc/apparmor.d") and answer.read(1) == "Y"
+        with open(path, encoding="ascii") as answer:
+            return answer.read(1) == word
     except OSError:
         return False

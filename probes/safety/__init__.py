@@ -1,0 +1,9 @@
+"""What keeps an experiment from doing harm: refusals before it starts, and a watch over other servers while it runs."""
+
+from __future__ import annotations
+
+from probes.safety.objections import Objection, objections, refuse
+from probes.safety.warnings import cautions
+from probes.safety.watch import watching
+
+__all__ = ["Objection", "cautions", "objections", "refuse", "watching"]

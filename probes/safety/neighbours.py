@@ -1,0 +1,92 @@
+"""Other database servers on this host: who they are, how busy they are, and what they wait for."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import NamedTuple
+
+from advisor.collect.host import open_root, server_pids
+from probes.sandbox.scratch import PREFIX
+
+ASKED = ("--help", "-?", "--validate-config", "--print-defaults")  # it answers and ends, and serves nobody
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Neighbour(NamedTuple):
+    """A server that we didn't start; `datadir` is its working directory, empty where we may not see it."""
+
+    pid: int
+    name: str
+    datadir: str
+
+    def __str__(self) -> str:
+        where = f" on {self.datadir}" if self.datadir else ""
+        return f"{self.name} (process {self.pid}{where})"
+
+
+class Waits(NamedTuple):
+    """What a process waited for since it began, in seconds, over all its threads; None where the kernel doesn't tell.
+
+    `disk` is its control group's pressure, told only where the group is the server's own.
+    """
+
+    processor: float | None
+    disk: float | None
+
+
+def find_neighbours(proc: str = "/proc") -> tuple[Neighbour, ...]:
+    """The database servers on this host that are no throwaway servers of ours."""
+    found = []
+    for pid in server_pids(open_root("/")):
+        datadir = ""
+        with contextlib.suppress(OSError):
+            datadir = os.readlink(f"{proc}/{pid}/cwd")
+        words = _read(f"{proc}/{pid}/cmdline").split("\0")
+        if PREFIX not in datadir and not any(PREFIX in word or word in ASKED for word in words):
+            found.append(Neighbour(pid, os.path.basename(words[0]) or "a database server", datadir))
+    return tuple(found)
+
+
+def processor_seconds(pid: int, proc: str = "/proc") -> float | None:
+    """Processor time of a process since it began; None where it is gone."""
+    fields = _read(f"{proc}/{pid}/stat").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS if len(fields) > 12 else None  # noqa: PLR2004 - utime, stime
+
+
+def disk_bytes(pid: int, proc: str = "/proc") -> int | None:
+    """Bytes that a process read from and wrote to disks since it began; None where we may not see it."""
+    rows = dict(line.split(": ") for line in _read(f"{proc}/{pid}/io").splitlines() if ": " in line)
+    return int(rows["read_bytes"]) + int(rows["write_bytes"]) if "read_bytes" in rows else None
+
+
+def waits(pid: int, proc: str = "/proc", groups: str = "/sys/fs/cgroup") -> Waits:
+    """What a process has waited for so far."""
+    return Waits(_processor_wait(pid, proc), _disk_wait(pid, proc, groups))
+
+
+def _processor_wait(pid: int, proc: str) -> float | None:
+    try:
+        tasks = os.listdir(f"{proc}/{pid}/task")
+    except OSError:
+        return None
+    rows = (_read(f"{proc}/{pid}/task/{task}/schedstat").split() for task in tasks)
+    return sum(int(row[1]) for row in rows if len(row) > 1) / 1e9
+
+
+def _disk_wait(pid: int, proc: str, groups: str) -> float | None:
+    """The time in which some task of the server's own control group stood still for a disk."""
+    group = next((line[3:] for line in _read(f"{proc}/{pid}/cgroup").splitlines() if line.startswith("0::")), "/")
+    ours = next((line[3:] for line in _read(f"{proc}/self/cgroup").splitlines() if line.startswith("0::")), "/")
+    if group in ("/", ours):
+        return None
+    some = _read(f"{groups}{group}/io.pressure").partition("total=")[2].split()
+    return int(some[0]) / 1e6 if some else None
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as text:
+            return text.read()
+    except OSError:
+        return ""

@@ -1,0 +1,135 @@
+"""Reasons not to run an experiment now and here, each with its name, so that the user may override it."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.sizes import about
+from probes.experiment import ProbeError
+from probes.safety import thresholds as at
+from probes.safety.neighbours import disk_bytes, find_neighbours, processor_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts.host import Host
+    from probes.experiment import Cost, Ground, Wanted
+    from probes.safety.neighbours import Neighbour
+
+SYSTEM_FILES = ("ibdata1", "mysql.ibd", "aria_log_control", "auto.cnf")
+
+
+class Objection(NamedTuple):
+    """A reason: its name for `--force`, the sentence, and whether it may be overridden."""
+
+    name: str
+    words: str
+    remedy: str
+    final: bool = False
+
+    def __str__(self) -> str:
+        way = "" if self.final else f", or --force {self.name}"
+        return f"{self.words}: {self.remedy}{way}"
+
+
+def refuse(ground: Ground, wanted: Wanted, cost: Cost) -> None:
+    """Raise ProbeError with the first reason that the user has not overridden."""
+    for objection in objections(ground, wanted, cost):
+        if objection.final or objection.name not in wanted.force:
+            raise ProbeError(str(objection))
+
+
+def objections(ground: Ground, wanted: Wanted, cost: Cost) -> Iterator[Objection]:
+    """The reasons, gravest first; the last ones take a second of looking at the host."""
+    neighbours = find_neighbours()
+    yield from _data_directory(wanted.directory, neighbours)
+    yield from _full(wanted.directory, cost.disk)
+    yield from _little(ground.host, cost.memory)
+    yield from _busy(neighbours)
+
+
+def _data_directory(directory: str, neighbours: tuple[Neighbour, ...]) -> Iterator[Objection]:
+    here = os.path.realpath(directory)
+    held = {n.datadir for n in neighbours if n.datadir}
+    place = here
+    while True:
+        if place in held or any(os.path.lexists(os.path.join(place, name)) for name in SYSTEM_FILES):
+            words = f"{place} is a server's data directory, and nothing is ever made in one"
+            yield Objection("data-directory", words, "name a directory beside it with --dir", final=True)
+            return
+        if place == os.path.dirname(place):
+            return
+        place = os.path.dirname(place)
+
+
+def _full(directory: str, needed: int) -> Iterator[Objection]:
+    try:
+        room = os.statvfs(directory)
+    except OSError as error:
+        words = f"{directory} can't be used ({error.strerror})"
+        yield Objection("directory", words, "name another with --dir", final=True)
+        return
+    free, size = room.f_bavail * room.f_frsize, room.f_blocks * room.f_frsize
+    keep = max(at.FULL_ROOM, int(size * at.FULL_SHARE))
+    if free - needed < keep:
+        words = (
+            f"the file system of {directory} would be full: {about(free)} are free, this takes {about(needed)}, "
+            f"and {about(keep)} must stay free"
+        )
+        yield Objection("full", words, "free some space, or name another file system with --dir")
+
+
+def _little(host: Host, needed: int) -> Iterator[Objection]:
+    available, total = _memory(host)
+    if available is None or total is None:
+        return
+    keep = max(at.LITTLE_ROOM, int(total * at.LITTLE_SHARE))
+    if available - needed < keep:
+        words = (
+            f"there is too little memory: {about(available)} are available, this takes {about(needed)}, "
+            f"and {about(keep)} must stay available"
+        )
+        yield Objection("little", words, "stop something else, or choose smaller sizes")
+
+
+def _memory(host: Host) -> tuple[int | None, int | None]:
+    """Memory that is available to us and the whole of it, the control group's limit considered."""
+    if host.memory is None:
+        return None, None
+    available, total = host.memory.available, host.memory.total
+    group = host.cgroup
+    if group and group.limit and group.limit < total:
+        left = group.limit - (group.usage or 0)
+        return (left if available is None else min(left, available)), group.limit
+    return available, total
+
+
+def _busy(neighbours: tuple[Neighbour, ...]) -> Iterator[Objection]:
+    before = [_use(n) for n in neighbours]
+    idle, whole = _processors()
+    time.sleep(at.BUSY_SAMPLE)
+    for neighbour, (cpu, disk) in zip(neighbours, before, strict=True):
+        now_cpu, now_disk = _use(neighbour)
+        cores, rate = (now_cpu - cpu) / at.BUSY_SAMPLE, (now_disk - disk) / at.BUSY_SAMPLE
+        if cores >= at.BUSY_SERVER_CPU or rate >= at.BUSY_SERVER_IO:
+            words = f"{neighbour} is at work ({cores:.1f} processors, {about(int(rate))}/s from and to disks)"
+            yield Objection("busy", words, "run this at a quiet time")
+            return
+    idle_now, whole_now = _processors()
+    used = 1 - (idle_now - idle) / max(1, whole_now - whole)
+    if used >= at.BUSY_HOST:
+        words = f"this host is busy: {used:.0%} of its processor time is in use, and results would tell of that"
+        yield Objection("busy", words, "run this at a quiet time")
+
+
+def _use(neighbour: Neighbour) -> tuple[float, int]:
+    return processor_seconds(neighbour.pid) or 0.0, disk_bytes(neighbour.pid) or 0
+
+
+def _processors() -> tuple[int, int]:
+    """Idle ticks (waiting for disks included) and all ticks of the host's processors."""
+    with open("/proc/stat", encoding="ascii") as text:
+        ticks = [int(word) for word in text.readline().split()[1:9]]
+    return ticks[3] + ticks[4], sum(ticks)

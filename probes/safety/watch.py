@@ -1,0 +1,119 @@
+"""Watch the other servers of this host while an experiment runs, and stop it when they begin to suffer."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from probes.safety import thresholds as at
+from probes.safety.neighbours import find_neighbours, waits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from probes.safety.neighbours import Neighbour
+    from probes.stopping import Stop
+
+    Ask = Callable[[], float | None]
+
+
+class Look(NamedTuple):
+    """One look at a server: seconds of waiting for processors and for disks in a second, and to get an answer."""
+
+    processor: float | None
+    disk: float | None
+    answer: float | None
+
+
+@contextlib.contextmanager
+def watching(
+    stop: Stop, force: frozenset[str] = frozenset(), ask: Callable[[Neighbour], Ask | None] | None = None
+) -> Iterator[tuple[Neighbour, ...]]:
+    """Watch every other server of this host for as long as the context lasts; gives the servers that are watched.
+
+    First it looks at them as they are without us, which takes two and a half seconds where there are any. `ask` may
+    give a function that asks one of them something small and returns the seconds until its answer. With "neighbour"
+    in `force` nothing is watched.
+    """
+    found = () if "neighbour" in force else find_neighbours()
+    if not found:
+        yield ()
+        return
+    watches = [_Watch(neighbour, ask(neighbour) if ask else None) for neighbour in found]
+    for _ in range(at.BASELINE_LOOKS):
+        time.sleep(at.WATCH_EVERY)
+        for watch in watches:
+            watch.learn()
+    over = threading.Event()
+    thread = threading.Thread(target=_keep_looking, args=(watches, stop, over), name="mycnf-watch", daemon=True)
+    thread.start()
+    try:
+        yield found
+    finally:
+        over.set()
+        thread.join()
+
+
+def _keep_looking(watches: list[_Watch], stop: Stop, over: threading.Event) -> None:
+    while not over.wait(at.WATCH_EVERY) and not stop.is_set():
+        for watch in watches:
+            suffering = watch.look()
+            if suffering:
+                stop.say(f"neighbour: {watch.neighbour} {suffering}")
+                return
+
+
+class _Watch:
+    """One server: what it was like without us, and its last looks."""
+
+    def __init__(self, neighbour: Neighbour, ask: Ask | None) -> None:
+        self.neighbour = neighbour
+        self._ask = ask
+        self._before = (time.monotonic(), waits(neighbour.pid))
+        self._alone: list[Look] = []
+        self._latest: deque[Look] = deque(maxlen=at.WORSE_LOOKS)
+
+    def learn(self) -> None:
+        """One look at what it is like without us."""
+        self._alone.append(self._see())
+
+    def look(self) -> str:
+        """One look while we are at work; in what way it suffers, in words, or nothing."""
+        self._latest.append(self._see())
+        return judge(self._alone, list(self._latest)) if len(self._latest) == at.WORSE_LOOKS else ""
+
+    def _see(self) -> Look:
+        then, waited = self._before
+        now, waits_now = time.monotonic(), waits(self.neighbour.pid)
+        self._before = now, waits_now
+        passed = max(1e-3, now - then)
+        return Look(
+            _rate(waited.processor, waits_now.processor, passed),
+            _rate(waited.disk, waits_now.disk, passed),
+            self._ask() if self._ask else None,
+        )
+
+
+def judge(alone: list[Look], latest: list[Look]) -> str:
+    """In what way every one of the latest looks is worse than what was usual before; nothing where none is."""
+    for field, least, words in (
+        ("answer", at.WORSE_ANSWER, "answers {times:.0f} times slower than before"),
+        ("processor", at.WORSE_WAIT, "waits for a processor {now:.1f} s a second, {before:.1f} before"),
+        ("disk", at.WORSE_WAIT, "waits for its disk {now:.1f} s a second, {before:.1f} before"),
+    ):
+        usual = [value for look in alone if (value := getattr(look, field)) is not None]
+        seen = [value for look in latest if (value := getattr(look, field)) is not None]
+        if not usual or len(seen) < len(latest):
+            continue
+        before, best = statistics.median(usual), min(seen)
+        if best > before * at.WORSE_TIMES and best > before + least:
+            return words.format(times=best / max(before, 1e-6), now=best, before=before)
+    return ""
+
+
+def _rate(then: float | None, now: float | None, passed: float) -> float | None:
+    return None if then is None or now is None else max(0.0, now - then) / passed

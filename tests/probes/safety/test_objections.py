@@ -1,0 +1,92 @@
+"""An experiment that would do harm, or tell of others, is refused by name, with the way out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from advisor.facts.host import Cgroup, Host, Memory
+from probes.experiment import Cost, Ground, ProbeError, Wanted
+from probes.safety import objections, refuse
+from probes.safety import thresholds as at
+
+GIB = 1 << 30
+NOTHING = Cost(0, 0, 0.0, ())
+
+
+def names(directory: Path, cost: Cost = NOTHING, host: Host | None = None) -> dict[str, str]:
+    """The objections to a run, the host's own busyness aside."""
+    found = objections(Ground(host or Host(), "here"), Wanted(str(directory)), cost)
+    return {o.name: str(o) for o in found if o.name != "busy"}
+
+
+def test_an_idle_directory_is_no_objection(tmp_path: Path) -> None:
+    """Nothing stands against a run that takes nothing."""
+    assert names(tmp_path) == {}
+
+
+def test_a_full_file_system_is_named_with_what_must_stay(tmp_path: Path) -> None:
+    """A run that would leave less than the named room is refused; one that leaves it isn't."""
+    disk = shutil.disk_usage(tmp_path)
+    keep = max(at.FULL_ROOM, int(disk.total * at.FULL_SHARE))
+    words = names(tmp_path, Cost(disk.free - keep + GIB, 0, 0, ()))["full"]
+    assert "--force full" in words
+    assert "--dir" in words
+    if disk.free - keep > GIB:
+        assert names(tmp_path, Cost(disk.free - keep - GIB, 0, 0, ())) == {}
+
+
+def test_a_directory_that_is_not_there_can_not_be_forced(tmp_path: Path) -> None:
+    """No override makes a missing directory."""
+    with pytest.raises(ProbeError, match="can't be used") as refused:
+        refuse(Ground(Host(), "here"), Wanted(str(tmp_path / "none"), force=frozenset({"directory"})), NOTHING)
+    assert "--force" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "needed", "little"),
+    [
+        (Host(memory=Memory(total=8 * GIB, available=4 * GIB)), 3 * GIB, False),
+        (Host(memory=Memory(total=8 * GIB, available=4 * GIB)), 3 * GIB + GIB // 2, True),
+        (Host(memory=Memory(total=8 * GIB)), 7 * GIB, False),  # the kernel doesn't tell: no claim
+        (Host(memory=Memory(8 * GIB, 6 * GIB), cgroup=Cgroup(2, "/x", limit=2 * GIB, usage=GIB)), GIB, True),
+        (Host(memory=Memory(8 * GIB, 6 * GIB), cgroup=Cgroup(2, "/x", limit=2 * GIB, usage=0)), GIB, False),
+        (Host(memory=Memory(8 * GIB, 6 * GIB), cgroup=Cgroup(2, "/x", limit=64 * GIB, usage=GIB)), GIB, False),
+    ],
+)
+def test_too_little_memory_counts_the_control_group(tmp_path: Path, host: Host, needed: int, little: bool) -> None:
+    """What the smaller of machine and control group leaves decides."""
+    assert ("little" in names(tmp_path, Cost(0, needed, 0, ()), host)) is little
+
+
+@pytest.mark.parametrize("mark", ["ibdata1", "mysql.ibd", "aria_log_control", "auto.cnf"])
+def test_nothing_is_made_in_a_data_directory(tmp_path: Path, mark: str) -> None:
+    """Neither in one that no server serves just now, nor in a folder of it, and no override helps."""
+    (tmp_path / mark).touch()
+    inside = tmp_path / "schema"
+    inside.mkdir()
+    for directory in (tmp_path, inside):
+        assert "--force" not in names(directory)["data-directory"]
+        with pytest.raises(ProbeError, match="data directory"):
+            refuse(Ground(Host(), "here"), Wanted(str(directory), force=frozenset({"data-directory"})), NOTHING)
+
+
+def test_a_link_into_a_data_directory_leads_nowhere_else(tmp_path: Path) -> None:
+    """The directory counts, not the way to it."""
+    data, link = tmp_path / "data", tmp_path / "link"
+    data.mkdir()
+    (data / "ibdata1").touch()
+    link.symlink_to(data)
+    assert "data-directory" in names(link)
+
+
+def test_an_override_lets_the_run_through(tmp_path: Path) -> None:
+    """What may be overridden is, under its name alone."""
+    cost = Cost(1 << 60, 0, 0, ())
+    with pytest.raises(ProbeError, match="full"):
+        refuse(Ground(Host(), "here"), Wanted(str(tmp_path), force=frozenset({"little", "busy"})), cost)
+    refuse(Ground(Host(), "here"), Wanted(str(tmp_path), force=frozenset({"full", "busy"})), cost)
+    assert os.listdir(tmp_path) == []
