@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-from contextlib import suppress
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from advisor.exits import MycnfError
 from advisor.facts import SCHEMA, Facts
+from advisor.privatefile import replace_private
 from advisor.redact import clean
 
 LARGEST = 256 << 20  # bytes: a busy server's facts take less than one megabyte
@@ -28,14 +27,9 @@ def save(facts: Facts, path: str) -> None:
         raise SnapshotError(f"{path} is no regular file and won't be replaced; give a file with -o")
     # ASCII alone: names and values in any encoding survive as escapes, which JSON's own UTF-8 would not let through.
     text = json.dumps(_FACTS.dump_python(facts, mode="json"), ensure_ascii=True, indent=1) + "\n"
-    beside = f"{path}.{secrets.token_hex(4)}.part"
     try:
-        _write(beside, text.encode("ascii"))
-        os.replace(beside, path)
-        _sync(os.path.dirname(os.path.abspath(path)))
+        replace_private(path, text.encode("ascii"))
     except OSError as error:
-        with suppress(OSError):
-            os.unlink(beside)
         raise SnapshotError(f"{path} can't be written ({error.strerror}); give another place with -o") from error
 
 
@@ -56,21 +50,6 @@ def load(path: str) -> Facts:
         first = error.errors()[0]
         where = clean(".".join(str(part) for part in first["loc"]))[:100]
         raise SnapshotError(f"{path} is a damaged snapshot at {where!r} ({first['msg']}); collect it again") from error
-
-
-def _write(path: str, data: bytes) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(folder: str) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _read(path: str) -> bytes:

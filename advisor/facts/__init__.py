@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 from advisor.facts.files import FileCopy, Files, PersistedOption
 from advisor.facts.host import Host
+from advisor.facts.probes import ProbeResult
 from advisor.facts.server import DataSizes, Link, Plugin, Replication, Server, VariableOrigin
 from advisor.facts.service import Service
 from advisor.facts.workload import Sample, Workload
 
-SCHEMA = "1.0"
+SCHEMA = "1.1"
 
 __all__ = [
     "SCHEMA",
@@ -22,6 +23,7 @@ __all__ = [
     "Link",
     "PersistedOption",
     "Plugin",
+    "ProbeResult",
     "Replication",
     "Sample",
     "Server",
@@ -45,7 +47,8 @@ class Facts:
     """Everything that one audit saw; `TypeAdapter(Facts)` is the schema of a snapshot.
 
     `taken_at` is UTC in ISO 8601; `lost` says how the connection ended where it broke on the way; `statements` counts
-    what was sent, the driver included, and `seconds` is the time spent besides the window.
+    what was sent, the driver included, and `seconds` is the time spent besides the window. `probes` are the latest
+    results of experiments on this host, one of each kind.
     """
 
     schema: str
@@ -60,6 +63,7 @@ class Facts:
     statements: int = 0
     seconds: float = 0.0
     service: Service | None = None
+    probes: tuple[ProbeResult, ...] = ()
 
     def why_not(self, part: str) -> str:
         """Why a part is missing, for a rule that is skipped over it."""

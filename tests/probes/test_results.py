@@ -1,0 +1,201 @@
+"""Kept results come back whole, are private, and whatever else lies beside them is named and passed over."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
+from probes import results
+from probes.experiment import ProbeError
+from probes.hostid import host_id
+from probes.results import Shelf, differs, find, keep, latest, merged, of_host, read, shelf
+
+HERE = Place("here", "A CPU", 2, 8 << 30, "6.1", "/srv/db", "ext4", "vda")
+
+
+def result(began: str = "2026-11-21T04:00:00Z", rounds: int = 2, **changes: object) -> ProbeResult:
+    """A small invented result of two variants."""
+    blocks = tuple(Block(n, n * 2.0, 1.0, {"rate": 100.0 + n}, {"rate": (1.0, 2.0)}) for n in range(1, rounds + 1))
+    arms = (Arm("128K", {"read_buffer_size": "128K"}, blocks, 131072.0), Arm("8M", {"read_buffer_size": "8M"}, blocks))
+    made = ProbeResult(
+        PROBE_SCHEMA, "0", "read-buffer", began, 4.0, "finished", HERE, (Metric("rate", "MB/s"),), arms, "128K",
+        server="mysql-8.0.45", parameters={"readers": "1"}, facts={"size": 1.5, "word": "x"}, limits=("a",), notes=("n",),
+    )  # fmt: skip
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A state directory of the test's own; the folder of results in it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state" / "mycnf" / "probes"
+
+
+def test_a_result_comes_back_whole(state: Path) -> None:
+    """What is kept is read again as it was, from a file of mode 0600 in a folder of mode 0700."""
+    before = os.umask(0)
+    try:
+        path = keep(result())
+    finally:
+        os.umask(before)
+    assert read(path) == result()
+    assert [k.result for k in shelf().kept] == [result()]
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    assert stat.S_IMODE(state.stat().st_mode) == 0o700
+    assert os.listdir(state) == [os.path.basename(path)]
+
+
+def test_a_folder_open_to_others_is_closed(state: Path) -> None:
+    """A folder that others could look into is closed before anything is kept there."""
+    state.mkdir(parents=True)
+    state.chmod(0o755)
+    keep(result())
+    assert stat.S_IMODE(state.stat().st_mode) == 0o700
+
+
+def test_a_relative_state_home_is_passed_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As the standard for these directories wants it, only an absolute one counts."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for value in ("", "state", "./state"):
+        monkeypatch.setenv("XDG_STATE_HOME", value)
+        assert results.folder() == f"{tmp_path}/.local/state/mycnf/probes"
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The line names the folder and what to set."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    with pytest.raises(ProbeError, match=r"^results can't be kept in [^\n]*file/mycnf/probes .*XDG_STATE_HOME[^\n]*$"):
+        keep(result())
+    assert shelf() == Shelf((), ())
+
+
+DAMAGED = {
+    "empty": b"",
+    "cut off": b'{"schema": "1.0", "tool": ',
+    "no object": b"[1]",
+    "no schema": b"{}",
+    "a snapshot": b'{"schema": "1.0", "server": {}}',
+    "another major": b'{"schema": "2.0"}',
+    "deep": b"[" * 100_000,
+    "binary": bytes(range(256)),
+}
+
+
+@pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)
+def test_what_is_no_result_is_named_and_passed_over(state: Path, data: bytes) -> None:
+    """A damaged file costs one line with its name, and the results beside it are read."""
+    keep(result())
+    (state / "other.json").write_bytes(data)
+    found = shelf()
+    assert [k.result for k in found.kept] == [result()]
+    assert len(found.damaged) == 1
+    assert str(state / "other.json") in found.damaged[0]
+    assert "\n" not in found.damaged[0]
+
+
+def test_folders_and_fifos_are_not_opened(state: Path) -> None:
+    """What is no regular file is left alone, without waiting for somebody to write into it."""
+    keep(result())
+    (state / "folder.json").mkdir()
+    os.mkfifo(state / "fifo.json")
+    assert len(shelf().kept) == 1
+
+
+def test_fields_of_a_newer_minor_schema_are_passed_over() -> None:
+    """A newer mycnf's additions don't keep this one from reading what it knows."""
+    path = Path(keep(result()))
+    fields = json.loads(path.read_text())
+    fields |= {"schema": "1.9", "new": [1]}
+    fields["place"]["also_new"] = 1
+    path.write_text(json.dumps(fields))
+    assert read(str(path)) == result(schema="1.9")
+
+
+def test_the_newest_come_first_and_are_found_by_name() -> None:
+    """A probe's name finds its newest result, an id exactly one."""
+    for day in (19, 21, 20):
+        keep(result(f"2026-11-{day}T04:00:00Z"))
+    kept = shelf().kept
+    assert [k.result.began_at[8:10] for k in kept] == ["21", "20", "19"]
+    assert find(kept, "read-buffer") == kept[0]
+    assert find(kept, kept[2].id) == kept[2]
+    assert find(kept, "fsync") is None
+
+
+def test_rules_get_the_latest_of_this_host_alone() -> None:
+    """Another host's results don't count, nor do older ones of the same kind; another server's are another kind."""
+    keep(result("2026-11-19T04:00:00Z"))
+    keep(result("2026-11-20T04:00:00Z"))
+    keep(result("2026-11-18T04:00:00Z", server="mariadb-10.11.19"))
+    keep(result("2026-11-21T04:00:00Z", place=replace(HERE, host="elsewhere")))
+    found = latest(shelf(), "here")
+    assert [(r.began_at[8:10], r.server) for r in found] == [("20", "mysql-8.0.45"), ("18", "mariadb-10.11.19")]
+
+
+def test_a_host_without_an_identity_has_no_results() -> None:
+    """Two hosts that can't be told from each other don't share what they measured."""
+    keep(result(place=replace(HERE, host="unknown")))
+    assert of_host(shelf().kept, "unknown") == []
+
+
+def test_two_runs_become_one() -> None:
+    """The later run's rounds follow the earlier one's, in number and in time, and the notes say so once."""
+    one = merged(result(rounds=2), result("2026-11-22T04:00:00Z", rounds=3, seconds=6.0, notes=("m",)))
+    assert one.rounds == 5
+    assert [b.round for b in one.arms[0].blocks] == [1, 2, 3, 4, 5]
+    assert [b.began for b in one.arms[0].blocks] == [2.0, 4.0, 6.0, 8.0, 10.0]
+    assert one.began_at == "2026-11-21T04:00:00Z"
+    assert one.seconds == 10.0
+    again = merged(one, result("2026-11-23T04:00:00Z", rounds=1))
+    assert again.rounds == 6
+    assert [n for n in again.notes if "several runs" in n] == [
+        "Measured in several runs; the last one began 2026-11-23T04:00:00Z."
+    ]
+
+
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"probe": "commit"}, "the experiment"),
+    ({"server": "mysql-9.7.4"}, "the server"),
+    ({"driver": "sysbench"}, "who makes the load"),
+    ({"parameters": {"readers": "4"}}, "the parameters"),
+    ({"baseline": "8M"}, "the baseline"),
+    ({"place": replace(HERE, host="x")}, "the host"),
+    ({"place": replace(HERE, path="/tmp")}, "the directory"),
+    ({"metrics": (Metric("rate", "rows/s"),)}, "what is measured"),
+    ({"arms": ()}, "the variants"),
+])  # fmt: skip
+def test_runs_that_differ_stay_apart(changes: dict[str, object], words: str) -> None:
+    """What can't be one longer run is refused, with what changed."""
+    assert differs(result(), result(**changes)) == words
+    with pytest.raises(ProbeError, match=f"{words} changed"):
+        merged(result(), result(**changes))
+    assert differs(result(), result(rounds=9, seconds=1.0, tool="2")) == ""
+
+
+def test_a_host_is_told_by_a_hash(tmp_path: Path) -> None:
+    """The id is stable, holds neither the machine's id nor its name, and differs between machines."""
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_text("0123456789abcdef0123456789abcdef\n")
+    other.write_text("f123456789abcdef0123456789abcdef\n")
+    told = host_id(str(tmp_path), str(one))
+    assert told == host_id("/nowhere", str(one))
+    assert told != host_id(str(tmp_path), str(other))
+    assert len(told) == 16
+    assert told not in one.read_text()
+
+
+@pytest.mark.parametrize("text", ["", "uninitialized\n"])
+def test_a_host_without_machine_id_gets_a_number_of_its_own(tmp_path: Path, text: str) -> None:
+    """It is made once, kept privately, and where it can't be kept nothing is told."""
+    (tmp_path / "machine-id").write_text(text)
+    told = host_id(str(tmp_path), str(tmp_path / "machine-id"))
+    assert told == host_id(str(tmp_path), str(tmp_path / "missing")) != "unknown"
+    assert stat.S_IMODE((tmp_path / "host-id").stat().st_mode) == 0o600
+    assert host_id(str(tmp_path / "nowhere"), str(tmp_path / "missing")) == "unknown"
