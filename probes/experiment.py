@@ -104,12 +104,14 @@ class Ground:
     """Where an experiment takes place: the host as it was read, and the server programs that may be started.
 
     `host_id` tells this machine from others. `report` takes one line for the user while things are prepared.
+    `templates` is a folder of initialised data directories to copy from, None to initialise each anew.
     """
 
     host: Host
     host_id: str
     binaries: tuple[Binary, ...] = ()
     report: Callable[[str], None] = print
+    templates: str | None = None
 
 
 class Bench(Protocol):

@@ -37,10 +37,11 @@ PREFACE = (
 )
 
 
-def initialise(binary: Binary, datadir: str, room: str) -> None:
+def initialise(binary: Binary, datadir: str, room: str, initial: tuple[str, ...] = ()) -> None:
     """Let the server fill an empty data directory; its root account has no password.
 
-    `room` is a scratch directory for what is only needed meanwhile. Raises SandboxError with the server's own words.
+    `room` is a scratch directory for what is only needed meanwhile, `initial` are options that shape the data files,
+    such as a page size. Raises SandboxError with the server's own words.
     """
     log, feed = os.path.join(room, "initialise.log"), os.devnull
     how = "--initialize-insecure"
@@ -48,7 +49,7 @@ def initialise(binary: Binary, datadir: str, room: str) -> None:
         feed, how = os.path.join(room, "bootstrap.sql"), "--bootstrap"
         with open(feed, "wb") as script:
             script.write(_bootstrap(share_folder(binary)))
-    command = [binary.program, "--no-defaults", *placement(binary), *as_user(), f"--datadir={datadir}", how]
+    command = [binary.program, "--no-defaults", *placement(binary), *as_user(), f"--datadir={datadir}", *initial, how]
     process = spawn(command, log=log, temporary=room, feed=feed)
     try:
         code = process.wait(TIMEOUT)
@@ -61,27 +62,31 @@ def initialise(binary: Binary, datadir: str, room: str) -> None:
             raise explain(f"{binary.name} doesn't initialise its data directory (exit code {code})", words.read())
 
 
-def copy_template(binary: Binary, templates: str, datadir: str) -> None:
+def copy_template(binary: Binary, templates: str, datadir: str, initial: tuple[str, ...] = ()) -> None:
     """Fill `datadir` from the template of this very binary below `templates`, made there when it is new.
+
+    Each set of `initial` options has a template of its own, in a folder that is named for them.
 
     A template is never started itself, and holds no server UUID: each copy makes its own.
     """
+    if initial:
+        templates = os.path.join(templates, "".join(initial).strip("-").replace(os.sep, "_"))
     os.makedirs(templates, mode=0o700, exist_ok=True)
     template = os.path.join(templates, f"{binary.name.replace(os.sep, '_')}-{_fingerprint(binary)}")
     with _lock(template + ".lock"):
         if not os.path.isdir(template):
-            _make_template(binary, template)
+            _make_template(binary, template, initial)
     _copy(template, datadir)
 
 
-def _make_template(binary: Binary, template: str) -> None:
+def _make_template(binary: Binary, template: str, initial: tuple[str, ...]) -> None:
     beside = template + ".new"
     shutil.rmtree(beside, ignore_errors=True)  # a killed maker's; the lock is ours now
     fresh, sparse, room = (os.path.join(beside, part) for part in ("fresh", "sparse", "room"))
     try:
         for folder in (beside, fresh, sparse, room):
             os.mkdir(folder, 0o700)
-        initialise(binary, fresh, room)
+        initialise(binary, fresh, room, initial)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(fresh, "auto.cnf"))
         _copy(fresh, sparse)

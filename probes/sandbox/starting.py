@@ -30,6 +30,7 @@ def start(
     base: str | os.PathLike[str] | None = None,
     option_file: str | os.PathLike[str] | None = None,
     arguments: Iterable[str] = (),
+    initial: Iterable[str] = (),
     tcp: bool = False,
     small: bool = False,
     templates: str | os.PathLike[str] | None = None,
@@ -38,21 +39,24 @@ def start(
     """Start a server on a scratch directory in `base` and return it when it takes connections.
 
     Without further words it is an untouched default server that listens on its socket alone. `arguments` come last
-    on its command line. Without an option file MySQL passes over its persisted options too (`SET PERSIST`); an empty
-    file makes it read them. `tcp` opens a free port of 127.0.0.1. `small` bounds its memory. `templates` is a
-    directory in which an initialised data directory is kept and copied from, which is faster than initialising anew.
+    on its command line, after `initial`, with which the data directory is made too (a page size). Without an option
+    file MySQL passes over its persisted options too (`SET PERSIST`); an empty file makes it read them. `tcp` opens a
+    free port of 127.0.0.1. `small` bounds its memory. `templates` is a directory in which an initialised data
+    directory is kept and copied from, which is faster than initialising anew.
     Raises SandboxError, and then nothing is left behind.
     """
     for place in {SHORT, default_base(), os.fspath(base or default_base())}:
         sweep(place)
     file = None if option_file is None else os.path.abspath(os.fspath(option_file))
     scratch = Scratch(base)
-    sandbox = Sandbox(binary, scratch, free_port() if tcp else None, file, (*(SMALL if small else ()), *arguments))
+    shaping = tuple(initial)
+    given = (*(SMALL if small else ()), *shaping, *arguments)
+    sandbox = Sandbox(binary, scratch, free_port() if tcp else None, file, given)
     try:
         if templates is None:
-            initialise(binary, sandbox.datadir, scratch.file("tmp"))
+            initialise(binary, sandbox.datadir, scratch.file("tmp"), shaping)
         else:
-            copy_template(binary, os.fspath(templates), sandbox.datadir)
+            copy_template(binary, os.fspath(templates), sandbox.datadir, shaping)
         sandbox.restart(timeout=timeout)
     except BaseException:
         sandbox.close()

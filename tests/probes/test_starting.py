@@ -10,7 +10,8 @@ import pytest
 from running import alive, first_row
 from servers_plugin import Server, Start
 
-from probes.sandbox import Sandbox
+from probes.sandbox import Binary, Sandbox
+from probes.sandbox import start as start_sandbox
 
 
 @pytest.mark.servers("all")
@@ -135,3 +136,14 @@ def test_the_kernel_takes_it_first(server: Server) -> None:
     """Short of memory, the kernel is to take a throwaway server before anything else of this user's."""
     score = Path(f"/proc/{server('mariadb-10.11').pid}/oom_score_adj").read_text(encoding="ascii")
     assert int(score) > int(Path("/proc/self/oom_score_adj").read_text(encoding="ascii"))
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
+def test_data_files_take_the_shape_asked_for(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """A page size reaches the data files, from a template and made anew, and the plain template stays as it is."""
+    small_pages = ["--innodb-page-size=4096"]
+    for where in (templates, None):
+        with start_sandbox(binary, base=tmp_path, initial=small_pages, small=True, templates=where) as sandbox:
+            assert first_row(sandbox, "SELECT @@innodb_page_size") == (4096,)
+    with start_sandbox(binary, base=tmp_path, small=True, templates=templates) as sandbox:
+        assert first_row(sandbox, "SELECT @@innodb_page_size") == (16384,)
