@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -43,18 +43,33 @@ def run(
     wanted: Wanted,
     stop: Stop,
     watch: Callable[[Progress], None] = lambda _: None,
+    *,
+    keep: Callable[[ProbeResult], None] = lambda _: None,
 ) -> ProbeResult:
     """Plan, prepare and measure, and give what was measured; whole rounds are kept when it is stopped half-way.
 
+    `keep` is given what there is after each whole round, should the run end by force before its time.
     Raises ProbeError where it is refused, or ends before its first round is whole.
     """
     plan = experiment.plan(ground, wanted)
     began = datetime.now(UTC)
     refuse(ground, wanted, plan.cost)
+
+    def so_far(measuring: _Measuring) -> ProbeResult:
+        return _result(experiment, ground, wanted, measuring, began=began)
+
     with watching(stop, wanted.force), experiment.prepare(ground, wanted, plan, stop) as bench:
-        measuring = _Measuring(bench, plan, wanted, stop, watch)
+        measuring = _Measuring(bench, plan, wanted, stop, watch=watch, keep=lambda it: keep(so_far(it)))
         measuring.go()
-        facts, notes = bench.facts(), bench.notes()
+        result = so_far(measuring)
+        facts, notes = _told(bench)
+    return replace(result, facts=facts, notes=(*result.notes, *notes))
+
+
+def _result(
+    experiment: Experiment, ground: Ground, wanted: Wanted, measuring: _Measuring, *, began: datetime
+) -> ProbeResult:
+    plan = measuring.plan
     return ProbeResult(
         schema=PROBE_SCHEMA,
         tool=__version__,
@@ -70,18 +85,34 @@ def run(
         server=plan.server,
         driver=plan.driver,
         parameters=plan.parameters,
-        facts=facts,
         limits=plan.limits,
-        notes=(*plan.notes, *notes, *measuring.notes, *cautions(ground.host)),
+        notes=(*plan.notes, *measuring.notes, *cautions(ground.host)),
         evidence=experiment.evidence,
     )
+
+
+def _told(bench: Bench) -> tuple[dict[str, float | str], tuple[str, ...]]:
+    """What the bench adds to the samples; one that broke may have nothing more to say, and the samples stay."""
+    try:
+        return bench.facts(), bench.notes()
+    except ProbeError as error:
+        return {}, (f"Nothing was found out beside the samples: {error}",)
 
 
 class _Measuring:
     """The rounds of one run: how long each block may take is worked out anew before every round."""
 
-    def __init__(self, bench: Bench, plan: Plan, wanted: Wanted, stop: Stop, watch: Callable[[Progress], None]) -> None:
-        self._bench, self._plan, self._stop, self._watch = bench, plan, stop, watch
+    def __init__(
+        self,
+        bench: Bench,
+        plan: Plan,
+        wanted: Wanted,
+        stop: Stop,
+        *,
+        watch: Callable[[Progress], None],
+        keep: Callable[[_Measuring], None],
+    ) -> None:
+        self._bench, self.plan, self._stop, self._watch, self._keep = bench, plan, stop, watch, keep
         self._order = random.Random(wanted.seed)  # noqa: S311 - an order, no secret
         self._rounds = wanted.rounds or plan.rounds
         self._free = wanted.rounds is None and wanted.seconds is None
@@ -102,7 +133,7 @@ class _Measuring:
         if not self._whole:
             raise ProbeError("it was stopped before its first round was whole, so there is nothing to keep")
         whole = self._whole
-        return tuple(Arm(v.name, v.settings, tuple(self._blocks[v.name][:whole]), v.point) for v in self._plan.variants)
+        return tuple(Arm(v.name, v.settings, tuple(self._blocks[v.name][:whole]), v.point) for v in self.plan.variants)
 
     def go(self) -> None:
         """Measure until the rounds are done, time is up, further rounds would add nothing, or the stop is said."""
@@ -114,11 +145,8 @@ class _Measuring:
             if not self._round(seconds):
                 break
             self._whole += 1
-            if (
-                self._free
-                and self._whole >= FEWEST
-                and settled(self.arms(), self._plan.metrics[0], self._plan.baseline)
-            ):
+            self._keep(self)
+            if self._free and self._whole >= FEWEST and settled(self.arms(), self.plan.metrics[0], self.plan.baseline):
                 self.ended = "precise"
                 return
         if self._stop.is_set():
@@ -129,22 +157,22 @@ class _Measuring:
     def _block_seconds(self) -> float | None:
         """Seconds that the blocks of the next round may measure for; None where no round fits any more."""
         left = self._budget - self.elapsed()
-        variants = len(self._plan.variants)
-        least = (self._plan.shortest + self._overhead) * variants
+        variants = len(self.plan.variants)
+        least = (self.plan.shortest + self._overhead) * variants
         if not self._whole and left < least * 0.9:
             raise ProbeError(
                 f"{left:.0f} s are too short for {variants} variants: give at least --time {math.ceil(least)}s"
             )
         fitting = int(left / least + 0.1)  # a round that overruns by a tenth of itself is better than an idle end
         if fitting < 1:
-            return None if self._whole else self._plan.shortest
+            return None if self._whole else self.plan.shortest
         rounds = min(self._rounds - self._whole, fitting)
-        return max(self._plan.shortest, left / (rounds * variants) - self._overhead)
+        return max(self.plan.shortest, left / (rounds * variants) - self._overhead)
 
     def _round(self, seconds: float) -> bool:
         """One block of each variant, in an order of its own; whether it became whole."""
         started = time.monotonic()
-        order = list(self._plan.variants)
+        order = list(self.plan.variants)
         self._order.shuffle(order)
         for place, variant in enumerate(order):
             self._tell(variant, place)
@@ -172,6 +200,6 @@ class _Measuring:
         )
 
     def _tell(self, variant: Variant, place: int, latest: Block | None = None) -> None:
-        done = (self._whole + place / len(self._plan.variants)) / self._rounds
+        done = (self._whole + place / len(self.plan.variants)) / self._rounds
         left = max(0.0, self._budget - self.elapsed())
         self._watch(Progress(variant.name, self._whole + 1, self._rounds, min(1.0, done), left, latest))
