@@ -25,9 +25,10 @@ def result(began: str = "2026-11-21T04:00:00Z", rounds: int = 2, **changes: obje
     arms = (Arm("128K", {"read_buffer_size": "128K"}, blocks, 131072.0), Arm("8M", {"read_buffer_size": "8M"}, blocks))
     made = ProbeResult(
         PROBE_SCHEMA, "0", "read-buffer", began, 4.0, "finished", HERE, (Metric("rate", "MB/s"),), arms, "128K",
-        server="mysql-8.0.45", parameters={"readers": "1"}, facts={"size": 1.5, "word": "x"}, limits=("a",), notes=("n",),
+        server="mysql-8.0.45", parameters={"readers": "1"}, facts={"size": 1.5, "word": "x"}, limits=("a",),
+        notes=("n",),
     )  # fmt: skip
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return replace(made, **changes)
 
 
 @pytest.fixture(autouse=True)
