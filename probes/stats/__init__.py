@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from probes.stats.comparing import Comparison, compare, compare_variation
+from probes.stats.precision import settled
 
-if TYPE_CHECKING:
-    from advisor.facts.probes import Arm, Metric
-
-
-def settled(_arms: tuple[Arm, ...], _metric: Metric, _baseline: str) -> bool:
-    """Whether further rounds would add nothing worth the time."""
-    return False
+__all__ = ["Comparison", "compare", "compare_variation", "settled"]

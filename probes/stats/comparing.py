@@ -1,0 +1,141 @@
+"""Lay every variant beside the baseline, and claim a difference only where noise can't have made it."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from advisor.facts.probes import Metric
+from probes.stats.estimate import Estimate, estimates
+from probes.stats.table import Table, table_of
+from probes.stats.variation import VARIATION, with_variation
+
+if TYPE_CHECKING:
+    from advisor.facts.probes import Arm
+
+LEAST = 0.001  # relative; below it clocks and counters differ, not variants
+HALVES = 4  # rounds that it takes to lay the halves of a run side by side
+SURE = 3.0  # standard errors between the halves of a run that are worth a note
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A variant beside the baseline, in one metric, or in how much that metric varies within blocks.
+
+    `ratio` is the variant's value over the baseline's, by geometric means of the rounds, with its 95 % interval.
+    `detectable` is the smallest relative difference that this run could have seen (in four of five such runs), and
+    `bound` the largest one that it leaves possible; both hold for all comparisons of the run at once. Of a single
+    round they are infinite. `claim` is more, less or none. `median` and `variation` (of blocks, as a share of their
+    mean) describe the variant, `baseline_…` the baseline. `drawn_in` counts blocks of the run that stood far out.
+    """
+
+    arm: str
+    ratio: float
+    low: float
+    high: float
+    detectable: float
+    bound: float
+    claim: str
+    rounds: int
+    median: float
+    baseline_median: float
+    variation: float
+    baseline_variation: float
+    drawn_in: int = 0
+    note: str = ""
+
+
+def compare(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[Comparison, ...]:
+    """Every other variant beside the baseline, in the order of `arms`; at most 5 % of runs claim what isn't there.
+
+    Variants without the metric are left out; a baseline that lacks it, or is zero throughout, leaves none.
+    """
+    table = table_of(arms, metric.name, baseline)
+    if table is None or not table.rounds or len(table.names) == 1:
+        return ()
+    base = table.names.index(baseline)
+    places = [place for place in range(len(table.names)) if place != base]
+    differences = differences_of(table, baseline)
+    return tuple(
+        _comparison(table, (place, base), row, estimate)
+        for place, row, estimate in zip(places, differences, estimates(differences), strict=True)
+    )
+
+
+def compare_variation(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[Comparison, ...]:
+    """The same for how much the values within a block vary, each block's coefficient of variation being its value."""
+    return compare(with_variation(arms, metric.name), Metric(VARIATION, "", "less"), baseline)
+
+
+def differences_of(table: Table, baseline: str) -> list[list[float]]:
+    """Each other variant's rows less the baseline's, round by round."""
+    base = table.rows[table.names.index(baseline)]
+    others = (row for name, row in zip(table.names, table.rows, strict=True) if name != baseline)
+    return [[value - beside for value, beside in zip(row, base, strict=True)] for row in others]
+
+
+def relative(difference: float, logs: bool) -> float:
+    """A difference of the table's rows as a share of the baseline."""
+    return _grown(difference) - 1 if logs else difference
+
+
+def _comparison(table: Table, places: tuple[int, int], row: list[float], estimate: Estimate) -> Comparison:
+    family = len(table.names) - 1
+    half, detectable = estimate.half_width(), estimate.detectable(family)
+    reach = abs(estimate.mean) + estimate.half_width(family)
+    seen = max(LEAST, relative(detectable, table.logs))
+    own, beside = (table.raw[place] for place in places)
+    found = Comparison(
+        arm=table.names[places[0]],
+        ratio=_ratio(estimate.mean, table.logs),
+        low=_ratio(estimate.mean - half, table.logs),
+        high=_ratio(estimate.mean + half, table.logs),
+        detectable=seen,
+        bound=max(LEAST, relative(reach, table.logs)),
+        claim="none",
+        rounds=table.rounds,
+        median=statistics.median(own),
+        baseline_median=statistics.median(beside),
+        variation=_varied(own),
+        baseline_variation=_varied(beside),
+        drawn_in=table.drawn_in,
+        note=_halves(row),
+    )
+    if relative(abs(estimate.mean), table.logs) <= seen:
+        return found
+    return replace(found, claim="more" if estimate.mean > 0 else "less")
+
+
+def _ratio(difference: float, logs: bool) -> float:
+    return _grown(difference) if logs else max(0.0, 1 + difference)
+
+
+def _grown(difference: float) -> float:
+    try:
+        return math.exp(difference)
+    except OverflowError:
+        return math.inf
+
+
+def _varied(values: list[float]) -> float:
+    """The coefficient of variation; zero of a single value."""
+    mean = statistics.fmean(values)
+    return statistics.stdev(values) / abs(mean) if len(values) > 1 and mean else 0.0
+
+
+def _halves(row: list[float]) -> str:
+    """A sentence where the difference itself changed between the halves of the run."""
+    half = len(row) // 2
+    if len(row) < HALVES:
+        return ""
+    first, second = row[:half], row[-half:]
+    error = math.sqrt((statistics.variance(first) + statistics.variance(second)) / half)
+    if abs(statistics.fmean(second) - statistics.fmean(first)) <= max(LEAST, _surely(half) * error):
+        return ""
+    return "The difference changed between the first and the second half of the run: a longer run may say otherwise."
+
+
+def _surely(half: int) -> float:
+    return SURE * (1 + 6 / half**2)  # few rounds know their own spread badly

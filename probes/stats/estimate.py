@@ -1,0 +1,105 @@
+"""How much each variant differs from the baseline, and how sure that is, from few rounds.
+
+Rounds are interleaved in a random order, so what a spell of the machine does to one round falls out of the
+differences within it.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from itertools import pairwise
+from typing import NamedTuple
+
+from probes.stats.student import two_sided
+
+SHARED = 0.25  # the square of the correlation that two differences from one baseline have, arms being alike
+FALSE = 0.05  # of all runs without a difference, how many may claim one
+MISSED = 0.20  # of all runs with the detectable difference, how many would not see it
+STEADIEST = 0.8  # the most correlation of a round with the next that so few rounds can speak of
+
+
+class Estimate(NamedTuple):
+    """A mean difference with its standard error and degrees of freedom."""
+
+    mean: float
+    error: float
+    freedom: float
+
+    def half_width(self, comparisons: int = 1) -> float:
+        """Half of the 95 % interval; with `comparisons`, of the one that holds for that many at once."""
+        return _times(two_sided(1 - (1 - FALSE) ** (1 / comparisons), self.freedom), self.error)
+
+    def detectable(self, comparisons: int) -> float:
+        """The smallest true difference that stands out from noise in four of five such runs."""
+        return self.half_width(comparisons) + _times(two_sided(2 * MISSED, self.freedom), self.error)
+
+
+def estimates(rows: list[list[float]]) -> list[Estimate]:
+    """The estimate of each row of differences, one a round; of one round nothing is sure."""
+    rounds = len(rows[0])
+    means = [statistics.fmean(row) for row in rows]
+    if rounds < 2:  # noqa: PLR2004 - a variance takes two
+        return [Estimate(mean, math.inf, 0) for mean in means]
+    rests = [[value - mean for value in row] for row, mean in zip(rows, means, strict=True)]
+    persistence = _inflation(rests)
+    spread = _spreads(rests)
+    return [
+        Estimate(mean, math.sqrt(persistence * variance / rounds), freedom)
+        for mean, (variance, freedom) in zip(means, spread, strict=True)
+    ]
+
+
+def _spreads(rests: list[list[float]]) -> list[tuple[float, float]]:
+    """Variance and degrees of freedom of each row: its own and what all rows have in common, by credibility.
+
+    Three rounds tell little about one variant's noise. As far as the rows look alike, they tell of each other; as
+    far as their variances differ more than chance makes them, each stands for itself.
+    """
+    own_freedom = len(rests[0]) - 1
+    own = [math.fsum(rest * rest for rest in row) / own_freedom for row in rests]
+    common = statistics.fmean(own)
+    if len(own) < 2 or not common:  # noqa: PLR2004 - one row has nothing in common
+        return [(variance, own_freedom) for variance in own]
+    chance = 2 / own_freedom
+    unlike = max(0.0, statistics.variance(own) / common**2 - chance * (1 - SHARED))
+    weight = unlike / (unlike + chance)
+    freedom = 1 / (weight / own_freedom + (1 - weight) / _common_freedom(rests, own_freedom))
+    return [(weight * variance + (1 - weight) * common, freedom) for variance in own]
+
+
+def _common_freedom(rests: list[list[float]], own: int) -> float:
+    """Degrees of freedom of the common variance: fewer, the more the rows rise and fall together.
+
+    They do so with a noisy baseline. The sum of squared covariances tells, less what chance adds to it.
+    """
+    most = own * len(rests) / (1 + (len(rests) - 1) * SHARED)
+    if own < 2:  # noqa: PLR2004 - the correction divides by own - 1
+        return own
+    trace = math.fsum(rest * rest for row in rests for rest in row) / own
+    squares = math.fsum(_covariance(a, b, own) ** 2 for a in rests for b in rests)
+    squares = own**2 / ((own - 1) * (own + 2)) * (squares - trace**2 / own)
+    return min(most, max(own, own * trace**2 / squares)) if squares > 0 else most
+
+
+def _covariance(a: list[float], b: list[float], freedom: int) -> float:
+    return math.fsum(x * y for x, y in zip(a, b, strict=True)) / freedom
+
+
+def _inflation(rests: list[list[float]]) -> float:
+    """By what a mean's variance grows where rounds resemble the rounds before them, at least 1.
+
+    A shuffled order leaves no such likeness, but a variant may keep a state of its own from round to round.
+    """
+    rounds = len(rests[0])
+    whole = math.fsum(rest * rest for row in rests for rest in row)
+    if not whole:
+        return 1.0
+    seen = math.fsum(a * b for row in rests for a, b in pairwise(row)) / whole
+    likeness = min(STEADIEST, max(0.0, (seen + 1 / rounds) / (1 - 1 / rounds)))
+    total = 2 * math.fsum((1 - step / rounds) * likeness**step for step in range(1, rounds))
+    return (1 + total) / (1 - total / (rounds - 1)) if total < rounds - 1 else float(rounds)
+
+
+def _times(quantile: float, error: float) -> float:
+    return math.inf if math.isinf(error) or math.isinf(quantile) else quantile * error

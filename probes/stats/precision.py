@@ -1,0 +1,39 @@
+"""When a run knows enough: by how narrow its intervals are, never by what they say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from probes.stats.comparing import differences_of, relative
+from probes.stats.estimate import estimates
+from probes.stats.table import table_of
+
+if TYPE_CHECKING:
+    from advisor.facts.probes import Arm, Metric
+
+ENOUGH = 0.02  # relative; who tunes a server cares about no less
+
+
+def settled(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> bool:
+    """Whether further rounds would add nothing worth the time: differences of 2 % could be seen in every variant.
+
+    It must have been so a round earlier too. Stopping at the first narrow interval would prefer runs that are
+    narrow by luck. Where the interval lies plays no part, for stopping at a difference would find one always.
+    """
+    return _narrow(arms, metric, baseline, 0) and _narrow(arms, metric, baseline, 1)
+
+
+def _narrow(arms: tuple[Arm, ...], metric: Metric, baseline: str, less: int) -> bool:
+    table = table_of(tuple(_shortened(arm, less) for arm in arms), metric.name, baseline)
+    if table is None or len(table.names) < len(arms):
+        return False
+    if len(arms) == 1:  # nothing to compare with: its own mean is the answer
+        rows = [[value - table.rows[0][0] for value in table.rows[0]]]
+    else:
+        rows = differences_of(table, baseline)
+    return all(relative(estimate.detectable(len(rows)), table.logs) <= ENOUGH for estimate in estimates(rows))
+
+
+def _shortened(arm: Arm, less: int) -> Arm:
+    return replace(arm, blocks=arm.blocks[: len(arm.blocks) - less]) if less else arm

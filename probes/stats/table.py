@@ -1,0 +1,86 @@
+"""The blocks of a run as a table, variant by round, with single outliers drawn in."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.facts.probes import Arm, Block
+
+Rows = list[list[float]]
+
+TELLING = 5  # rounds; with fewer an outlier can't be told from a habit
+FAR = 4.0  # robust standard deviations off what variant and round let expect
+SWEEPS = 6
+NORMAL = 1.4826  # a normal distribution's standard deviation in median absolute deviations
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Values of one metric: a row for each of `names`, a column for each round that all of them finished.
+
+    With `logs` the rows hold logarithms; values of zero or below forbid these, and the rows then hold shares of the
+    baseline's mean. `raw` are the values as they were measured. `drawn_in` counts the outliers.
+    """
+
+    names: tuple[str, ...]
+    raw: Rows
+    rows: Rows
+    logs: bool
+    drawn_in: int = 0
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds there are."""
+        return len(self.rows[0]) if self.rows else 0
+
+
+def table_of(arms: Sequence[Arm], metric: str, baseline: str) -> Table | None:
+    """The table of a metric; None where the baseline lacks it, or is zero throughout."""
+    values = {arm.name: {block.round: block.metrics[metric] for block in _measured(arm, metric)} for arm in arms}
+    values = {name: row for name, row in values.items() if row}
+    if baseline not in values:
+        return None
+    rounds = sorted(set.intersection(*(set(row) for row in values.values())))
+    raw = [[row[number] for number in rounds] for row in values.values()]
+    names = tuple(values)
+    if all(value > 0 for row in raw for value in row):
+        return _steadied(Table(names, raw, [[math.log(value) for value in row] for row in raw], logs=True))
+    mean = statistics.fmean(raw[names.index(baseline)]) if rounds else 0.0
+    if mean <= 0:
+        return None
+    return _steadied(Table(names, raw, [[value / mean for value in row] for row in raw], logs=False))
+
+
+def _measured(arm: Arm, metric: str) -> list[Block]:
+    return [block for block in arm.blocks if math.isfinite(block.metrics.get(metric, math.nan))]
+
+
+def _steadied(table: Table) -> Table:
+    """The table with blocks that stand far out drawn in, so that one stall decides nothing and blurs nothing."""
+    if table.rounds < TELLING or len(table.rows) < 2:  # noqa: PLR2004 - a single variant has nothing beside it
+        return table
+    rests = _rests(table.rows)
+    # Medians leave this many rests at zero whatever the noise is.
+    free = sorted(abs(rest) for row in rests for rest in row)[len(table.rows) + table.rounds - 1 :]
+    reach = FAR * NORMAL * statistics.median(free) if free else 0.0
+    if not reach:
+        return table
+    beyond = [[math.copysign(max(0.0, abs(rest) - reach), rest) for rest in row] for row in rests]
+    rows = [[a - b for a, b in zip(*pair, strict=True)] for pair in zip(table.rows, beyond, strict=True)]
+    return replace(table, rows=rows, drawn_in=sum(excess != 0 for row in beyond for excess in row))
+
+
+def _rests(rows: Rows) -> Rows:
+    """What is left of each value when the medians of its variant and of its round are taken away, by turns."""
+    rests = [list(row) for row in rows]
+    for _ in range(SWEEPS):
+        rests = [[value - statistics.median(row) for value in row] for row in rests]
+        middles = [statistics.median(column) for column in zip(*rests, strict=True)]
+        rests = [[value - middle for value, middle in zip(row, middles, strict=True)] for row in rests]
+    return rests
