@@ -45,10 +45,12 @@ def run(
     watch: Callable[[Progress], None] = lambda _: None,
     *,
     keep: Callable[[ProbeResult], None] = lambda _: None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> ProbeResult:
     """Plan, prepare and measure, and give what was measured; whole rounds are kept when it is stopped half-way.
 
-    `keep` is given what there is after each whole round, should the run end by force before its time.
+    `keep` is given what there is after each whole round, should the run end by force before its time. `clock` gives
+    seconds; simulations have their own.
     Raises ProbeError where it is refused, or ends before its first round is whole.
     """
     plan = experiment.plan(ground, wanted)
@@ -59,7 +61,7 @@ def run(
         return _result(experiment, ground, wanted, measuring, began=began)
 
     with watching(stop, wanted.force), experiment.prepare(ground, wanted, plan, stop) as bench:
-        measuring = _Measuring(bench, plan, wanted, stop, watch=watch, keep=lambda it: keep(so_far(it)))
+        measuring = _Measuring(bench, plan, wanted, stop, watch=watch, keep=lambda it: keep(so_far(it)), clock=clock)
         measuring.go()
         result = so_far(measuring)
         facts, notes = _told(bench)
@@ -111,7 +113,9 @@ class _Measuring:
         *,
         watch: Callable[[Progress], None],
         keep: Callable[[_Measuring], None],
+        clock: Callable[[], float],
     ) -> None:
+        self._clock = clock
         self._bench, self.plan, self._stop, self._watch, self._keep = bench, plan, stop, watch, keep
         self._order = random.Random(wanted.seed)  # noqa: S311 - an order, no secret
         self._rounds = wanted.rounds or plan.rounds
@@ -120,13 +124,13 @@ class _Measuring:
         self._overhead = plan.overhead
         self._blocks: dict[str, list[Block]] = {variant.name: [] for variant in plan.variants}
         self._whole = 0
-        self._began = time.monotonic()
+        self._began = clock()
         self.ended = "finished"
         self.notes: tuple[str, ...] = ()
 
     def elapsed(self) -> float:
         """Seconds since the measuring began."""
-        return time.monotonic() - self._began
+        return self._clock() - self._began
 
     def arms(self) -> tuple[Arm, ...]:
         """The variants with the blocks of the whole rounds. Raises ProbeError where no round is whole."""
@@ -171,7 +175,7 @@ class _Measuring:
 
     def _round(self, seconds: float) -> bool:
         """One block of each variant, in an order of its own; whether it became whole."""
-        started = time.monotonic()
+        started = self._clock()
         order = list(self.plan.variants)
         self._order.shuffle(order)
         for place, variant in enumerate(order):
@@ -188,7 +192,7 @@ class _Measuring:
                 return False
             self._blocks[variant.name].append(block)
             self._tell(variant, place + 1, block)
-        taken = (time.monotonic() - started) / len(order)
+        taken = (self._clock() - started) / len(order)
         self._overhead = max(0.0, (self._overhead + taken - seconds) / 2 if self._whole else taken - seconds)
         return True
 
