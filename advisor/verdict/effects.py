@@ -138,7 +138,8 @@ def number_of(text: str | None) -> int | None:
 
 def _no_network(settled: Settled) -> None:
     if settled.values.get("skip_networking") == "TRUE":
-        move(settled, "port", "0", "skip_networking switches TCP off")
+        for name in ("port", "extra_port"):
+            move(settled, name, "0", "skip_networking switches TCP off")
 
 
 def _ssl(settled: Settled) -> None:

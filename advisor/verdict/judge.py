@@ -187,6 +187,14 @@ def _settle(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, Li
         if name in after.refused and line.outcome not in REFUSED:
             moved = moved._replace(outcome=Outcome.INVALID, loose=False, reason=after.refused[name])
         elif name in after.why and line.outcome not in REFUSED:
-            moved = moved._replace(outcome=Outcome.ADJUSTED, reason=after.why[name])
+            as_asked = value == "0" and _asks_for_nought(line)
+            moved = moved._replace(
+                outcome=Outcome.ACCEPTED if as_asked else Outcome.ADJUSTED, reason="" if as_asked else after.why[name]
+            )
         settled[id(line)] = moved
     return settled
+
+
+def _asks_for_nought(line: LineVerdict) -> bool:
+    """Whether the line itself says 0, with a suffix or without: what it would be alone may have been something else."""
+    return (line.placed.line.value or "").strip("0")[:1].upper() in "KMGTPE"

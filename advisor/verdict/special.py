@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
+from advisor.verdict.names import reads_any_case
 from advisor.verdict.number import LARGEST, leading_digits, take_number
 from advisor.verdict.outcome import Argument, Outcome, Taken
 
@@ -26,6 +27,9 @@ ADDRESSES = 1 << 47  # bytes that a process can have
 OF_NDB = ("ndbinfo", "ndb_transid_mysql_connection_map")
 # MariaDB dies of a 0 here.
 KILLED_BY_0 = ("key_cache_block_size", "table_cache", "table_open_cache", "table_open_cache_instances")
+# Nor does it live without a value here.
+KILLED_BY_NOTHING = ("performance_schema_instrument",)
+NO_MEMBER = {"myisam_recover_options": "OFF"}  # what help prints where it isn't the empty text
 PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
 HOST_BINLOG = "(host name)-bin"
 HOST_LOG = "(host name).log"
@@ -145,7 +149,7 @@ def _alter_algorithm(case: Case) -> Taken | None:
 def _recover_options(case: Case) -> Taken | None:
     """No option at all is printed as OFF."""
     taken = take_set("1" if case.text is None else case.text, case.option, case.target)
-    return taken._replace(value="OFF") if taken.value == "" else None
+    return taken._replace(value=NO_MEMBER[case.option.name]) if taken.value == "" else None
 
 
 def _slow_filter(case: Case) -> Taken | None:
@@ -189,8 +193,10 @@ def _forms(*values: str) -> Handler:
 
 
 def _basename(case: Case) -> Taken | None:
+    """A base name, which the releases that read names in any case take with a folder before it, the others without."""
     text = case.text or ""
-    if text and "." not in text and not text.endswith("/"):
+    whole = "/" not in text or (reads_any_case(case.target) and (text == "/" or not text.endswith("/")))
+    if text and "." not in text and whole:
         return None
     return Taken(Outcome.INVALID, text, f"{text!r} is no base name: it may not be empty, a folder, or have a dot.")
 

@@ -21,6 +21,17 @@ NEGATIVE = ("skip", "disable")
 ENABLED = Argument("1", implied=True)
 NUMBERS = ("int", "uint", "double")
 READERS = {"int": take_number, "uint": take_number, "enum": take_enum, "set": take_set}
+# All that MariaDB sizes by itself when asked by autoset-; at any other it stops, and behind loose- it dies.
+AUTOSIZED = frozenset(
+    {
+        "back_log",
+        "host_cache_size",
+        "open_files_limit",
+        "tcp_keepalive_interval",
+        "tcp_keepalive_probes",
+        "tcp_keepalive_time",
+    }
+)
 # Where the catalog doesn't know the members, every one is believed.
 LISTED = (take_enum, take_set)
 
@@ -64,7 +75,8 @@ def _take(option: Option, found: Found, value: str | None, target: Target, befor
     argument = _argument(found.prefix, value)
     if option.kind == "string" and argument == ENABLED and option.arg != "none":
         argument = Argument(None)
-    if option.arg == "required" and argument.text is None and not found.prefix:
+    needed = option.arg == "required" or (target.is_mariadb and option.name in special.KILLED_BY_NOTHING)
+    if needed and argument.text is None and not found.prefix:
         return Taken(Outcome.MISSING_ARGUMENT, None, f"{option.name} needs a value.")
     handler = special.handler(option, target)
     taken = handler(Case(argument, option, target, before)) if handler else None
@@ -134,18 +146,29 @@ def _maximum(option: Option, found: Found, value: str | None, target: Target, be
 def _autoset(option: Option, value: str | None) -> Taken:
     if value is not None:
         return Taken(Outcome.UNEXPECTED_ARGUMENT, None, f"autoset-{option.name} takes no value.")
+    if option.name not in AUTOSIZED:
+        return Taken(Outcome.INVALID, None, f"The server does not size {option.name} by itself: take autoset- off.")
     return Taken(Outcome.ACCEPTED)
 
 
 def _passed_over(option: Option, found: Found, taken: Taken, value: str) -> Taken:
     """MariaDB starts with a bad value behind loose-: a number becomes 0, whatever its minimum, all else stays."""
-    if option.name in special.KILLED_BY_0 or not option.shown:
+    if option.name in special.KILLED_BY_0 or not option.shown or found.prefix == "autoset":
         return taken
     if found.prefix == "maximum" and option.maximum != "sets":
-        return Taken(Outcome.ACCEPTED, None, f"{taken.reason} Behind loose- the server goes on without it.")
+        return _without_maximum(option, taken)
     if option.kind in NUMBERS:
         low = special.behind_loose(option, value)
         return Taken(Outcome.ADJUSTED, low, f"{taken.reason} Behind loose- the server goes on, and takes {low}.")
     if option.kind == "set":
-        return Taken(Outcome.ADJUSTED, "", f"{taken.reason} Behind loose- the server goes on, and takes none of them.")
+        why = f"{taken.reason} Behind loose- the server goes on, and takes none of them."
+        return Taken(Outcome.ADJUSTED, special.NO_MEMBER.get(option.name, ""), why)
     return Taken(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server goes on without it.")
+
+
+def _without_maximum(option: Option, taken: Taken) -> Taken:
+    """A bound behind loose- that the server can't read: the option's own value stays, yet sessions are bound to 0."""
+    if option.maximum is None:
+        return Taken(Outcome.ACCEPTED, None, f"{taken.reason} Behind loose- the server goes on without it.")
+    left = "goes on without it" if option.kind == "enum" else "goes on, and no session may set more than 0"
+    return Taken(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server {left}.")

@@ -41,6 +41,15 @@ def judged(target: str, lines: str) -> FileVerdict:
         ("mysql-8.0", "maximum-sort_buffer_size", None, Outcome.MISSING_ARGUMENT, "needs a value"),
         ("mariadb-10.11", "autoset-back_log", None, Outcome.ACCEPTED, ""),
         ("mariadb-10.11", "autoset-back_log", "5", Outcome.UNEXPECTED_ARGUMENT, "takes no value"),
+        ("mariadb-10.11", "autoset-sort_buffer_size", None, Outcome.INVALID, "take autoset- off"),
+        ("mariadb-10.11", "loose-autoset-sort_buffer_size", None, Outcome.INVALID, "take autoset- off"),
+        ("mariadb-11.4", "connect", "3", Outcome.ACCEPTED, ""),
+        ("mariadb-11.4", "federated", None, Outcome.UNKNOWN, "plugin ha_federated"),
+        ("mariadb-11.4", "loose-performance_schema_instrument", None, Outcome.MISSING_ARGUMENT, "needs a value"),
+        ("mariadb-11.4", "enable-performance_schema_instrument", None, Outcome.ACCEPTED, ""),
+        ("mariadb-11.4", "loose-maximum-sort_buffer_size", "x", Outcome.ADJUSTED, "no session may set more than 0"),
+        ("mariadb-11.4", "loose-maximum-binlog_format", "x", Outcome.ADJUSTED, "goes on without it"),
+        ("mariadb-11.4", "loose-maximum-basedir", "x", Outcome.ACCEPTED, "goes on without it"),
         ("mysql-8.0", "ansi", None, Outcome.ACCEPTED, ""),
         ("mysql-8.0", "ansi", "1", Outcome.UNEXPECTED_ARGUMENT, "takes no value"),
         ("mysql-8.0", "hot.key_buffer_size", "1M", Outcome.ACCEPTED, ""),
@@ -84,6 +93,15 @@ def test_a_refused_line_does_not_count() -> None:
     assert verdict.effective["sort_buffer_size"].value == "1048576"
 
 
+@pytest.mark.parametrize(
+    ("port", "outcome"), [("0", Outcome.ACCEPTED), ("0K", Outcome.ACCEPTED), ("7", Outcome.ADJUSTED)]
+)
+def test_what_was_asked_for_is_no_adjustment(port: str, outcome: Outcome) -> None:
+    """A port of 0 alone would become the compiled one; without a network the server takes it as it stands."""
+    line = judged("mariadb-11.4", f"port={port}\nskip-networking").effective["port"]
+    assert (line.value, line.outcome, bool(line.reason)) == ("0", outcome, outcome is Outcome.ADJUSTED)
+
+
 def test_other_groups_are_not_judged() -> None:
     """Groups that this server does not read have no verdict."""
     text = b"[client]\nnonsense=1\n[mysqld-8.0]\nport=1\n[mysqld-5.7]\nport=2\n"
@@ -114,6 +132,7 @@ def test_templated_values_are_unknown_and_never_refused() -> None:
         ("mariadb-10.11", "log_bin\npid_file=/run/a.pid", "log_bin", "a-bin"),
         ("mariadb-10.11", "log_bin\nlog_basename=q", "log_bin", "q-bin"),
         ("mysql-8.0", "skip-networking\nport=5", "port", "0"),
+        ("mariadb-11.4", "extra_port=5\nskip-networking", "extra_port", "0"),
         ("mysql-8.0", "ssl=0\nssl_ca=/x", "ssl", "TRUE"),
         ("mariadb-11.8", "alter_algorithm=COPY", "alter_algorithm", "DEFAULT"),
         ("mariadb-11.4", "slave_skip_errors=all", "slave_skip_errors", "ALL"),
