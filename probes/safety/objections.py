@@ -47,7 +47,8 @@ def objections(ground: Ground, wanted: Wanted, cost: Cost) -> Iterator[Objection
     yield from _data_directory(wanted.directory, neighbours)
     yield from _full(wanted.directory, cost.disk)
     yield from _little(ground.host, cost.memory)
-    yield from _busy(neighbours)
+    if "busy" not in wanted.force:  # looking takes a second
+        yield from _busy(neighbours)
 
 
 def _data_directory(directory: str, neighbours: tuple[Neighbour, ...]) -> Iterator[Objection]:
