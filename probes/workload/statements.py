@@ -1,0 +1,75 @@
+"""Workloads as data: which statements a transaction sends, and which rows it picks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+PARETO_SHAPE = 0.2  # sysbench's --rand-pareto-h: 80 % of the draws fall on the first fifth of the rows
+
+
+class Step(NamedTuple):
+    """Statements that share one draw of values, sent `times` times in a transaction with a draw of its own each.
+
+    They may name {table}, {id}, {end} (the last row of a range of `Workload.span`), {k}, {c} and {pad}.
+    """
+
+    statements: tuple[str, ...]
+    times: int = 1
+
+
+class Workload(NamedTuple):
+    """What one transaction sends: `bracketed` ones between BEGIN and COMMIT.
+
+    `script` names sysbench's own script for the same statements, None where there is none.
+    """
+
+    name: str
+    steps: tuple[Step, ...]
+    bracketed: bool = False
+    span: int = 100
+    script: str | None = None
+
+    @property
+    def queries(self) -> int:
+        """Statements a transaction."""
+        return sum(len(step.statements) * step.times for step in self.steps) + (2 if self.bracketed else 0)
+
+
+class Access(NamedTuple):
+    """Which rows are picked: `kind` is uniform or pareto; `keys_file` holds one key a line to pick from alone."""
+
+    kind: str = "uniform"
+    keys_file: str | None = None
+
+
+POINT = "SELECT c FROM {table} WHERE id={id}"
+SIMPLE_RANGE = "SELECT c FROM {table} WHERE id BETWEEN {id} AND {end}"
+_READS = (
+    Step((POINT,), 10),
+    Step((SIMPLE_RANGE,)),
+    Step(("SELECT SUM(k) FROM {table} WHERE id BETWEEN {id} AND {end}",)),
+    Step(("SELECT c FROM {table} WHERE id BETWEEN {id} AND {end} ORDER BY c",)),
+    Step(("SELECT DISTINCT c FROM {table} WHERE id BETWEEN {id} AND {end} ORDER BY c",)),
+)
+_INDEX_UPDATE = Step(("UPDATE {table} SET k=k+1 WHERE id={id}",))
+_OTHER_UPDATE = Step(("UPDATE {table} SET c='{c}' WHERE id={id}",))
+_REPLACE = Step(
+    ("DELETE FROM {table} WHERE id={id}", "INSERT INTO {table} (id, k, c, pad) VALUES ({id}, {k}, '{c}', '{pad}')")
+)
+
+OLTP: dict[str, Workload] = {
+    workload.name: workload._replace(script=workload.name)
+    for workload in (
+        Workload("oltp_read_write", (*_READS, _INDEX_UPDATE, _OTHER_UPDATE, _REPLACE), bracketed=True),
+        Workload("oltp_read_only", _READS, bracketed=True),
+        Workload("oltp_write_only", (_INDEX_UPDATE, _OTHER_UPDATE, _REPLACE), bracketed=True),
+        Workload("oltp_point_select", (Step((POINT,)),)),
+        Workload("oltp_update_index", (_INDEX_UPDATE,)),
+        Workload("oltp_update_non_index", (_OTHER_UPDATE,)),
+    )
+}
+
+
+def simple_ranges(span: int) -> Workload:
+    """Ranges of so many rows by primary key, sent alone, which none of sysbench's bundled scripts does."""
+    return Workload(f"simple_ranges_{span}", (Step((SIMPLE_RANGE,)),), span=span)

@@ -1,0 +1,191 @@
+"""sysbench as the driver of a load: its own scripts where it has them, else one made of the workload's statements."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+from probes.sandbox.binary import run_briefly
+from probes.sandbox.errors import SandboxError
+from probes.sandbox.leash import spawn
+from probes.workload.statements import PARETO_SHAPE
+from probes.workload.task import DriverError, Ran
+
+if TYPE_CHECKING:
+    from probes.stopping import Stop
+    from probes.workload.task import Task
+
+POLL = 0.02
+GRACE = 60.0  # seconds that the last transactions may take after time is up
+INTERVAL = re.compile(r"^\[ (\d+)s \] thds: \d+ tps: ([\d.]+) qps: ([\d.]+) ", re.MULTILINE)
+TOTALS = {
+    "transactions": re.compile(r"^\s+transactions:\s+(\d+)", re.MULTILINE),
+    "queries": re.compile(r"^\s+queries:\s+(\d+)", re.MULTILINE),
+    "repeated": re.compile(r"^\s+ignored errors:\s+(\d+)", re.MULTILINE),
+    "seconds": re.compile(r"^\s+total time:\s+([\d.]+)s", re.MULTILINE),
+    "p95": re.compile(r"^\s+95th percentile:\s+([\d.]+)", re.MULTILINE),
+}
+SHAPES = {"c": "-".join(["#" * 11] * 10), "pad": "-".join(["#" * 11] * 5)}
+
+
+@functools.lru_cache(maxsize=1)
+def version() -> str | None:
+    """What sysbench calls itself, such as "sysbench 1.0.20"; None where it isn't installed or knows no MySQL."""
+    program = shutil.which("sysbench")
+    if program is None:
+        return None
+    try:
+        told = run_briefly([program, "--version"], timeout=10)
+        known = run_briefly([program, "--help"], timeout=10)
+    except SandboxError:
+        return None
+    match = re.search(r"sysbench (\d+\.\d+\S*)", told.stdout)
+    # 0.4 takes other words and has no scripts; some builds come without the driver.
+    return match[0] if match and not match[1].startswith("0.") and "--mysql-socket" in known.stdout else None
+
+
+def drive(task: Task, seconds: int, stop: Stop) -> Ran | None:
+    """Run a load for so many whole seconds; None once it was told to stop.
+
+    Raises DriverError where sysbench can't be started, is refused, or loses its server.
+    """
+    log = os.path.join(task.room, "sysbench.log")
+    with open(log, "wb"):
+        pass
+    process = spawn(_command(task, seconds), log=log, temporary=task.room)
+    waited = 0.0
+    try:
+        while process.poll() is None:
+            if stop.wait(POLL):
+                return None
+            waited += POLL
+            if waited > seconds + GRACE:
+                raise DriverError("sysbench did not end in time: is the host overloaded?")
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+    with open(log, encoding="utf-8", errors="replace") as text:
+        said = text.read()
+    if process.returncode != 0:
+        raise DriverError(f"sysbench broke off: {_complaint(said)}")
+    return parse(said, seconds)
+
+
+def parse(said: str, seconds: int) -> Ran:
+    """What a report of sysbench says, its per-second values brought to so many entries.
+
+    Raises DriverError for text that is no such report.
+    """
+    found = {name: pattern.search(said) for name, pattern in TOTALS.items()}
+    if any(match is None for match in found.values()):
+        raise DriverError(f"sysbench's report can't be read: {_complaint(said)}")
+    totals = {name: float(match[1]) for name, match in found.items() if match}
+    rows = {int(row[0]): (float(row[1]), float(row[2])) for row in INTERVAL.findall(said)}
+    return Ran(
+        seconds=totals["seconds"],
+        transactions=int(totals["transactions"]),
+        queries=int(totals["queries"]),
+        repeated=int(totals["repeated"]),
+        p95=totals["p95"],
+        tps=_filled([row[0] for row in rows.values()], totals["transactions"], seconds),
+        qps=_filled([row[1] for row in rows.values()], totals["queries"], seconds),
+    )
+
+
+def _filled(rates: list[float], total: float, seconds: int) -> tuple[float, ...]:
+    # The last interval goes unreported when it ends with the run: what no interval told of belongs to it.
+    if len(rates) < seconds:
+        rates = [*rates, max(0.0, total - sum(rates))]
+    return tuple(rates[:seconds])
+
+
+def _command(task: Task, seconds: int) -> list[str]:
+    bundled = task.workload.script is not None and task.access.keys_file is None
+    script = task.workload.script if bundled else _write_script(task)
+    return [
+        shutil.which("sysbench") or "sysbench",
+        str(script),
+        "--db-driver=mysql",
+        f"--mysql-socket={task.socket}",
+        "--mysql-user=root",
+        f"--mysql-db={task.database}",
+        f"--threads={task.threads}",
+        f"--time={seconds}",
+        "--events=0",
+        "--report-interval=1",
+        "--percentile=95",
+        f"--rand-type={task.access.kind}",
+        f"--rand-pareto-h={PARETO_SHAPE}",
+        f"--rand-seed={task.seed}",
+        *([f"--tables={task.tables}", f"--table-size={task.rows}"] if bundled else []),
+        "run",
+    ]
+
+
+def _write_script(task: Task) -> str:
+    path = os.path.join(task.room, f"{task.workload.name}.lua")
+    with open(path, "w", encoding="ascii") as script:
+        script.write(lua(task))
+    return path
+
+
+def lua(task: Task) -> str:
+    """A script for sysbench that sends the workload's statements."""
+    lines = ["function thread_init()", "  con = sysbench.sql.driver():connect()", "  keys = {}"]
+    if task.access.keys_file:
+        lines.append(f"  for line in io.lines({_quoted(task.access.keys_file)}) do keys[#keys + 1] = line end")
+    lines += ["end", "function send(text)", "  local rs = con:query(text)", "  if rs then rs:free() end", "end"]
+    lines.append("function event()")
+    if task.workload.bracketed:
+        lines.append('  send("BEGIN")')
+    for step in task.workload.steps:
+        lines.append(f"  for _ = 1, {step.times} do")
+        lines += [f"    {line}" for line in _draws(task)]
+        lines += [f"    send({_spliced(statement)})" for statement in step.statements]
+        lines.append("  end")
+    if task.workload.bracketed:
+        lines.append('  send("COMMIT")')
+    return "\n".join([*lines, "end", "function thread_done() con:disconnect() end", ""])
+
+
+def _draws(task: Task) -> list[str]:
+    key = "keys[sysbench.rand.default(1, #keys)]" if task.access.keys_file else _drawn(task.rows)
+    table = f"sysbench.rand.uniform(1, {task.tables})" if task.tables > 1 else "1"
+    return [
+        f"local id = {key}",
+        f"local v = {{id = id, ['end'] = id + {task.workload.span - 1}, table = 'sbtest' .. {table}}}",
+        f"v.k = {_drawn(task.rows)}",
+    ]
+
+
+def _drawn(rows: int) -> str:
+    return f"sysbench.rand.default(1, {rows})"
+
+
+def _spliced(statement: str) -> str:
+    """A statement as a Lua expression that puts the drawn values in."""
+    parts = re.split(r"\{(\w+)\}", statement)
+    spliced = []
+    for place, part in enumerate(parts):
+        if place % 2 == 0:
+            spliced.append(_quoted(part))
+        elif part in SHAPES:
+            spliced.append(f"sysbench.rand.string({_quoted(SHAPES[part])})")
+        else:
+            spliced.append(f"v[{_quoted(part)}]")
+    return " .. ".join(spliced)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _complaint(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    told = [line for line in lines if line.startswith(("FATAL", "ALERT"))] or lines[-1:]
+    return " / ".join(told[:2]) or "it left no message"

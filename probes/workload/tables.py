@@ -1,0 +1,96 @@
+"""sbtest tables, as sysbench has them, filled fast from inside the server."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from probes.workload.worker import C_GROUPS, PAD_GROUPS, digits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probes.stopping import Stop
+
+DATABASE = "sbtest"
+SEEDS = 20_000  # rows of texts that all tables are made of, and rows an INSERT
+SEEDS_AT_ONCE = 1_000
+ROW_BYTES = 235  # a row with its key in k, in pages as full as ascending inserts leave them
+CONSTANT = ("a" * 119, "q" * 59)
+COLUMNS = "(id {key} NOT NULL, k INT NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '', pad CHAR(60) NOT NULL DEFAULT '', PRIMARY KEY (id))"  # noqa: E501 - one line of SQL
+
+
+class Shape(NamedTuple):
+    """What tables are like: how many and of how many rows, and what follows ENGINE in CREATE TABLE.
+
+    `filler` is digits, sysbench's random texts, or constant, which compresses as well as anything can. `key_on_k`
+    makes sysbench's secondary index.
+    """
+
+    rows: int
+    tables: int = 1
+    engine: str = "InnoDB"
+    filler: str = "digits"
+    key_on_k: bool = True
+    database: str = DATABASE
+
+    @property
+    def bytes(self) -> int:
+        """About what they take on disk, uncompressed."""
+        return self.rows * self.tables * ROW_BYTES
+
+
+def fill(connection: Any, shape: Shape, stop: Stop) -> None:
+    """Make sbtest1, sbtest2, …, dropping what had those names; ends half-way once `stop` is set.
+
+    The connection is root's of a throwaway server; its session leaves the binary log alone, and the server commits
+    without flushing meanwhile.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SET SESSION sql_log_bin = 0")
+        cursor.execute("SELECT @@global.innodb_flush_log_at_trx_commit")
+        (flush,) = cursor.fetchone()
+        cursor.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 0")
+        try:
+            _seed(cursor, shape)
+            for number in range(1, shape.tables + 1):
+                _fill_one(cursor, shape, f"{shape.database}.sbtest{number}", stop)
+            cursor.execute(f"DROP TABLE {shape.database}.seed")
+        finally:
+            cursor.execute(f"SET GLOBAL innodb_flush_log_at_trx_commit = {flush}")
+
+
+def _seed(cursor: Any, shape: Shape) -> None:
+    cursor.execute(f"CREATE DATABASE IF NOT EXISTS {shape.database} CHARACTER SET latin1")
+    cursor.execute(f"DROP TABLE IF EXISTS {shape.database}.seed")
+    cursor.execute(f"CREATE TABLE {shape.database}.seed {COLUMNS.format(key='INT')} ENGINE=InnoDB")
+    rows = _texts(shape.filler)
+    for _ in range(0, min(shape.rows, SEEDS), SEEDS_AT_ONCE):
+        values = ",".join(next(rows) for _ in range(SEEDS_AT_ONCE))
+        cursor.execute(f"INSERT INTO {shape.database}.seed VALUES {values}")  # noqa: S608 - digits of our own
+
+
+def _texts(filler: str) -> Iterator[str]:
+    source = random.Random(1)  # noqa: S311 - load, no secret
+    number = 0
+    while True:
+        number += 1
+        c, pad = CONSTANT if filler == "constant" else (digits(source, C_GROUPS), digits(source, PAD_GROUPS))
+        yield f"({number},0,'{c}','{pad}')"
+
+
+def _fill_one(cursor: Any, shape: Shape, table: str, stop: Stop) -> None:
+    cursor.execute(f"DROP TABLE IF EXISTS {table}")
+    cursor.execute(f"CREATE TABLE {table} {COLUMNS.format(key='INT')} ENGINE={shape.engine}")
+    # By key order, so that pages fill up as they do under sysbench, and in transactions of a few megabytes.
+    for base in range(0, shape.rows, SEEDS):
+        if stop.is_set():
+            return
+        cursor.execute(
+            f"INSERT INTO {table} (id, k, c, pad) SELECT id + {base}, 1 + FLOOR(RAND({base + 1}) * {shape.rows}), "  # noqa: S608
+            f"c, pad FROM {shape.database}.seed WHERE id <= {min(SEEDS, shape.rows - base)} ORDER BY id"
+        )
+    if shape.key_on_k:
+        cursor.execute(f"CREATE INDEX k_{table.rpartition('sbtest')[2]} ON {table} (k)")
+    cursor.execute(f"ANALYZE TABLE {table}")
+    cursor.fetchall()

@@ -1,0 +1,205 @@
+"""One process of our own driver: some connections, a thread each, that send a workload and count.
+
+It is started by `own.drive` with its orders as JSON on stdin, and reports as JSON on stdout.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import resource
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from probes.workload.statements import PARETO_SHAPE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+PARETO_POWER = math.log(PARETO_SHAPE) / math.log(1 - PARETO_SHAPE)
+# What sysbench passes over too: deadlock, lock wait timeout, and a row that changed since the snapshot (MariaDB).
+REPEATED = (1213, 1205, 1020)
+PER_DOUBLING = 16  # latency buckets: each is 4.4 % wider than the one before
+C_GROUPS, PAD_GROUPS = 10, 5
+POLL = 0.002
+
+
+class Orders:
+    """What to do, as it came by JSON."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self.socket: str = told["socket"]
+        self.database: str = told["database"]
+        self.tables: int = told["tables"]
+        self.rows: int = told["rows"]
+        self.steps: list[tuple[list[str], int]] = told["steps"]
+        self.bracketed: bool = told["bracketed"]
+        self.span: int = told["span"]
+        self.kind: str = told["kind"]
+        self.keys: list[int] = _keys(told["keys_file"])
+        self.connections: int = told["connections"]
+        self.seconds: int = told["seconds"]
+        self.seed: int = told["seed"]
+        self.go: str = told["go"]
+
+
+class Tally:
+    """What one connection did: counts by second, and latencies of transactions by bucket."""
+
+    def __init__(self, seconds: int) -> None:
+        self.transactions = [0] * seconds
+        self.queries = [0] * seconds
+        self.latencies: dict[int, int] = {}
+        self.errors = 0
+        self.broken = ""
+
+
+def work(told: dict[str, Any]) -> None:
+    """Connect, wait for the start, send until time is up, and report."""
+    import pymysql
+
+    orders = Orders(told)
+    connections = [
+        pymysql.connect(unix_socket=orders.socket, user="root", database=orders.database, autocommit=True)
+        for _ in range(orders.connections)
+    ]
+    print("ready", flush=True)
+    begin = _await(orders.go)
+    tallies = [Tally(orders.seconds) for _ in connections]
+    threads = [
+        threading.Thread(target=_send, args=(connection, orders, begin, tally, orders.seed + place))
+        for place, (connection, tally) in enumerate(zip(connections, tallies, strict=True))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(json.dumps(_report(tallies)), flush=True)
+
+
+def _await(go: str) -> float:
+    """The moment to begin, on the clock that all processes share, once it is told."""
+    while not os.path.exists(go):
+        time.sleep(POLL)
+    with open(go, encoding="ascii") as text:
+        begin = float(text.read())
+    time.sleep(max(0.0, begin - time.monotonic()))
+    return begin
+
+
+def _send(connection: Any, orders: Orders, begin: float, tally: Tally, seed: int) -> None:
+    import pymysql
+
+    draw = Draw(orders, seed)
+    end = begin + orders.seconds
+    last = orders.seconds - 1
+    now = time.monotonic()
+    try:
+        while now < end:
+            started = now
+            whole, sent = _transaction(connection, orders, draw)
+            now = time.monotonic()
+            # What was under way when time was up belongs to the last second: the sums stay those of the server.
+            second = min(last, int(now - begin))
+            tally.queries[second] += sent
+            if whole:
+                tally.transactions[second] += 1
+                bucket = int(math.log2(max(1e-6, now - started)) * PER_DOUBLING)
+                tally.latencies[bucket] = tally.latencies.get(bucket, 0) + 1
+            else:
+                tally.errors += 1
+    except (pymysql.Error, OSError) as error:
+        tally.broken = str(error)
+
+
+def _transaction(connection: Any, orders: Orders, draw: Draw) -> tuple[bool, int]:
+    """Send one transaction: whether it went through, and how many statements were sent."""
+    import pymysql
+
+    sent = 0
+    try:
+        if orders.bracketed:
+            sent += 1
+            connection.query("BEGIN")
+        for statements, times in orders.steps:
+            for _ in range(times):
+                values = draw.values()
+                for statement in statements:
+                    sent += 1
+                    connection.query(statement.format_map(values))
+        if orders.bracketed:
+            sent += 1
+            connection.query("COMMIT")
+    except pymysql.Error as error:
+        if not (error.args and error.args[0] in REPEATED):
+            raise
+        connection.query("ROLLBACK")
+        return False, sent + 1
+    return True, sent
+
+
+class Draw:
+    """Draws the values of statements; looks them up as they are asked for."""
+
+    def __init__(self, orders: Orders, seed: int) -> None:
+        self._random = random.Random(seed)  # noqa: S311 - load, no secret
+        self._orders = orders
+        self._id = self._by_kind()
+
+    def values(self) -> dict[str, Any]:
+        """A new draw of everything that a statement may name."""
+        return _Lazy(self._random, self._orders, self._id())
+
+    def _by_kind(self) -> Callable[[], int]:
+        uniform, keys, rows = self._random.random, self._orders.keys, self._orders.rows
+        count = len(keys) or rows
+        power = PARETO_POWER if self._orders.kind == "pareto" else 1.0
+        if keys:
+            return lambda: keys[int(count * uniform() ** power)]
+        return lambda: 1 + int(count * uniform() ** power)
+
+
+class _Lazy(dict[str, Any]):
+    """The values of one draw; the long texts are made only for statements that name them."""
+
+    def __init__(self, source: random.Random, orders: Orders, key: int) -> None:
+        table = f"sbtest{1 if orders.tables == 1 else 1 + source.randrange(orders.tables)}"
+        super().__init__(id=key, end=key + orders.span - 1, table=table)
+        self._source, self._rows = source, orders.rows
+
+    def __missing__(self, name: str) -> Any:
+        if name == "k":
+            return 1 + self._source.randrange(self._rows)
+        return digits(self._source, C_GROUPS if name == "c" else PAD_GROUPS)
+
+
+def digits(source: random.Random, groups: int) -> str:
+    """Random text in the shape of sysbench's: groups of eleven digits, parted by hyphens."""
+    text = f"{source.randrange(10 ** (11 * groups)):0{11 * groups}d}"
+    return "-".join(text[place : place + 11] for place in range(0, len(text), 11))
+
+
+def _keys(path: str | None) -> list[int]:
+    if path is None:
+        return []
+    with open(path, encoding="ascii") as lines:
+        return [int(line) for line in lines]
+
+
+def _report(tallies: Sequence[Tally]) -> dict[str, Any]:
+    latencies: dict[int, int] = {}
+    for tally in tallies:
+        for bucket, count in tally.latencies.items():
+            latencies[bucket] = latencies.get(bucket, 0) + count
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "transactions": [sum(second) for second in zip(*(tally.transactions for tally in tallies), strict=True)],
+        "queries": [sum(second) for second in zip(*(tally.queries for tally in tallies), strict=True)],
+        "latencies": latencies,
+        "errors": sum(tally.errors for tally in tallies),
+        "broken": next((tally.broken for tally in tallies if tally.broken), ""),
+        "cpu": used.ru_utime + used.ru_stime,
+    }
