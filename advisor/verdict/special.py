@@ -108,7 +108,7 @@ def _plugin_state(case: Case) -> Taken | None:
         return Taken(Outcome.ACCEPTED)
     if taken.value in ("FORCE", "FORCE_PLUS_PERMANENT"):
         return Taken(Outcome.ACCEPTED, "")
-    return taken if case.target.since("mysql", 8, 4) else Taken(Outcome.ACCEPTED)
+    return taken if case.target.since("mysql", 8, 4) else Taken(Outcome.ACCEPTED, case.option.default)
 
 
 def _instrument(case: Case) -> Taken | None:

@@ -50,6 +50,7 @@ TAKEN = [
     (M97, "maximum-net_write_timeout=455K", "60"),
     (A1011, "autoset_myisam_use_mmap", "TRUE"),
     (A1011, "loose_sql_mode=abc", ""),
+    (A1011, "feedback=FORCE\nfeedback=OFF", "ON"),
     (A1011, "log_basename=/none/a", "/none/a"),
     (A118, "log_basename=/", "/"),
     (A1011, "loose_myisam_recover_options=abc", "OFF"),
