@@ -1,0 +1,88 @@
+"""Read what the user chose for an experiment, each by its kind; the experiment's default where nothing was chosen."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.sizes import STEPS
+from probes.experiment import ProbeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from probes.experiment import Choice, Wanted
+
+    Read = TypeVar("Read")
+
+FACTORS = {letter: step for step, letter in STEPS} | {"": 1}
+
+
+class Chosen:
+    """The choices of one run; asking for a name that the experiment doesn't offer is a mistake of ours."""
+
+    def __init__(self, offered: tuple[Choice, ...], wanted: Wanted) -> None:
+        """Raises ProbeError for a choice that the experiment doesn't offer."""
+        self._values = {choice.name: choice.default for choice in offered}
+        for name in wanted.choices:
+            if name not in self._values:
+                known = ", ".join(self._values) or "nothing"
+                raise ProbeError(f"this probe has no option {name!r}: it takes {known}")
+        self._values.update(wanted.choices)
+
+    def word(self, name: str, *among: str) -> str:
+        """A word; one `among` these, where some are given."""
+        return self._one(name, self._values[name].strip(), lambda text: _member(text, among))
+
+    def words(self, name: str, *among: str) -> list[str]:
+        """Words, parted by commas."""
+        return self._each(name, lambda text: _member(text, among))
+
+    def size(self, name: str, least: int = 1) -> int:
+        """Bytes; 128K, 1.5G and plain digits are sizes."""
+        return self._one(name, self._values[name], lambda text: _at_least(_size(text), least))
+
+    def sizes(self, name: str, least: int = 1) -> list[int]:
+        """Several sizes, parted by commas."""
+        return self._each(name, lambda text: _at_least(_size(text), least))
+
+    def number(self, name: str, least: int = 0) -> int:
+        """A whole number."""
+        return self._one(name, self._values[name], lambda text: _at_least(int(text), least))
+
+    def numbers(self, name: str, least: int = 0) -> list[int]:
+        """Several whole numbers, parted by commas."""
+        return self._each(name, lambda text: _at_least(int(text), least))
+
+    def _each(self, name: str, read: Callable[[str], Read]) -> list[Read]:
+        parts = [part.strip() for part in self._values[name].split(",") if part.strip()]
+        if not parts:
+            raise ProbeError(f"{name} names nothing: give at least one value")
+        return list(dict.fromkeys(self._one(name, part, read) for part in parts))
+
+    def _one(self, name: str, text: str, read: Callable[[str], Read]) -> Read:
+        try:
+            return read(text)
+        except ValueError as error:
+            why = f" ({error})" if "literal" not in str(error) else ": a whole number is wanted"
+            raise ProbeError(f"{name}={text} can't be taken{why}") from None
+
+
+def _size(text: str) -> int:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGTPE]?)(?:i?B)?\s*", text, re.IGNORECASE)
+    if match is None:
+        raise ValueError("sizes are digits with K, M or G behind them")
+    return int(float(match[1]) * FACTORS[match[2].upper()])
+
+
+def _at_least(number: int, least: int) -> int:
+    if number < least:
+        raise ValueError(f"at least {least}")
+    return number
+
+
+def _member(text: str, among: tuple[str, ...]) -> str:
+    if among and text not in among:
+        raise ValueError(f"one of {', '.join(among)} is wanted")
+    return text

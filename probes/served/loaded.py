@@ -1,0 +1,125 @@
+"""Measure variants of a server under a workload."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.facts.probes import Metric
+from probes.experiment import Measured
+from probes.workload.driving import drive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from probes.experiment import Variant
+    from probes.served.serving import Served
+    from probes.stopping import Stop
+    from probes.workload.task import Ran, Task
+
+TPS = Metric("tps", "transactions/s", "more")
+QPS = Metric("qps", "queries/s", "more")
+P95 = Metric("p95", "ms", "less")
+METRICS = (TPS, QPS, P95)
+AGREE = 0.1  # two blocks agree when they differ by less than that share: the noise of a quiet host's seconds
+NOTHING = Measured({}, {})  # what a stopped block gives: it is not kept
+
+
+class Warmth(NamedTuple):
+    """How a warm-up went: the seconds it took, and whether two consecutive blocks agreed in the end."""
+
+    seconds: float
+    agreed: bool
+
+
+def warm(block: Callable[[], float | None], bound: float, stop: Stop) -> Warmth:
+    """Run blocks until two in a row agree on their rate, or for `bound` seconds; `block` gives None once stopped."""
+    began = time.monotonic()
+    before: float | None = None
+    while not stop.is_set():
+        rate = block()
+        taken = time.monotonic() - began
+        if rate is None:
+            break
+        if before is not None and abs(rate - before) <= AGREE * max(rate, before):
+            return Warmth(taken, agreed=True)
+        if taken >= bound:
+            break
+        before = rate
+    return Warmth(time.monotonic() - began, agreed=False)
+
+
+def measured_of(ran: Ran) -> Measured:
+    """A load's figures under the names of METRICS, with the per-second series of tps and qps."""
+    return Measured(
+        {"tps": ran.transactions / ran.seconds, "qps": ran.queries / ran.seconds, "p95": ran.p95},
+        {"tps": ran.tps, "qps": ran.qps},
+    )
+
+
+class LoadedBench:
+    """A served workload: each variant's options are brought into force, the server warmed up where it was restarted.
+
+    `task_of` gives the load for a variant (its socket is the server's own). `warm_seconds` bounds a warm-up, which
+    takes place in the first block of a variant and after every restart.
+    """
+
+    def __init__(
+        self, served: Served, driver: str, task_of: Callable[[Variant], Task], warm_seconds: float = 5.0
+    ) -> None:
+        self.served = served
+        self.driver = driver
+        self._task_of = task_of
+        self._warm_seconds = warm_seconds
+        self._warmed: set[str] = set()
+        self._cold: list[str] = []
+        self._differ: dict[str, str] = {}
+        self._repeated = 0
+
+    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+        """One block. Raises ProbeError where the server or the driver breaks off."""
+        with self.served.guard():
+            restarted = self.served.set_to(variant.settings)
+            if restarted or variant.name not in self._warmed:
+                self._compare(variant)
+                self._warm(variant, stop)
+            return self._run(variant, seconds, stop)
+
+    def facts(self) -> dict[str, float | str]:
+        """Values that the server made otherwise than they were set."""
+        return {f"{what} runs as": running for what, running in self._differ.items()}
+
+    def notes(self) -> tuple[str, ...]:
+        """What the reader should know of the run."""
+        said = [f"{what} was asked for, and the server runs with {running}." for what, running in self._differ.items()]
+        if self._cold:
+            cold = ", ".join(dict.fromkeys(self._cold))
+            said.append(f"The warm-up ended before two blocks agreed: {cold}. The first blocks may still be cold.")
+        if self._repeated:
+            said.append(f"{self._repeated} transactions met a deadlock or a lock wait and were not counted.")
+        return tuple(said)
+
+    def _run(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+        ran = drive(self.driver, self._task_of(variant), seconds, stop)
+        if ran is None:
+            return NOTHING
+        self._repeated += ran.repeated
+        return measured_of(ran)
+
+    def _warm(self, variant: Variant, stop: Stop) -> None:
+        if self._warm_seconds <= 0:
+            return
+        warmth = warm(lambda: self._rate(variant, stop), self._warm_seconds, stop)
+        self._warmed.add(variant.name)
+        if not warmth.agreed and not stop.is_set():
+            self._cold.append(variant.name)
+
+    def _rate(self, variant: Variant, stop: Stop) -> float | None:
+        ran = drive(self.driver, self._task_of(variant), 1, stop)
+        return None if ran is None else ran.queries / ran.seconds
+
+    def _compare(self, variant: Variant) -> None:
+        for name, value in variant.settings.items():
+            running = self.served.runs_with(name, value)
+            if running is not None:
+                self._differ[f"{name}={value}"] = running

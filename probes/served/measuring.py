@@ -1,0 +1,63 @@
+"""The settings of a server that is measured: bounded in memory and disk, quiet but for the load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.catalog.load import load
+from probes.experiment import Cost
+
+if TYPE_CHECKING:
+    from advisor.model import Target
+
+MIB = 1 << 20
+CONNECTIONS = 300
+FRESH = 250 * MIB  # a fresh data directory with its undo, system and temporary tablespaces, at most
+PROCESS = 450 * MIB  # what a server takes besides its buffer pool: MySQL's Performance Schema is most of it
+CONNECTION = 2 * MIB
+START_SECONDS = 12.0  # initialise and start, on an idle disk at most
+LOAD_RATE = 20 * MIB  # bytes of a table a second, filled and indexed, on a slow machine
+BOUNDED = (
+    f"--max-connections={CONNECTIONS}",
+    "--table-open-cache=200",
+    "--table-definition-cache=400",
+    "--innodb-buffer-pool-dump-at-shutdown=OFF",
+    "--innodb-buffer-pool-load-at-startup=OFF",
+)
+
+
+def arguments(
+    target: Target, *, pool: int, redo: int = 256 * MIB, binary_log: bool = False, direct: bool = True
+) -> tuple[str, ...]:
+    """Options of a server with a buffer pool and a redo log of so many bytes.
+
+    `binary_log` turns the binary log on. `direct` makes InnoDB pass the page cache by, so that the pool alone decides
+    what is cached. Everything else stays as the server's makers set it.
+    """
+    flags = [f"--innodb-buffer-pool-size={pool}", *BOUNDED, *_redo(target, redo)]
+    flags += ["--log-bin=binlog", "--server-id=1"] if binary_log else ["--skip-log-bin"]
+    flags += ["--innodb-flush-method=O_DIRECT"] if direct else ["--innodb-flush-method=fsync"]
+    return tuple(flags)
+
+
+def _redo(target: Target, redo: int) -> list[str]:
+    if load(target).get("innodb_redo_log_capacity") is not None:
+        return [f"--innodb-redo-log-capacity={redo}"]
+    if target.since("mariadb", 10, 5):  # one file since then
+        return [f"--innodb-log-file-size={redo}"]
+    return [f"--innodb-log-file-size={redo // 2}", "--innodb-log-files-in-group=2"]
+
+
+def cost(
+    *, pool: int, data: int, redo: int = 256 * MIB, growth: int = 0, servers: int = 1, threads: int = 1
+) -> Cost:
+    """What such servers take, each with `data` bytes of tables; `growth` is what the run itself may write, in all."""
+    return Cost(
+        disk=servers * (FRESH + redo + int(data * 1.3)) + growth,
+        memory=servers * (PROCESS + int(pool * 1.1)) + threads * CONNECTION,
+        prepare=servers * (START_SECONDS + data / LOAD_RATE),
+        creates=(
+            "a scratch directory with a throwaway server's data, removed when it ends",
+            "that server, which listens on a socket in there alone",
+        ),
+    )

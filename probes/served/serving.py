@@ -1,0 +1,161 @@
+"""A throwaway server that takes on the options of one variant after the other."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, Any
+
+from advisor.catalog.load import load
+from advisor.verdict import take
+from advisor.verdict.compare import same
+from probes.experiment import ProbeError
+from probes.sandbox import SandboxError, start
+from probes.sandbox.errors import own_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pymysql
+
+    from probes.experiment import Ground
+    from probes.sandbox import Binary, Sandbox
+
+Connection = Any
+
+
+@contextlib.contextmanager
+def serve(
+    ground: Ground,
+    binary: Binary,
+    directory: str,
+    arguments: Iterable[str],
+    *,
+    initial: Iterable[str] = (),
+) -> Iterator[Served]:
+    """Start a server in `directory`; leaving the context ends it and removes all that it wrote.
+
+    `initial` options shape the data files. Raises ProbeError where it can't be had.
+    """
+    ground.report(f"starting {binary.name} in {directory}")
+    shaping, given = tuple(initial), tuple(arguments)
+    try:
+        sandbox = start(binary, base=directory, arguments=given, initial=shaping, templates=ground.templates)
+    except SandboxError as error:
+        raise ProbeError(str(error)) from error
+    with sandbox:
+        served = Served(sandbox, (*shaping, *given))
+        with served.guard():
+            yield served
+
+
+class Served:
+    """A running throwaway server and the options in force on it; `room` is a folder for a driver's files."""
+
+    def __init__(self, sandbox: Sandbox, arguments: tuple[str, ...]) -> None:
+        self.sandbox = sandbox
+        self.target = sandbox.binary.target
+        self.catalog = load(self.target)
+        self.room = os.path.join(sandbox.directory, "tmp")
+        self._base = arguments
+        self._at_start: dict[str, str] = {}
+        self._changed: dict[str, str] = {}
+        self._originals: dict[str, str] = {}
+        self._connection: pymysql.Connection[Any] | None = None
+
+    def set_to(self, settings: dict[str, str]) -> bool:
+        """Bring these options into force, and put back all others that were changed; whether that took a restart.
+
+        Raises ProbeError where the server refuses one.
+        """
+        at_start = {name: value for name, value in settings.items() if not self._is_dynamic(name)}
+        restarted = at_start != self._at_start
+        if restarted:
+            self.restart(at_start)
+        changing = {name: value for name, value in settings.items() if name not in at_start}
+        for name in [name for name in self._changed if name not in changing]:
+            self._set(name, self._originals[name])
+            del self._changed[name]
+        for name, value in changing.items():
+            if self._changed.get(name) != value:
+                self._originals.setdefault(name, self.variable(name))
+                self._set(name, value)
+                self._changed[name] = value
+        return restarted
+
+    def restart(self, at_start: dict[str, str] | None = None) -> None:
+        """Restart the server, with startup options beside its own; None keeps those in force."""
+        self._at_start = self._at_start if at_start is None else dict(at_start)
+        self._changed.clear()
+        self._hang_up()
+        given = [f"--{name.replace('_', '-')}={value}" for name, value in self._at_start.items()]
+        try:
+            self.sandbox.restart([*self._base, *given])
+        except SandboxError as error:
+            raise ProbeError(str(error)) from error
+
+    def query(self, sql: str) -> tuple[tuple[Any, ...], ...]:
+        """The rows that a statement gives, asked as root on a connection that is kept."""
+        with self.connection().cursor() as cursor:
+            cursor.execute(sql)
+            return tuple(cursor.fetchall())
+
+    def connection(self) -> Connection:
+        """Root's connection to the running server, the same one until a restart."""
+        if self._connection is None:
+            self._connection = self.sandbox.connect(autocommit=True)
+        return self._connection
+
+    def variable(self, name: str) -> str:
+        """What SHOW GLOBAL VARIABLES says. Raises ProbeError for a variable that the server doesn't have."""
+        rows = self.query(f"SHOW GLOBAL VARIABLES LIKE '{name}'")
+        if not rows:
+            raise ProbeError(f"{self.sandbox.binary.name} has no variable {name}")
+        return str(rows[0][1])
+
+    def runs_with(self, name: str, value: str) -> str | None:
+        """The value that the server made of the one it was given, None where it is the same value."""
+        running = self.variable(name)
+        made = take(name, value, self.catalog).value
+        return None if same(value, running) or (made is not None and made == value == running) else running
+
+    def status(self) -> dict[str, int]:
+        """The status counters that are whole numbers."""
+        return {str(name): int(value) for name, value in self.query("SHOW GLOBAL STATUS") if str(value).isdigit()}
+
+    @contextlib.contextmanager
+    def guard(self) -> Iterator[None]:
+        """Turn what goes wrong with the server into a ProbeError with the server's own last words."""
+        import pymysql
+
+        try:
+            yield
+        except (SandboxError, pymysql.Error, OSError, ProbeError) as error:
+            if not self.sandbox.running:
+                self._hang_up()
+                words = own_words(self.sandbox.log())
+                raise ProbeError(f"{self.sandbox.binary.name} died in the middle of the run: {words}") from error
+            if isinstance(error, ProbeError):
+                raise
+            raise ProbeError(f"{self.sandbox.binary.name} refused: {error}") from error
+
+    def _is_dynamic(self, name: str) -> bool:
+        option = self.catalog.find_variable(name) or self.catalog.get(name)
+        return bool(option and option.dynamic)
+
+    def _set(self, name: str, value: str) -> None:
+        with self.connection().cursor() as cursor:
+            cursor.execute(f"SET GLOBAL {name} = {self._literal(name, value)}")
+
+    def _literal(self, name: str, value: str) -> str:
+        """A value as SET takes it: numbers bare and with their suffix worked out, all else in quotes."""
+        made = take(name, value, self.catalog)
+        if made.option is not None and made.option.kind in ("int", "uint", "double") and made.value is not None:
+            return made.value
+        return value if value.lstrip("-").isdigit() else "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(Exception):
+                self._connection.close()
+            self._connection = None
