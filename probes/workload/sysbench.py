@@ -16,6 +16,7 @@ from probes.workload.task import DriverError, Ran
 
 if TYPE_CHECKING:
     from probes.stopping import Stop
+    from probes.workload.statements import Step
     from probes.workload.task import Task
 
 POLL = 0.02
@@ -71,7 +72,7 @@ def drive(task: Task, seconds: int, stop: Stop) -> Ran | None:
     with open(log, encoding="utf-8", errors="replace") as text:
         said = text.read()
     if process.returncode != 0:
-        raise DriverError(f"sysbench broke off: {_complaint(said)}")
+        raise DriverError(f"sysbench broke off ({process.returncode}): {_complaint(said)}")
     return parse(said, seconds)
 
 
@@ -135,16 +136,17 @@ def _write_script(task: Task) -> str:
 
 def lua(task: Task) -> str:
     """A script for sysbench that sends the workload's statements."""
-    lines = ["function thread_init()", "  con = sysbench.sql.driver():connect()", "  keys = {}"]
+    # The driver stays in a global: sysbench frees the one that nothing refers to, connections or no.
+    lines = ["function thread_init()", "  drv = sysbench.sql.driver()", "  con = drv:connect()", "  keys = {}"]
     if task.access.keys_file:
         lines.append(f"  for line in io.lines({_quoted(task.access.keys_file)}) do keys[#keys + 1] = line end")
-    lines += ["end", "function send(text)", "  local rs = con:query(text)", "  if rs then rs:free() end", "end"]
+    lines += ["end", "function send(text)", "  local rs = con:query(text)", "  if rs ~= nil then rs:free() end", "end"]
     lines.append("function event()")
     if task.workload.bracketed:
         lines.append('  send("BEGIN")')
     for step in task.workload.steps:
         lines.append(f"  for _ = 1, {step.times} do")
-        lines += [f"    {line}" for line in _draws(task)]
+        lines += [f"    {line}" for line in _draws(task, step)]
         lines += [f"    send({_spliced(statement)})" for statement in step.statements]
         lines.append("  end")
     if task.workload.bracketed:
@@ -152,14 +154,14 @@ def lua(task: Task) -> str:
     return "\n".join([*lines, "end", "function thread_done() con:disconnect() end", ""])
 
 
-def _draws(task: Task) -> list[str]:
+def _draws(task: Task, step: Step) -> list[str]:
     key = "keys[sysbench.rand.default(1, #keys)]" if task.access.keys_file else _drawn(task.rows)
     table = f"sysbench.rand.uniform(1, {task.tables})" if task.tables > 1 else "1"
-    return [
+    draws = [
         f"local id = {key}",
         f"local v = {{id = id, ['end'] = id + {task.workload.span - 1}, table = 'sbtest' .. {table}}}",
-        f"v.k = {_drawn(task.rows)}",
     ]
+    return [*draws, f"v.k = {_drawn(task.rows)}"] if any("{k}" in text for text in step.statements) else draws
 
 
 def _drawn(rows: int) -> str:
