@@ -72,10 +72,8 @@ def lax_sql_mode(known: Known) -> Iterator[Finding]:
     value = known.text(MODE)
     if value is None or not known.chosen(MODE) or STRICT.intersection(value.replace(" ", "").split(",")):
         return
-    if not value.isdigit() or int(value) == 0:  # a mode written as a number is for the server to take apart
-        yield lax_sql_mode.finding(
-            "No strict mode is on, so a value that doesn't fit its column is cut or changed, with no more than a "
-            "warning.",
-            of_variable(known, MODE),
-            help="add STRICT_TRANS_TABLES, after a test of the programs that write",
-        )
+    yield lax_sql_mode.finding(
+        "No strict mode is on, so a value that doesn't fit its column is cut or changed, with no more than a warning.",
+        of_variable(known, MODE),
+        help="add STRICT_TRANS_TABLES, after a test of the programs that write",
+    )

@@ -61,13 +61,11 @@ def removed(line: LineVerdict, known: Known) -> Fix | None:
 def deprecated(line: LineVerdict, known: Known) -> Fix | None:
     """The new name: safe where both are names of one variable, unsafe where the successor only does the same job."""
     old, catalog = line.option, known.catalog
-    if old is None:
-        return None
-    converted = _converted(old.name, line.placed.line, known)
+    converted = _converted(bare(line), line.placed.line, known)
     if converted is not None:
         return _replaced(line, *converted, catalog, UNSAFE)
     new = catalog.get(line.replaced_by) if line.replaced_by else None
-    if new is None or old.name in OTHER_TERMS:
+    if old is None or new is None or old.name in OTHER_TERMS:
         return None
     one_variable = (old.alias_of or old.name) == (new.alias_of or new.name)
     text = line.placed.line.value  # two names of one variable may have ranges of their own

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from rule_cases import Case, all_cases, known_of
 
 from rules import all_rules, find
+from rules.known import Missing
+
+if TYPE_CHECKING:
+    from rules.registry import Rule
 
 CASES = all_cases()
 # These speak of what the other rules found: tests/suppress asks them.
@@ -27,6 +32,15 @@ def test_the_rule_finds_what_its_case_says(case: Case, tmp_path: Path) -> None:
         assert found[0].option == case.about
     for f in found:
         assert f.message.endswith("."), f.message
+
+
+@pytest.mark.parametrize("rule", [r for r in all_rules() if AFTER_ALL in r.needs], ids=lambda r: r.code)
+def test_a_rule_about_findings_waits_for_the_others(rule: Rule, tmp_path: Path) -> None:
+    """Asked like the others, a rule about findings says that it lacks them; and it finds nothing by itself."""
+    known = known_of(Case(rule.code, "", "mysql-8.4", file="port = 1 # mycnf: ignore[BUF001]"), tmp_path)
+    with pytest.raises(Missing):
+        list(rule.check(known))
+    assert list(rule.look(known)) == []
 
 
 def test_every_rule_has_its_cases() -> None:
