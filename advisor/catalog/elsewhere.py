@@ -46,7 +46,12 @@ def nearest(name: str, catalog: Catalog) -> str | None:
     """The known option that a mistyped name most likely means, or None where none is close enough.
 
     One slip in five characters is allowed, three at most; of equally close names the first by alphabet is taken.
+    Else it is the only option whose first words these are: older servers took such abbreviations.
     """
+    return _nearly(name, catalog) or _whole(name, catalog)
+
+
+def _nearly(name: str, catalog: Catalog) -> str | None:
     allowed = min(3, max(1, len(name) // 5))
     best, found = allowed + 1, None
     distinct = set(name)
@@ -60,6 +65,11 @@ def nearest(name: str, catalog: Catalog) -> str | None:
             if distance < best:
                 best, found = distance, candidate
     return found
+
+
+def _whole(name: str, catalog: Catalog) -> str | None:
+    found = catalog.begun_by(f"{name}_") if name else []
+    return found[0] if len(found) == 1 else None
 
 
 def _lacking(letters: list[tuple[str, int]], candidate: str) -> int:

@@ -46,11 +46,15 @@ def test_one_flavour_only_and_nowhere() -> None:
         ("qort", "port"),
         ("sort_bufer_szie", "sort_buffer_size"),
         ("character_set_sever", "character_set_server"),
+        ("key_buffer", "key_buffer_size"),
+        ("max_allowed", "max_allowed_packet"),
+        ("innodb_buffer_pool", None),
+        ("innodb_flush_log_at_trx_commi_x", "innodb_flush_log_at_trx_commit"),
         ("completely_made_up_option", None),
         ("x", None),
         ("", None),
     ],
 )
 def test_the_nearest_name(typed: str, meant: str | None) -> None:
-    """A slip or two is seen through; a name unlike all others has no neighbour."""
+    """A slip or two is seen through, and so are missing last words; what is unlike all others is left alone."""
     assert nearest(typed, load(parse_target("mysql-8.4"))) == meant
