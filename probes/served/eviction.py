@@ -6,6 +6,10 @@ import contextlib
 import ctypes
 import mmap
 import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from advisor.facts.host import Host
 
 PAGE = mmap.PAGESIZE
 
@@ -50,15 +54,6 @@ def resident(path: str) -> float:
         os.close(handle)
 
 
-def evictable(directory: str) -> bool:
-    """Whether files of this file system leave memory at all: on tmpfs there is nowhere else for them to go."""
-    path = os.path.realpath(directory)
-    with open("/proc/mounts", encoding="utf-8", errors="surrogateescape") as table:
-        mounts = [line.split()[1:3] for line in table]
-    holding = [(point.encode().decode("unicode_escape"), kind) for point, kind in mounts]
-    best = max((m for m in holding if _below(path, m[0])), key=lambda mount: len(mount[0]), default=("/", ""))
-    return best[1] not in ("tmpfs", "ramfs")
-
-
-def _below(path: str, point: str) -> bool:
-    return point in ("/", path) or path.startswith(point.rstrip("/") + "/")
+def evictable(host: Host) -> bool:
+    """Whether files of the file system under test can leave memory: on tmpfs there is nowhere else for them to go."""
+    return host.storage is None or host.storage.mount.fs_type not in ("tmpfs", "ramfs")

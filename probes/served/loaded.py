@@ -61,16 +61,23 @@ class LoadedBench:
     """A served workload: each variant's options are brought into force, the server warmed up where it was restarted.
 
     `task_of` gives the load for a variant (its socket is the server's own). `warm_seconds` bounds a warm-up, which
-    takes place in the first block of a variant and after every restart.
+    takes place in the first block of a variant and after every restart. `counters` are status counters that are
+    measured too, a transaction: names of metrics with the names of their counters, left out where the server has none.
     """
 
     def __init__(
-        self, served: Served, driver: str, task_of: Callable[[Variant], Task], warm_seconds: float = 5.0
+        self,
+        served: Served,
+        driver: str,
+        task_of: Callable[[Variant], Task],
+        warm_seconds: float = 5.0,
+        counters: dict[str, str] | None = None,
     ) -> None:
         self.served = served
         self.driver = driver
         self._task_of = task_of
         self._warm_seconds = warm_seconds
+        self._counters = counters or {}
         self._warmed: set[str] = set()
         self._cold: list[str] = []
         self._differ: dict[str, str] = {}
@@ -100,17 +107,25 @@ class LoadedBench:
         return tuple(said)
 
     def _run(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+        before = self.served.status() if self._counters else {}
         ran = drive(self.driver, self._task_of(variant), seconds, stop)
         if ran is None:
             return NOTHING
         self._repeated += ran.repeated
-        return measured_of(ran)
+        self.served.trim()
+        measured = measured_of(ran)
+        if before and ran.transactions:
+            after = self.served.status()
+            for metric, counter in self._counters.items():
+                if counter in before:
+                    measured.metrics[metric] = (after[counter] - before[counter]) / ran.transactions
+        return measured
 
     def _warm(self, variant: Variant, stop: Stop) -> None:
+        self._warmed.add(variant.name)
         if self._warm_seconds <= 0:
             return
         warmth = warm(lambda: self._rate(variant, stop), self._warm_seconds, stop)
-        self._warmed.add(variant.name)
         if not warmth.agreed and not stop.is_set():
             self._cold.append(variant.name)
 

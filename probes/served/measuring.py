@@ -15,6 +15,7 @@ CONNECTIONS = 300
 FRESH = 250 * MIB  # a fresh data directory with its undo, system and temporary tablespaces, at most
 PROCESS = 450 * MIB  # what a server takes besides its buffer pool: MySQL's Performance Schema is most of it
 CONNECTION = 2 * MIB
+BINARY_LOG = 64 * MIB  # a file of it; old ones are purged between blocks
 START_SECONDS = 12.0  # initialise and start, on an idle disk at most
 LOAD_RATE = 20 * MIB  # bytes of a table a second, filled and indexed, on a slow machine
 BOUNDED = (
@@ -35,7 +36,8 @@ def arguments(
     what is cached. Everything else stays as the server's makers set it.
     """
     flags = [f"--innodb-buffer-pool-size={pool}", *BOUNDED, *_redo(target, redo)]
-    flags += ["--log-bin=binlog", "--server-id=1"] if binary_log else ["--skip-log-bin"]
+    logging = ["--log-bin=binlog", "--server-id=1", f"--max-binlog-size={BINARY_LOG}"]
+    flags += logging if binary_log else ["--skip-log-bin"]
     flags += ["--innodb-flush-method=O_DIRECT"] if direct else ["--innodb-flush-method=fsync"]
     return tuple(flags)
 

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
     import pymysql
 
+    from advisor.catalog.load import Catalog, Option
     from probes.experiment import Ground
     from probes.sandbox import Binary, Sandbox
 
 Connection = Any
+RESTARTED = frozenset(["innodb_buffer_pool_size"])  # its resizing goes on in the background while one measures
 
 
 @contextlib.contextmanager
@@ -108,13 +110,20 @@ class Served:
 
     def variable(self, name: str) -> str:
         """What SHOW GLOBAL VARIABLES says. Raises ProbeError for a variable that the server doesn't have."""
-        rows = self.query(f"SHOW GLOBAL VARIABLES LIKE '{name}'")
+        rows = self.query(f"SHOW GLOBAL VARIABLES WHERE Variable_name = '{self._variable_of(name) or name}'")
         if not rows:
             raise ProbeError(f"{self.sandbox.binary.name} has no variable {name}")
         return str(rows[0][1])
 
+    def trim(self) -> None:
+        """Let go of full files of the binary log, which would fill the disk."""
+        if any(argument.startswith("--log-bin") for argument in self._base):
+            self.query("PURGE BINARY LOGS BEFORE NOW()")
+
     def runs_with(self, name: str, value: str) -> str | None:
-        """The value that the server made of the one it was given, None where it is the same value."""
+        """The value that the server made of the one it was given, None where it is the same or no variable tells."""
+        if self._variable_of(name) is None:
+            return None
         running = self.variable(name)
         made = take(name, value, self.catalog).value
         return None if same(value, running) or (made is not None and made == value == running) else running
@@ -140,12 +149,15 @@ class Served:
             raise ProbeError(f"{self.sandbox.binary.name} refused: {error}") from error
 
     def _is_dynamic(self, name: str) -> bool:
-        option = self.catalog.find_variable(name) or self.catalog.get(name)
-        return bool(option and option.dynamic)
+        return is_dynamic(self.catalog, name)
+
+    def _variable_of(self, name: str) -> str | None:
+        option = _option(self.catalog, name)
+        return option.variable if option else name
 
     def _set(self, name: str, value: str) -> None:
         with self.connection().cursor() as cursor:
-            cursor.execute(f"SET GLOBAL {name} = {self._literal(name, value)}")
+            cursor.execute(f"SET GLOBAL {self._variable_of(name) or name} = {self._literal(name, value)}")
 
     def _literal(self, name: str, value: str) -> str:
         """A value as SET takes it: numbers bare and with their suffix worked out, all else in quotes."""
@@ -159,3 +171,13 @@ class Served:
             with contextlib.suppress(Exception):
                 self._connection.close()
             self._connection = None
+
+
+def is_dynamic(catalog: Catalog, name: str) -> bool:
+    """Whether an option is brought into force by SET GLOBAL, without a restart."""
+    option = _option(catalog, name)
+    return bool(option and option.dynamic and option.variable not in RESTARTED)
+
+
+def _option(catalog: Catalog, name: str) -> Option | None:
+    return catalog.get(name) or catalog.find_variable(name)

@@ -1,0 +1,156 @@
+"""Any option, two values or more, under a workload of the user's choice."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from advisor.catalog.load import load
+from probes.choices import Chosen
+from probes.experiment import Choice, Plan, Variant
+from probes.served import measuring
+from probes.served.changing import read_change
+from probes.served.choosing import SERVER, binary_for
+from probes.served.loaded import METRICS, LoadedBench
+from probes.served.serving import is_dynamic, serve
+from probes.workload.driving import DRIVER, driver_of
+from probes.workload.statements import OLTP, Access, simple_ranges
+from probes.workload.tables import Shape, fill
+from probes.workload.task import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probes.experiment import Ground, Wanted
+    from probes.served.changing import Change
+    from probes.stopping import Stop
+
+WORKLOADS = {**OLTP, "simple_ranges": simple_ranges(100)}
+SECONDS = 120.0
+ROUNDS = 10
+OVERHEAD = 0.5  # a driver's start; a restart's time shows in the first round
+RESTART = 6.0  # seconds of a shutdown, a start and a warm-up
+LOG_RATE = 14 << 20  # bytes of binary log a second
+# Settings whose effect no run of minutes shows; the evidence for them took hours, or a data set of days.
+SLOW = ("buffer_pool_instances", "change_buffer", "page_cleaners", "purge", "lru_scan", "redo_log", "log_file_size")
+LOGGING = ("binlog", "general_log", "slow_query_log", "long_query_time")
+
+
+class Ab:
+    """The experiment `ab`."""
+
+    name = "ab"
+    title = "Two values of any option under load"
+    question = "Does this option's value matter on this host, under this workload?"
+    kind = "server"
+    evidence = ()
+    choices = (
+        Choice("set", "word", "", "NAME=VALUE1,VALUE2,…: the option and its values; the first is the baseline"),
+        Choice("workload", "word", "oltp_read_write", f"one of {', '.join(WORKLOADS)}"),
+        SERVER,
+        DRIVER,
+        Choice("threads", "number", "4", "how many connections send at once"),
+        Choice("rows", "number", "200000", "rows of a table, about 235 bytes each"),
+        Choice("tables", "number", "1", "how many tables"),
+        Choice("pool", "size", "128M", "innodb_buffer_pool_size, where it is not what is compared"),
+        Choice("access", "word", "pareto", "which rows are picked: pareto (few of them mostly) or uniform"),
+    )
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """One variant a value. Raises ProbeError for what the server would refuse or can't be compared."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        change = read_change(chosen.word("set"), binary.target)
+        shape, pool = _shape(chosen), _pool(chosen, change)
+        workload = chosen.word("workload", *WORKLOADS)
+        threads = chosen.number("threads", 1)
+        variants = tuple(Variant(f"{change.name}={value}", {change.name: value}) for value in change.given)
+        by_restart = not is_dynamic(load(binary.target), change.name)
+        return Plan(
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=METRICS,
+            cost=measuring.cost(
+                pool=pool,
+                data=shape.bytes,
+                threads=threads,
+                growth=_growth(change, wanted.seconds or SECONDS),
+            ),
+            seconds=SECONDS,
+            rounds=ROUNDS // 2 if by_restart else ROUNDS,
+            overhead=RESTART if by_restart else OVERHEAD,
+            shortest=1.0,
+            driver=driver_of(chosen.word("driver")),
+            server=str(binary.target),
+            parameters={
+                "workload": workload,
+                "threads": str(threads),
+                "rows": str(shape.rows),
+                "tables": str(shape.tables),
+                "pool": str(pool),
+                "access": _access(chosen).kind,
+            },
+            limits=tuple(_limits(change, shape, pool)),
+        )
+
+    @contextlib.contextmanager
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[LoadedBench]:
+        """A server and its tables."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        change = read_change(chosen.word("set"), binary.target)
+        shape, pool = _shape(chosen), _pool(chosen, change)
+        workload, threads = WORKLOADS[plan.parameters["workload"]], chosen.number("threads", 1)
+        arguments = measuring.arguments(binary.target, pool=pool, binary_log=_binary_log(change))
+        with serve(ground, binary, wanted.directory, arguments) as served:
+            ground.report(f"filling {shape.tables} x {shape.rows} rows")
+            fill(served.connection(), shape, stop)
+
+            def task_of(_variant: Variant) -> Task:
+                return Task(
+                    socket=served.sandbox.socket,
+                    room=served.room,
+                    workload=workload,
+                    access=_access(chosen),
+                    threads=threads,
+                    rows=shape.rows,
+                    tables=shape.tables,
+                    seed=wanted.seed + 1,
+                )
+
+            yield LoadedBench(served, plan.driver, task_of)
+
+
+def _shape(chosen: Chosen) -> Shape:
+    return Shape(chosen.number("rows", 100), chosen.number("tables", 1))
+
+
+def _pool(chosen: Chosen, change: Change) -> int:
+    if change.name == "innodb_buffer_pool_size":
+        return max(int(value) for value in change.made)
+    return chosen.size("pool", 5 << 20)
+
+
+def _access(chosen: Chosen) -> Access:
+    return Access(chosen.word("access", "pareto", "uniform"))
+
+
+def _binary_log(change: Change) -> bool:
+    return "binlog" in change.name
+
+
+def _growth(change: Change, seconds: float) -> int:
+    if not any(part in change.name for part in LOGGING):
+        return 0
+    return measuring.BINARY_LOG + int(seconds * LOG_RATE)
+
+
+def _limits(change: Change, shape: Shape, pool: int) -> Iterator[str]:
+    yield "Blocks of seconds see no checkpoint pressure and no stall that comes once in minutes."
+    if shape.bytes < pool:
+        yield "All data fits the buffer pool, so it says nothing of data that does not: choose more rows for that."
+    if any(part in change.name for part in SLOW):
+        yield f"What {change.name} does shows in runs of hours: no difference here is no answer."
+
+
+EXPERIMENT = Ab()
