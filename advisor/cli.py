@@ -22,6 +22,7 @@ PRODUCT = "mycnf-advisor"
 SEVERITIES = ("error", "warning", "note", "never")
 FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown")
 AUDIT_FORMATS = ("text", "concise", "json", "jsonl", "sarif", "junit", "markdown")
+PROBE_FORMATS = ("text", "json", "markdown", "svg")
 
 
 def dispatch(argv: list[str]) -> int:
@@ -114,23 +115,7 @@ def _lint(p: argparse.ArgumentParser) -> None:
     _reading(p)
     _selecting(p, fail_on="warning")
     _baseline(p)
-    p.add_argument(
-        "--format",
-        dest="reports",
-        action=_InOrder,
-        const="format",
-        choices=FORMATS,
-        help="how to print it (default: text; repeatable, each with its own -o)",
-    )
-    p.add_argument(
-        "-o",
-        "--output",
-        dest="reports",
-        action=_InOrder,
-        const="output",
-        metavar="FILE",
-        help="write there instead of to stdout",
-    )
+    _reports(p, FORMATS)
     _machine(p)
 
 
@@ -206,12 +191,65 @@ def _explain(p: argparse.ArgumentParser) -> None:
     p.add_argument("--format", default="text", choices=("text", "json"), help="how to print it (default: text)")
 
 
+def _probe(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "name", nargs="?", metavar="NAME", help="the probe to run, or results; without it the probes are listed"
+    )
+    p.add_argument("words", nargs="*", metavar="ID", help="after results: which kept result to show")
+    p.add_argument("--describe", action="store_true", help="say what it asks, on what evidence, and what it can't show")
+    p.add_argument("--dry-run", action="store_true", help="say what it would create, and the time it takes, and stop")
+    p.add_argument("--time", metavar="TIME", help="how long to measure: 60s, 10m, 3h (preparation comes on top)")
+    p.add_argument("--rounds", type=int, metavar="N", help="how often each variant has its turn")
+    p.add_argument("--resume", action="store_true", help="go on with the kept run of the same parameters")
+    p.add_argument(
+        "--dir", metavar="DIR", help="a directory on the file system to measure (default: that of the data directory)"
+    )
+    p.add_argument(
+        "--server",
+        action="append",
+        metavar="PROGRAM",
+        help="the server program to start (default: this host's own; repeatable where a probe compares two)",
+    )
+    p.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="a choice of the probe (repeatable)"
+    )
+    p.add_argument("--set", metavar="OPTION=A,B", help="the option and the values that ab compares")
+    p.add_argument("--workload", metavar="NAME", help="the load, such as oltp_read_write")
+    p.add_argument("--acceptable-qps", metavar="N", help="queries a second that are still acceptable (cache-fit)")
+    p.add_argument(
+        "--force", action="append", default=[], metavar="REFUSAL", help="run in spite of this refusal (repeatable)"
+    )
+    p.add_argument("--seed", type=int, default=0, metavar="N", help="equal numbers give the variants equal orders")
+    p.add_argument("--json", action="store_true", help="the same as --format json")
+    _reports(p, PROBE_FORMATS)
+
+
 def _rules(p: argparse.ArgumentParser) -> None:
     p.add_argument("--format", default="text", choices=("text", "json"), help="how to print it (default: text)")
 
 
 def _grants(p: argparse.ArgumentParser) -> None:
     p.add_argument("--target", required=True, metavar="T", help="server that the account is for")
+
+
+def _reports(p: argparse.ArgumentParser, formats: tuple[str, ...]) -> None:
+    p.add_argument(
+        "--format",
+        dest="reports",
+        action=_InOrder,
+        const="format",
+        choices=formats,
+        help="how to print it (default: text; repeatable, each with its own -o)",
+    )
+    p.add_argument(
+        "-o",
+        "--output",
+        dest="reports",
+        action=_InOrder,
+        const="output",
+        metavar="FILE",
+        help="write there instead of to stdout",
+    )
 
 
 def _reading(p: argparse.ArgumentParser) -> None:
@@ -284,6 +322,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "audit": ("a running server, its host and its files, judged with evidence", _audit),
     "preflight": ("what a server's next restart would refuse, lose or change", _preflight),
     "collect": ("save what an audit reads as a snapshot", _collect),
+    "probe": ("repeat published experiments on this host, and keep what they show", _probe),
     "explain": ("a rule or an option: what, why, the evidence", _explain),
     "rules": ("every rule, with what it needs", _rules),
     "grants": ("the least-privileged account for audits", _grants),

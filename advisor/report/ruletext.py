@@ -31,7 +31,7 @@ def page(rule: Rule, evidence: Sequence[Evidence], *, width: int = 80, ascii_onl
         wrap(f"{rule.severity.value}, {rule.confidence.value}; for {_targets(rule)}", width=width)
         + _needs(rule, width),
         _part("What happens", docs.why, width),
-        *(_evidence(e, width, ascii_only) for e in evidence),
+        *(passage(e, width, ascii_only) for e in evidence),
         "" if evidence else wrap("No measurement is known: this is an opinion.", width=width),
         _part("How to fix", docs.fix + (" It needs a restart." if docs.restart else ""), width),
         _part("Risk", docs.risk, width),
@@ -59,7 +59,8 @@ def _needs(rule: Rule, width: int) -> str:
     )
 
 
-def _evidence(e: Evidence, width: int, ascii_only: bool) -> str:
+def passage(e: Evidence, width: int, ascii_only: bool) -> str:
+    """One piece of evidence: what it says and shows, on what, with what doubts, and from where."""
     when = ", ".join(part for part in (e.versions, e.date) if part)
     lines = [wrap(f"{e.id} {STRENGTHS.get(e.strength, e.strength)}: {when}", "", "  ", width)]
     lines.append(wrap(e.conclusion, "  ", width=width))

@@ -14,7 +14,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 LIMITS = {"lint": 135, "show": 115, "explain": 145, "help": 72, "version": 72}
 HEAVY = {
     "cryptography", "dataclasses", "importlib.metadata", "importlib.resources", "inspect", "logging", "nacl", "pathlib",
-    "psutil", "pydantic", "pymysql", "rich", "socket", "ssl", "subprocess", "textual",
+    "plotext", "psutil", "pydantic", "pymysql", "rich", "socket", "ssl", "subprocess", "textual",
 }  # fmt: skip
 DRIVER = """
 import sys

@@ -1,0 +1,115 @@
+"""`mycnf probe`: list the experiments, run one on this host, and look at what earlier runs showed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from advisor import exits
+from advisor.exits import MycnfError
+from advisor.narration import narrate
+from advisor.report.formats import pair
+from advisor.report.output import write
+from advisor.report.probepage import Page
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.facts.probes import ProbeResult
+    from probes.experiment import Experiment, Ground, Plan, Wanted
+
+KEPT = "results"
+
+
+def run(args: argparse.Namespace) -> int:
+    """List, describe or run experiments, or show kept results; ended by the user the code is 130, the result whole."""
+    reports = _reports(args)
+    if args.name == KEPT:
+        from advisor.commands.probing.kept import look
+
+        return look(args.words, reports)
+    if args.words:
+        raise MycnfError(f"{args.words[0]!r} is one word too many; run one probe at a time: mycnf probe {args.name}")
+    if args.name is None:
+        return _list(args, reports)
+    return _one(args, reports)
+
+
+def _reports(args: argparse.Namespace) -> list[tuple[str, str | None]]:
+    """Formats with their files, looked at before a run that may take hours."""
+    given = [*(args.reports or ()), *([("format", "json")] if args.json else [])]
+    pairs = pair(dict.fromkeys(given))
+    for _, path in pairs:
+        if path not in (None, "-") and not os.path.isdir(os.path.dirname(os.path.abspath(str(path)))):
+            raise MycnfError(f"can't write {path}: its directory doesn't exist; name another file with -o")
+    return pairs
+
+
+def _list(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
+    from advisor.commands.probing.outlook import outlook
+    from advisor.commands.probing.where import ground, spot
+    from advisor.report import probelist
+    from probes import registry
+
+    place = spot(args.dir)
+    here = ground(place.path, args.server, narrate)
+    experiments = registry.everything()
+    entries = [outlook(experiment, here, place) for experiment in experiments]
+    for form, path in reports:
+        write(probelist.listing(entries, form, Page.to(path)), path)
+    return exits.OK
+
+
+def _one(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
+    from advisor.commands.probing.outlook import outlook
+    from advisor.commands.probing.where import ground, spot
+    from advisor.commands.probing.wish import wanted
+    from advisor.report import probelist
+    from probes import registry
+
+    experiment = registry.load(args.name)
+    place = spot(args.dir)
+    wish = wanted(args, experiment, place.path)
+    here = ground(place.path, args.server, narrate)
+    if args.describe or args.dry_run:
+        entry = outlook(experiment, here, place, wish)
+        page = probelist.description if args.describe else probelist.dry_run
+        for form, path in reports:
+            write(page(entry, form, Page.to(path)), path)
+        return exits.OK if args.describe or not entry.refused else exits.USAGE
+    if place.why:
+        narrate(f"measuring in {place.path}, {place.why}")
+    return _run(experiment, here, wish, args.resume, reports)
+
+
+def _run(
+    experiment: Experiment, here: Ground, wish: Wanted, resume: bool, reports: list[tuple[str, str | None]]
+) -> int:
+    from advisor.commands.probing.going import go
+    from advisor.commands.probing.resuming import earlier_run, remaining
+
+    plan = experiment.plan(here, wish)
+    earlier = earlier_run(experiment, here, wish, plan) if resume else None
+    left = remaining(wish, plan, earlier.result) if earlier else wish
+    if earlier and left is None:
+        narrate(f"the kept run is complete ({earlier.result.rounds} rounds); ask for more with --rounds or --time")
+        show(earlier.result, reports)
+        return exits.OK
+    _announce(plan)
+    result, code = go(experiment, here, left or wish, earlier)
+    if result is not None:
+        show(result, reports)
+    return code
+
+
+def _announce(plan: Plan) -> None:
+    if plan.cost.prepare >= 1:
+        narrate(f"preparing takes about {plan.cost.prepare:.0f} s")
+
+
+def show(result: ProbeResult, reports: list[tuple[str, str | None]]) -> None:
+    """Print a result in every format that was asked for, each to its place."""
+    from advisor.report.proberesult import render
+
+    for form, path in reports:
+        write(render(result, form, Page.to(path)), path)

@@ -1,0 +1,109 @@
+"""How far a run is, on stderr: a bar with the variant, the round and the time left where a terminal shows it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import AbstractContextManager, suppress
+from typing import TYPE_CHECKING, Self
+
+from advisor.narration import narrate
+from advisor.redact import clean
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+    from probes.rounds import Progress
+
+
+def bar() -> Bar:
+    """The bar where stderr is a terminal, lines otherwise."""
+    return _Drawn() if sys.stderr.isatty() else Bar()
+
+
+class Bar(AbstractContextManager["Bar"]):
+    """Says lines one below the other, and nothing of each round: what a log wants."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave nothing behind."""
+
+    def say(self, line: str) -> None:
+        """One line for the user."""
+        narrate(line)
+
+    def show(self, progress: Progress) -> None:
+        """How far the run is."""
+
+    def break_in(self, line: str) -> None:
+        """One line said by the handler of a signal: past Python's streams, which may be in the middle of a write."""
+        _raw(f"mycnf: {line}\n")
+
+
+class _Drawn(Bar):
+    """The bar of rich: width, colours and the terminal's abilities are its business."""
+
+    def __init__(self) -> None:
+        self._rich, self._task = _made()
+
+    def __enter__(self) -> Self:
+        self._rich.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar off the screen, and give the cursor back."""
+        self._rich.stop()
+
+    def say(self, line: str) -> None:
+        """One line above the bar."""
+        self._rich.console.print(f"mycnf: {clean(line)}", markup=False, highlight=False, soft_wrap=True)
+
+    def show(self, progress: Progress) -> None:
+        """The bar moves when a block begins and when it ends."""
+        self._rich.update(
+            self._task,
+            total=1.0,
+            completed=progress.done,
+            words=f"{clean(progress.variant)[:24]:<12}",
+            at=f"round {min(progress.round, progress.rounds)} of {progress.rounds}",
+            left=_clock(progress.left),
+        )
+        self._rich.refresh()
+
+    def break_in(self, line: str) -> None:
+        """The same, in the place of the bar, which is drawn again below."""
+        _raw(f"\r\x1b[Kmycnf: {line}\n")
+
+
+def _raw(text: str) -> None:
+    with suppress(OSError):
+        os.write(sys.stderr.fileno(), text.encode("ascii", "replace"))
+
+
+def _made() -> tuple[RichProgress, TaskID]:
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as RichProgress
+
+    columns = (
+        TextColumn("{task.fields[words]}", markup=False),
+        BarColumn(None),
+        TextColumn("{task.fields[at]}", markup=False),
+        TextColumn("{task.fields[left]}", markup=False),
+    )
+    # Drawn when there is news alone: a thread that redraws would take processor time from what is measured.
+    rich = RichProgress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True, expand=True)
+    return rich, rich.add_task("", total=None, words="preparing", at="", left="")
+
+
+def _clock(seconds: float) -> str:
+    """3:05 left, or 1:02:09 left."""
+    whole = int(seconds + 0.5)
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02}:{whole % 60:02} left" if hours else f"{minutes}:{whole % 60:02} left"

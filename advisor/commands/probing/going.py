@@ -1,0 +1,133 @@
+"""Run an experiment for somebody who watches, and keep what it showed however it ends."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor import exits
+from advisor.commands.probing.bar import bar
+from advisor.commands.probing.signals import ending
+from advisor.exits import MycnfError
+from advisor.narration import narrate
+from probes import results, rounds
+from probes.stopping import Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from advisor.commands.probing.signals import Ending
+    from advisor.facts.probes import ProbeResult
+    from probes.experiment import Bench, Experiment, Ground, Plan, Wanted
+    from probes.results import Kept
+
+BETWEEN = 60.0  # seconds between two notes of what there is so far, in a run that may be killed
+GOOD_ENDS = frozenset({"finished", "precise", "time"})
+
+
+class Outcome(NamedTuple):
+    """What a run left: its result, None where there is none, and the exit code."""
+
+    result: ProbeResult | None
+    code: int
+
+
+def go(experiment: Experiment, ground: Ground, wanted: Wanted, earlier: Kept | None = None) -> Outcome:
+    """Run it with a bar, until it ends or somebody ends it; `earlier` is the kept run that this one goes on with.
+
+    Raises ProbeError where it is refused or breaks off before its first round is whole, and KeyboardInterrupt for
+    the second Ctrl-C, everything removed and whole rounds kept.
+    """
+    stop = Stop()
+    keeper = _Keeper(earlier)
+    with bar() as shown, ending(stop, shown.break_in) as signals:
+        ground = replace(ground, report=shown.say)
+        try:
+            result = rounds.run(_Announced(experiment, signals), ground, wanted, stop, shown.show, keep=keeper.note)
+        except MycnfError as error:
+            if stop.reason != "cancelled":
+                raise
+            shown.say(str(error))
+            return Outcome(None, exits.INTERRUPTED)
+        except BaseException:
+            keeper.rescue()
+            raise
+    whole = keeper.finish(result)
+    return Outcome(whole, _code(result.ended))
+
+
+def _code(ended: str) -> int:
+    if ended == "cancelled":
+        return exits.INTERRUPTED
+    return exits.OK if ended in GOOD_ENDS else exits.USAGE
+
+
+class _Keeper:
+    """Writes results to the state directory; one that can't be written costs a line, not the answer."""
+
+    def __init__(self, earlier: Kept | None) -> None:
+        self._earlier = earlier
+        self._path = earlier.path if earlier else None
+        self._latest: ProbeResult | None = None
+        self._noted = time.monotonic()
+
+    def note(self, so_far: ProbeResult) -> None:
+        """Remember the whole rounds, and write them where the last writing is long ago."""
+        self._latest = replace(so_far, ended="cancelled")
+        if time.monotonic() - self._noted >= BETWEEN:
+            self._write(self._whole(self._latest))
+            self._noted = time.monotonic()
+
+    def rescue(self) -> None:
+        """Write what there was when the run was ended by force."""
+        if self._latest is not None:
+            whole = self._whole(self._latest)
+            if self._write(whole):
+                narrate(f"{whole.rounds} whole rounds are kept; --resume goes on with them")
+
+    def finish(self, result: ProbeResult) -> ProbeResult:
+        """Write the result, the earlier rounds before it where there are any, and say under which name it is kept."""
+        whole = self._whole(result)
+        if self._write(whole) and self._path:
+            narrate(f"kept: mycnf probe results {results.identity(self._path)}")
+        return whole
+
+    def _whole(self, result: ProbeResult) -> ProbeResult:
+        return results.merged(self._earlier.result, result) if self._earlier else result
+
+    def _write(self, result: ProbeResult) -> bool:
+        try:
+            self._path = results.keep(result, self._path)
+        except MycnfError as error:
+            narrate(str(error))
+            return False
+        return True
+
+
+class _Announced:
+    """An experiment that says when it begins to clear up, so that no signal breaks into that."""
+
+    def __init__(self, experiment: Experiment, signals: Ending) -> None:
+        self._experiment, self._signals = experiment, signals
+        self.name, self.title, self.question = experiment.name, experiment.title, experiment.question
+        self.kind, self.evidence, self.choices = experiment.kind, experiment.evidence, experiment.choices
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """As the experiment itself."""
+        return self._experiment.plan(ground, wanted)
+
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[Bench]:
+        """As the experiment itself, and deaf to signals from the moment that it is left."""
+        return _deaf_at_the_end(self._experiment.prepare(ground, wanted, plan, stop), self._signals)
+
+
+@contextmanager
+def _deaf_at_the_end(prepared: AbstractContextManager[Bench], signals: Ending) -> Iterator[Bench]:
+    with prepared as bench:
+        try:
+            yield bench
+        finally:
+            signals.clearing = True

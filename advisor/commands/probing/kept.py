@@ -1,0 +1,42 @@
+"""`mycnf probe results`: the runs that are kept, as a list or one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor import exits
+from advisor.commands.probing.where import this_host
+from advisor.exits import MycnfError
+from advisor.narration import narrate
+from advisor.report import probelist
+from advisor.report.output import write
+from advisor.report.probepage import Page
+from probes import results
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def look(words: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
+    """List the kept results, or show those that are named by id or probe (`show` before them may be said)."""
+    found = results.shelf()
+    for line in found.damaged:
+        narrate(line)
+    names = [w for w in words if w not in ("list", "show")]
+    if names:
+        return _show(found, names, reports)
+    here = this_host()
+    for form, path in reports:
+        write(probelist.kept(found.kept, here, form, Page.to(path)), path)
+    return exits.OK
+
+
+def _show(found: results.Shelf, names: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
+    from advisor.commands.probe import show
+
+    for name in names:
+        kept = results.find(found.kept, name)
+        if kept is None:
+            raise MycnfError(f"no result {name!r} is kept; mycnf probe results lists them")
+        show(kept.result, reports)
+    return exits.OK

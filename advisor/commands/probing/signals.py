@@ -1,0 +1,52 @@
+"""Ctrl-C, SIGTERM and a closed terminal while an experiment runs: once keeps the whole rounds, twice ends it now."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from probes.stopping import Stop
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Ending:
+    """What signals do meanwhile; once `clearing` is set, nothing more can break in."""
+
+    def __init__(self, stop: Stop, say: Callable[[str], None]) -> None:
+        self._stop, self._say = stop, say
+        self._owner = os.getpid()
+        self._times = 0
+        self.clearing = False
+
+    def __call__(self, _number: int, _frame: FrameType | None) -> None:
+        if os.getpid() != self._owner or self.clearing:
+            return  # a worker process ends with its parent's word; and what is being removed is removed to the end
+        self._times += 1
+        if self._times == 1:
+            self._stop.say("cancelled")
+            self._say("stopping; whole rounds are kept (once more ends it at once)")
+        else:
+            self.clearing = True
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def ending(stop: Stop, say: Callable[[str], None]) -> Iterator[Ending]:
+    """Take the signals over, and give them back; one that was to be ignored, as nohup does it, stays so."""
+    handler = Ending(stop, say)
+    before = {n: signal.getsignal(n) for n in SIGNALS}
+    taken = [n for n in SIGNALS if before[n] is not signal.SIG_IGN]
+    for number in taken:
+        signal.signal(number, handler)
+    try:
+        yield handler
+    finally:
+        for number in taken:
+            signal.signal(number, before[number])

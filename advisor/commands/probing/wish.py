@@ -1,0 +1,79 @@
+"""What the user asked of an experiment, checked before anything is made."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.exits import MycnfError
+from advisor.meant import did_you_mean
+from probes.experiment import Wanted
+
+if TYPE_CHECKING:
+    import argparse
+
+    from probes.experiment import Choice, Experiment
+
+SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+_TIME = r"(\d+(?:\.\d+)?)\s*(s|m|min|h)?"
+
+
+def wanted(args: argparse.Namespace, experiment: Experiment, directory: str) -> Wanted:
+    """The wishes for one run; what a choice's value may be, the experiment says. MycnfError for what can't be meant."""
+    if args.rounds is not None and args.rounds < 1:
+        raise MycnfError(f"--rounds {args.rounds} measures nothing; give at least 1, better 5")
+    return Wanted(
+        directory=directory,
+        seconds=duration(args.time) if args.time is not None else None,
+        rounds=args.rounds,
+        choices=_choices(args, experiment),
+        force=frozenset(name for words in args.force for name in words.split(",")),
+        seed=args.seed,
+    )
+
+
+def duration(written: str) -> float:
+    """Seconds of 60s, 10m, 3h or 90. MycnfError for anything else."""
+    match = re.fullmatch(_TIME, written.strip())
+    seconds = float(match[1]) * SECONDS[match[2] or ""] if match else 0.0
+    if not seconds:
+        raise MycnfError(f"--time {written} is no time to measure for; write 60s, 10m or 3h")
+    return seconds
+
+
+def _choices(args: argparse.Namespace, experiment: Experiment) -> dict[str, str]:
+    """The choices of the experiment by its own names, as --option and the options of their own give them."""
+    known = {_plain(choice.name): choice for choice in experiment.choices}
+    chosen: dict[str, str] = {}
+    for name, value, spelling in _given(args):
+        choice = known.get(_plain(name))
+        if choice is None:
+            raise MycnfError(f"{experiment.name} has no choice {spelling}{_hint(name, known, experiment)}")
+        chosen[choice.name] = value
+    return chosen
+
+
+def _given(args: argparse.Namespace) -> list[tuple[str, str, str]]:
+    """Name, value and the words of the command line, in the order of --option, then the options of their own."""
+    given = []
+    for words in args.option:
+        name, equals, value = words.partition("=")
+        if not equals:
+            raise MycnfError(f"--option {words} has no value; write --option NAME=VALUE")
+        given.append((name.strip(), value.strip(), name))
+    for name in ("set", "workload", "acceptable_qps"):
+        value = getattr(args, name)
+        if value is not None:
+            given.append((name, value.strip(), f"--{name.replace('_', '-')}"))
+    return given
+
+
+def _hint(name: str, known: dict[str, Choice], experiment: Experiment) -> str:
+    if not known:
+        return "; it has none"
+    names = ", ".join(choice.name for choice in known.values())
+    return did_you_mean(_plain(name), known, f"it knows {names}; mycnf probe {experiment.name} --describe")
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-")

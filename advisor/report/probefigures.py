@@ -1,0 +1,83 @@
+"""The numbers of a result as a report shows them: each variant's median, and how it stands to the baseline."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import TYPE_CHECKING, NamedTuple
+
+from probes.stats import compare
+
+if TYPE_CHECKING:
+    from advisor.facts.probes import Arm, Metric, ProbeResult
+
+# Units of durations: less is better, whatever a table measures in them.
+DURATIONS = frozenset({"s", "ms", "us", "µs", "ns", "seconds", "min"})
+
+
+class Row(NamedTuple):
+    """A variant in one metric: its median, and its ratio to the baseline with the 95 % interval (None: no claim).
+
+    `claim` is more, less, none, or baseline.
+    """
+
+    name: str
+    point: float | None
+    median: float | None
+    ratio: float | None
+    low: float | None
+    high: float | None
+    claim: str
+
+
+def rows(result: ProbeResult, metric: Metric) -> tuple[Row, ...]:
+    """One row a variant, in the order of the result."""
+    beside = {c.arm: c for c in compare(result.arms, metric, result.baseline)}
+    made = []
+    for arm in result.arms:
+        middle = median(arm, metric.name)
+        if arm.name == result.baseline:
+            made.append(Row(arm.name, arm.point, middle, 1.0, 1.0, 1.0, "baseline"))
+        elif arm.name in beside:
+            c = beside[arm.name]
+            made.append(Row(arm.name, arm.point, middle, c.ratio, c.low, c.high, c.claim))
+        else:
+            made.append(Row(arm.name, arm.point, middle, None, None, None, "none"))
+    return tuple(made)
+
+
+def median(arm: Arm, name: str) -> float | None:
+    """The median of the blocks; None for a variant that has no such metric."""
+    values = [block.metrics[name] for block in arm.blocks if name in block.metrics]
+    return statistics.median(values) if values else None
+
+
+def number(value: float | None) -> str:
+    """A measured value to three or four digits: 0.0123, 1.25, 43, 12,300; a dash for none."""
+    if value is None:
+        return "-"
+    size = abs(value)
+    if size >= 1000:  # noqa: PLR2004 - from here on digits behind the point say nothing
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if size >= 100 else f"{value:.3g}"  # noqa: PLR2004
+
+
+def change(ratio: float | None) -> str:
+    """+12 %, -3 %, or a factor where it is large; a dash for none."""
+    if ratio is None or not math.isfinite(ratio):
+        return "-"
+    if ratio >= 3:  # noqa: PLR2004 - +900 % is harder to read than x10
+        return f"{ratio:,.3g}x" if ratio < 1000 else f"{ratio:,.0f}x"  # noqa: PLR2004
+    percent = round((ratio - 1) * 100, 1)
+    if abs(percent) >= 10:  # noqa: PLR2004 - the digit behind the point is noise
+        return f"{percent:+.0f} %"
+    return f"{percent:+.1f} %" if percent else "0 %"
+
+
+def span(row: Row) -> str:
+    """The 95 % interval of a row's ratio, `+7 … +15 %`; nothing for the baseline, a dash where rounds are too few."""
+    if row.claim == "baseline" or row.low is None or row.high is None:
+        return ""
+    if not math.isfinite(row.high) or row.low == 0:
+        return "-"
+    return f"{change(row.low).removesuffix(' %')} … {change(row.high)}"

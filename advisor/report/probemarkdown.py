@@ -1,0 +1,49 @@
+"""A result as Markdown for a ticket: what the text says, with tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.report.mdtext import code, prose
+from advisor.report.probefigures import number
+from advisor.report.probepublished import tables
+from advisor.report.probetable import CLAIMED, others, sheet
+from advisor.report.probewords import answer, ended, headline, unseen, where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from advisor.facts.probes import ProbeResult
+    from advisor.report.probetable import Sheet
+
+
+def report(result: ProbeResult) -> str:
+    """The whole result under a heading of the second level."""
+    facts = [f"{name.replace('_', ' ')}: {v if isinstance(v, str) else number(v)}" for name, v in result.facts.items()]
+    blocks = [f"## {prose(headline(result))}", f"**{prose(answer(result))}**", prose(ended(result))]
+    blocks += ["\n".join(_table(whole)) for whole in (sheet(result), others(result)) if whole is not None]
+    if any(cell.rstrip().endswith(CLAIMED) for row in sheet(result).rows for cell in row):
+        blocks.append(f"\\{CLAIMED} a difference that noise of this run's size doesn't make")
+    published = [f"{e.id}, {e.date[:4]}, {e.versions}: {e.conclusion} {e.url}" for e, _ in tables(result)]
+    for title, entries in (
+        ("Found besides", facts),
+        ("What this run can't show", unseen(result)),
+        ("Notes", result.notes),
+        ("Where", where(result)),
+        ("Published", published),
+    ):
+        blocks += _list(title, entries)
+    return "\n\n".join(blocks) + "\n"
+
+
+def _table(whole: Sheet) -> Iterator[str]:
+    yield f"| {' | '.join(code(head) for head in whole.heads)} |"
+    yield "|" + "|".join([":--", *("--:" for _ in whole.heads[1:])]) + "|"
+    for name, *cells in whole.rows:
+        shown = (cell.strip().replace(CLAIMED, f"\\{CLAIMED}") for cell in cells)
+        yield f"| {code(name)} | {' | '.join(shown)} |"
+
+
+def _list(title: str, entries: Iterable[str]) -> list[str]:
+    lines = [f"- {prose(entry)}" for entry in entries if entry]
+    return [f"### {title}", "\n".join(lines)] if lines else []

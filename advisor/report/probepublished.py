@@ -1,0 +1,109 @@
+"""The published numbers beside the local ones: which tables fit a result, and both as shares of the baseline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.report.probefigures import DURATIONS, rows
+from rules.evidence_store import load
+
+if TYPE_CHECKING:
+    from advisor.facts.probes import Metric, ProbeResult
+    from rules.evidence_store import Evidence, Table
+
+ENOUGH = 2  # points in common that make two curves comparable
+
+
+class Point(NamedTuple):
+    """One point of a curve: `label` and `place` on the axis, its share of the baseline's value, and an interval."""
+
+    label: str
+    place: float
+    value: float
+    low: float
+    high: float
+
+
+class Curve(NamedTuple):
+    """A curve to draw; `here` for what was measured on this host."""
+
+    name: str
+    points: tuple[Point, ...]
+    here: bool
+
+
+def tables(result: ProbeResult) -> list[tuple[Evidence, Table]]:
+    """The evidence that the experiment repeats, as far as it has numbers."""
+    found = (load(identity) for identity in result.evidence)
+    return [(e, e.table) for e in found if e is not None and e.table is not None]
+
+
+def curves(result: ProbeResult) -> tuple[Curve, ...]:
+    """The local curve and the published ones that have points in common with it, each relative to the baseline.
+
+    A published duration is turned round beside a local rate, and the other way, so that better is up or down in both.
+    """
+    metric = result.metrics[0]
+    local = _local(result, metric)
+    if len(local.points) < ENOUGH:
+        return ()
+    found = [local]
+    for evidence, table in tables(result):
+        found += _published(result, metric, evidence, table)
+    return tuple(found)
+
+
+def turned(metric: Metric, table: Table) -> bool:
+    """Whether published numbers are better in the other direction than the local metric."""
+    return (table.unit in DURATIONS) != (metric.better == "less")
+
+
+def matched(result: ProbeResult, table: Table) -> dict[str, int]:
+    """Which row of a published table stands for which variant, by its point on the axis or by its name."""
+    by_value = {value: i for i, value in enumerate(table.values)}
+    by_label = {label.lower(): i for i, label in enumerate(table.labels)}
+    found: dict[str, int] = {}
+    for arm in result.arms:
+        place = by_label.get(arm.name.lower()) if arm.point is None else by_value.get(arm.point)
+        if place is not None:
+            found[arm.name] = place
+    return found
+
+
+def _local(result: ProbeResult, metric: Metric) -> Curve:
+    points = []
+    for order, row in enumerate(rows(result, metric)):
+        if row.ratio is not None and row.low is not None and row.high is not None:
+            place = row.point if row.point is not None else float(order)
+            points.append(Point(row.name, place, row.ratio, row.low, row.high))
+    return Curve("here", tuple(points), here=True)
+
+
+def _published(result: ProbeResult, metric: Metric, evidence: Evidence, table: Table) -> list[Curve]:
+    match = matched(result, table)
+    if len(match) < ENOUGH or result.baseline not in match:
+        return []
+    numeric = all(arm.point is not None for arm in result.arms) and bool(table.values)
+    order = {name: float(i) for i, name in enumerate(arm.name for arm in result.arms)}
+    made = []
+    for name, numbers in table.series.items():
+        base = numbers[match[result.baseline]]
+        if not base:
+            continue
+        rest = [(i, n) for i, n in enumerate(numbers) if n]
+        if not numeric:
+            names = {place: arm for arm, place in match.items()}
+            rest = [(i, n) for i, n in rest if i in names]
+        points = []
+        for i, n in rest:
+            share = base / n if turned(metric, table) else n / base
+            place = table.values[i] if numeric else order[names[i]]
+            points.append(Point(table.labels[i], place, share, share, share))
+        if len(points) >= ENOUGH:
+            made.append(Curve(_named(evidence, table, name), tuple(points), here=False))
+    return made
+
+
+def _named(evidence: Evidence, table: Table, series: str) -> str:
+    which = f", {series}" if len(table.series) > 1 else ""
+    return f"{evidence.id}, {evidence.date[:4]}{which}"

@@ -1,0 +1,79 @@
+"""A result for people: the answer first, then the numbers, what they can't show, and what was published."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.redact import clean
+from advisor.report import probechart
+from advisor.report.probefigures import number
+from advisor.report.probepublished import curves, tables
+from advisor.report.probetable import CLAIMED, aligned, others, parted, sheet
+from advisor.report.probewords import answer, ended, headline, relation, unseen, where
+from advisor.report.words import bold, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from advisor.facts.probes import ProbeResult
+    from advisor.report.probepage import Page
+    from advisor.report.probetable import Sheet
+
+
+def report(result: ProbeResult, page: Page) -> str:
+    """The whole page."""
+    blocks = [
+        f"{bold(clean(headline(result)), page.colour)}\n{wrap(clean(ended(result)), width=page.width)}",
+        wrap(clean(answer(result)), width=page.width),
+        _numbers(result, page),
+        _chart(result, page),
+        _facts(result, page),
+        _list("What this run can't show", unseen(result), page),
+        _list("Notes", result.notes, page),
+        _list("Where", where(result), page),
+        _list("Published", _published(result), page),
+    ]
+    return page.fitted("\n\n".join(block for block in blocks if block) + "\n")
+
+
+def _numbers(result: ProbeResult, page: Page) -> str:
+    main = sheet(result)
+    lines = list(_sheet(main, page))
+    if any(cell.endswith(CLAIMED) for row in main.rows for cell in row):
+        lines.append(wrap(f"{CLAIMED} a difference that noise of this run's size doesn't make", "  ", width=page.width))
+    more = others(result)
+    if more is not None:
+        lines += ["", *_sheet(more, page)]
+    return "\n".join(lines)
+
+
+def _sheet(whole: Sheet, page: Page) -> Iterator[str]:
+    for place, piece in enumerate(parted(whole, page.width)):
+        if place:
+            yield ""
+        yield from (clean(line) for line in aligned(piece))
+
+
+def _chart(result: ProbeResult, page: Page) -> str:
+    shown = curves(result)
+    if not shown:
+        return ""
+    joined = all(arm.point is not None for arm in result.arms)
+    return f"{wrap(clean(relation(result)), '  ', width=page.width)}\n{probechart.draw(shown, page, joined=joined)}"
+
+
+def _facts(result: ProbeResult, page: Page) -> str:
+    told = [f"{name.replace('_', ' ')}: {v if isinstance(v, str) else number(v)}" for name, v in result.facts.items()]
+    return _list("Found besides", told, page)
+
+
+def _list(title: str, entries: Iterable[str], page: Page) -> str:
+    lines = [wrap(clean(entry), "  ", "    ", page.width) for entry in entries if entry]
+    return "\n".join([bold(title, page.colour), *lines]) if lines else ""
+
+
+def _published(result: ProbeResult) -> list[str]:
+    return [
+        f"{e.id} ({e.versions}, {e.date[:4]}; {e.hardware}): {e.conclusion} {e.url}".replace("; )", ")")
+        for e, _ in tables(result)
+    ]
