@@ -1,19 +1,40 @@
-"""Pairs of options that MySQL does not start with."""
+"""Options that MySQL does not start with, because of each other or of what the server has at hand."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.effects import number_of
-from advisor.verdict.special import HOST_BINLOG, NOTHING
+from advisor.verdict.effects import logs, number_of
+from advisor.verdict.startup import Start
+from advisor.verdict.startup.words import gtid_consistency
 
 if TYPE_CHECKING:
+    from advisor.catalog.load import Catalog
     from advisor.model import Target
+    from advisor.verdict.effects import Lines
     from advisor.verdict.outcome import Values
 
+LOADERS = ("plugin_load", "plugin_load_add", "early_plugin_load")
+MODE, CONSISTENT = "gtid_mode", "enforce_gtid_consistency"
+POLICY = "authentication_policy"
 
-def clashes(values: Values, target: Target) -> dict[str, str]:
-    """The options that stand against another one, with the reason."""
+
+def clashes(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
+    """The options that the server stops at, with the reason; nothing is said of one whose value is a template."""
+    target = catalog.target
+    found = _of_replication(values, target, lines)
+    gtid = next((name for name in (CONSISTENT, MODE) if name in values), None)
+    if gtid and _inconsistent(values, catalog, lines):
+        found[gtid] = f"The server does not start: {MODE}=ON needs {CONSISTENT}=ON."
+    if POLICY in values:
+        from advisor.verdict.security import fault_of_policy
+
+        fault = fault_of_policy(values[POLICY], target, loads=any(name in lines for name in LOADERS))
+        found.update({POLICY: fault} if fault else {})
+    return found
+
+
+def _of_replication(values: Values, target: Target, lines: Lines) -> dict[str, str]:
     found = {}
     modern = target.since("mysql", 8)
     bits = number_of(values.get("server_id_bits"))
@@ -21,7 +42,7 @@ def clashes(values: Values, target: Target) -> dict[str, str]:
     if bits is not None and (int(modern) if server_id is None else server_id) >> bits:
         found["server_id_bits"] = f"The server's id does not fit into {bits} bits."
     updates = values.get("log_slave_updates", values.get("log_replica_updates", "TRUE" if modern else "FALSE"))
-    logged = values.get("log_bin", HOST_BINLOG if modern else NOTHING) not in ("0", NOTHING)
+    logged = logs(values, lines) if "log_bin" in values else modern
     if values.get("replicate_same_server_id") == updates == "TRUE" and logged and not target.since("mysql", 8, 4):
         found["replicate_same_server_id"] = "With log_slave_updates its own events would come back for ever."
     writeset = values.get("binlog_transaction_dependency_tracking", "").startswith("WRITESET")
@@ -30,3 +51,9 @@ def clashes(values: Values, target: Target) -> dict[str, str]:
         why = "WRITESET needs transaction_write_set_extraction=XXHASH64."
         found["binlog_transaction_dependency_tracking"] = why
     return found
+
+
+def _inconsistent(values: Values, catalog: Catalog, lines: Lines) -> bool:
+    start = Start(values, dict(lines), catalog)
+    known = all(name in values or name not in lines for name in (MODE, CONSISTENT))
+    return known and start.text(MODE) == "ON" and gtid_consistency(start, CONSISTENT) != "ON"

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.verdict.number import LARGEST
 from advisor.verdict.outcome import Settled
 from advisor.verdict.special import HOST_BINLOG, NOTHING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from advisor.catalog.load import Catalog
     from advisor.model import Target
-    from advisor.verdict.outcome import Values
+    from advisor.verdict.outcome import LineVerdict, Values
+
+    Lines = Mapping[str, LineVerdict]
 
 # The compiled default; a host with few open files leaves less.
 CONNECTIONS = 151
@@ -18,7 +23,7 @@ DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
 DAY = 86400
 LEAST_QUERY_CACHE = 49 * 1024
 # Options that are linked with others, which a room of its own knows.
-LINKED = frozenset({"back_log", "flush", "super_read_only"})
+LINKED = frozenset({"ansi", "back_log", "flush", "mysqlx", "super_read_only"})
 LINKED_MARIADB = LINKED | {"flashback", "old", "log_slow_disabled_statements", "log_slow_filter", "log_slow_query_time"}
 NAMED_BY_BASE = {
     "general_log_file": ".log",
@@ -30,17 +35,27 @@ NAMED_BY_BASE = {
     "log_bin_index": "-bin.index",
 }
 # Options that MySQL refuses beside certain others.
-CLASHING = frozenset({"server_id_bits", "replicate_same_server_id", "binlog_transaction_dependency_tracking"})
+CLASHING = frozenset(
+    {
+        "authentication_policy",
+        "binlog_transaction_dependency_tracking",
+        "enforce_gtid_consistency",
+        "gtid_mode",
+        "replicate_same_server_id",
+        "server_id_bits",
+    }
+)
 LEFT_TO_SERVER = "-1"
+LOUDEST = 3  # of log_error_verbosity
 SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
 
 
-def settle(given: Values, catalog: Catalog) -> Settled:
-    """The values that help prints; `given` holds what the lines made, by canonical name, the last line last."""
+def settle(given: Values, catalog: Catalog, lines: Lines) -> Settled:
+    """The values that help prints; `given` holds what the `lines` made, by canonical name, the last line last."""
     settled = Settled(dict(given), {}, {})
     target = catalog.target
     _aliases(settled.values, catalog)
-    refused = refusals(settled.values, target)
+    refused = refusals(settled.values, catalog, lines)
     _binary_log_name(settled, target, stopped="log_bin" in refused)
     _no_network(settled)
     _ssl(settled)
@@ -51,29 +66,48 @@ def settle(given: Values, catalog: Catalog) -> Settled:
         _relay_log_size(settled, catalog)
         _expiry(settled, catalog)
     elif not target.since("mysql", 8):
-        _log_warnings(settled)
+        _log_warnings(settled, lines)
         _small_query_cache(settled)
     linked = LINKED_MARIADB if target.is_mariadb else LINKED
-    if not linked.isdisjoint(settled.values) or LEFT_TO_SERVER in settled.values.values():
+    if not linked.isdisjoint(lines) or LEFT_TO_SERVER in settled.values.values():
         from advisor.verdict.linked import settle_linked
 
-        settle_linked(settled, catalog)
+        settle_linked(settled, catalog, list(lines))
     return settled._replace(refused=refused)
 
 
-def refusals(values: Values, target: Target) -> dict[str, str]:
+def refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
     """The options that the server stops at because of other options, with the reason."""
-    found = {}
-    if _before_8(target) and values.get("log_bin", "0") not in ("0", NOTHING) and "server_id" not in values:
+    found, target = {}, catalog.target
+    if _before_8(target) and "log_bin" in values and logs(values, lines) and "server_id" not in lines:
         found["log_bin"] = "MySQL 5.7 does not start with the binary log and no server_id: set server_id too."
     if target.is_mysql and not CLASHING.isdisjoint(values):
         from advisor.verdict.clashes import clashes
 
-        found.update(clashes(values, target))
+        found.update(clashes(values, catalog, lines))
     collation, charset = values.get("collation_server"), values.get("character_set_server", _default_charset(target))
     if collation and not _belongs(collation, charset):
         found["collation_server"] = f"The collation {collation} does not belong to the character set {charset}."
     return found
+
+
+def logs(values: Values, lines: Lines) -> bool:
+    """Whether the binary log is on where a line sets it: 0 is a base name too, unless a prefix put it there."""
+    return values["log_bin"] != NOTHING and (values["log_bin"] != "0" or not prefixed(lines["log_bin"]))
+
+
+def prefixed(line: LineVerdict, *prefixes: str) -> bool:
+    """Whether a prefix before the option's name says its value."""
+    name = (line.placed.line.name or "").lower().replace("-", "_")
+    return name.split("loose_")[-1].startswith(prefixes or ("skip_", "disable_", "enable_"))
+
+
+def switched_on(line: LineVerdict) -> bool:
+    """Whether the line switches its option on by being there: without a value, or by a prefix."""
+    value = line.placed.line.value
+    if prefixed(line, "skip_", "disable_"):
+        return value == "0"
+    return value != "0" if prefixed(line) else value is None
 
 
 def _belongs(collation: str, charset: str) -> bool:
@@ -205,13 +239,25 @@ def _value(name: str, settled: Settled, catalog: Catalog) -> str | None:
     return settled.values.get(name) or (option.default if option else None)
 
 
-def _log_warnings(settled: Settled) -> None:
+def _log_warnings(settled: Settled, lines: Lines) -> None:
     """On MySQL 5.7 log_warnings and log_error_verbosity are one setting; of the two the later line counts."""
     given = [name for name in settled.values if name in ("log_warnings", "log_error_verbosity")]
     number = number_of(settled.values[given[-1]]) if given else None
-    if number is not None:
-        if number >> 63:
-            return  # a negative number, which the server prints as it stands
-        level = min(number, 2) if given[-1] == "log_warnings" else number - 1
-        move(settled, "log_warnings", str(level), "it counts to 2, and log_error_verbosity is the same setting")
-        move(settled, "log_error_verbosity", str(level + 1), "log_warnings is the same setting")
+    if number is None:
+        return
+    if given[-1] == "log_warnings":
+        if len(given) > 1 and adds_one(lines["log_warnings"]):
+            number += int(settled.values["log_error_verbosity"]) - 1
+        number = min(number + 1 & LARGEST["uint"], LOUDEST)
+    move(
+        settled,
+        "log_warnings",
+        str(number - 1 & LARGEST["uint"]),
+        "it counts to 2, and log_error_verbosity is the same setting",
+    )
+    move(settled, "log_error_verbosity", str(number), "log_warnings is the same setting")
+
+
+def adds_one(line: LineVerdict) -> bool:
+    """Whether the line gives no value, and so makes log_warnings one more than it was."""
+    return line.placed.line.value is None and not prefixed(line)

@@ -177,7 +177,7 @@ def _order(lines: list[LineVerdict]) -> tuple[dict[str, LineVerdict], dict[str, 
 def _settle(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, LineVerdict]:
     """The effective lines, by identity, as they are once options have acted on each other."""
     given = {name: line.value for name, line in effective.items() if line.value is not None}
-    after = effects.settle(given, catalog)
+    after = effects.settle(given, catalog, effective)
     up = startup.running(after.values, effective, catalog)
     settled = {}
     for name, line in effective.items():

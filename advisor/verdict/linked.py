@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.verdict.effects import CONNECTIONS, move, number_of
+from advisor.verdict.special import NOTHING
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
@@ -29,8 +30,8 @@ SIZED = {
 }
 
 
-def settle_linked(settled: Settled, catalog: Catalog) -> None:
-    """Move the values, with the reason where a line loses what it asked for."""
+def settle_linked(settled: Settled, catalog: Catalog, names: list[str]) -> None:
+    """Move the values, with the reason where a line loses what it asked for; `names` are the options in order."""
     values = settled.values
     connections = number_of(values.get("max_connections")) or CONNECTIONS
     if values.get("flush") == "TRUE":
@@ -40,6 +41,10 @@ def settle_linked(settled: Settled, catalog: Catalog) -> None:
     if values.get("back_log") == "0":
         newer = catalog.target.since("mysql", 8)
         values["back_log"] = str(connections if newer else min(50 + connections // 5, MOST_BACK_LOG))
+    if "ansi" in names:
+        _ansi(settled, catalog, names[: names.index("ansi")])
+    if values.get("mysqlx") == "OFF":
+        _without_mysqlx(settled, catalog)
     if catalog.target.is_mariadb:
         _settle_mariadb(settled, catalog, connections)
 
@@ -53,6 +58,32 @@ def _settle_mariadb(settled: Settled, catalog: Catalog, connections: int) -> Non
         move(settled, "binlog_format", "ROW", "flashback needs whole rows")
     if settled.values.get("performance_schema") == "TRUE":
         _performance_schema(settled.values, connections)
+
+
+def made_by_ansi(catalog: Catalog) -> Values:
+    """What the option ansi sets, by the options that it stands for."""
+    from advisor.verdict.sqlmode import with_brought
+
+    option = catalog.get("sql_mode")
+    modes = with_brought(["ANSI"], option.values if option else (), catalog.target)
+    return {"sql_mode": modes, "transaction_isolation": "SERIALIZABLE"}
+
+
+def _ansi(settled: Settled, catalog: Catalog, earlier: list[str]) -> None:
+    """It sets what it stands for when its line is read; only later lines set that otherwise."""
+    for name, value in made_by_ansi(catalog).items():
+        if name in earlier:
+            move(settled, name, value, "ansi stands after it, and sets it too")
+
+
+def _without_mysqlx(settled: Settled, catalog: Catalog) -> None:
+    """A plugin that is off leaves its texts unset; numbers are printed as they were given."""
+    for name, value in settled.values.items():
+        option = catalog.get(name)
+        text = option is not None and option.kind == "string" and not option.values
+        if text and name.startswith("mysqlx_") and value != NOTHING:
+            settled.values[name] = NOTHING
+            settled.why[name] = "The server drops the value: mysqlx is off."
 
 
 def _switch(settled: Settled, catalog: Catalog, name: str, switches: tuple[tuple[str, str, bool], ...]) -> None:

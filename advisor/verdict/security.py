@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
+    from advisor.model import Target
     from advisor.verdict.outcome import Case
 
 SUITES = frozenset({"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"})
@@ -19,6 +20,9 @@ CODE = re.compile(r"(?:MY-)?(\d+)|ER_\w+", re.IGNORECASE)
 # Numbers of the messages that go into the error log: those of the system, and the server's own from 10000 on.
 SYSTEM, FIRST = 1000, 10000
 LAST: dict[tuple[int, ...], int] = {(8, 0): 13300, (9, 7): 15999}
+FACTORS = 3
+# Plugins that keep passwords, which only the first factor may name.
+BUILT_IN = ("caching_sha2_password", "sha256_password", "mysql_native_password")
 
 
 def take_ciphers(case: Case) -> Taken | None:
@@ -62,3 +66,31 @@ def _is_code(text: str, case: Case) -> bool:
         return match is not None
     last = LAST.get(case.target.version[:2], max(LAST.values()))
     return 0 < int(match[1]) < SYSTEM or FIRST <= int(match[1]) <= last
+
+
+def fault_of_policy(text: str, target: Target, *, loads: bool) -> str | None:
+    """Why a started server stops at an authentication_policy; None where it does not.
+
+    `loads` says that the file loads plugins: then a name that isn't built in is believed.
+    """
+    factors = [factor.strip() for factor in text.split(",")]
+    if not factors[0]:
+        return "The server does not start: the first factor may not be empty."
+    if len(factors) > FACTORS:
+        return f"The server does not start: {text!r} names more than {FACTORS} factors."
+    optional = next((place for place, factor in enumerate(factors) if not factor), FACTORS)
+    if any(factors[optional:]):
+        return f"The server does not start: in {text!r} a factor follows one that is empty."
+    built_in = BUILT_IN if not target.since("mysql", 9) else BUILT_IN[:2]
+    for place, factor in enumerate(factors[:optional]):
+        name = _plugin_of(factor)
+        loaded = loads and name not in (*BUILT_IN, "", "*")
+        if name is not None and not loaded and (place or name not in built_in):
+            return f"The server does not start: {name!r} is no plugin that it has for factor {place + 1}."
+    return None
+
+
+def _plugin_of(factor: str) -> str | None:
+    """The plugin that a factor names: by itself, or as the default behind a star; None where it leaves it open."""
+    star, colon, name = factor.partition(":")
+    return (name.strip() if colon and star.strip() == "*" else factor).lower() if factor != "*" else None

@@ -36,6 +36,8 @@ class Settings:
             value = _as_variable(line)
             if value is not None:
                 given[variable] = Setting(variable, value, Origin.FILE, location_of(line), line.placed.line.raw)
+        if "ansi" in verdict.effective:
+            given = _of_ansi(verdict) | given
         return cls(given, verdict.catalog)
 
     @classmethod
@@ -96,6 +98,18 @@ class Settings:
             return None
         value = option.running if option.running is not None else notation(option, option.default)
         return None if value is None else Setting(var, value, Origin.COMPILED)
+
+
+def _of_ansi(verdict: FileVerdict) -> dict[str, Setting]:
+    """The variables that the option ansi sets."""
+    from advisor.verdict.linked import made_by_ansi
+
+    line, found = verdict.effective["ansi"], {}
+    for name, value in made_by_ansi(verdict.catalog).items():
+        option = verdict.catalog.get(name)
+        variable = (option.variable if option else None) or name
+        found[variable] = Setting(variable, value, Origin.FILE, location_of(line), line.placed.line.raw)
+    return found
 
 
 def location_of(line: LineVerdict) -> Location:

@@ -30,6 +30,7 @@ KILLED_BY_0 = ("key_cache_block_size", "table_cache", "table_open_cache", "table
 # Nor does it live without a value here.
 KILLED_BY_NOTHING = ("performance_schema_instrument",)
 NO_MEMBER = {"myisam_recover_options": "OFF"}  # what help prints where it isn't the empty text
+WITHOUT_OLD_TLS = (8, 0, 28)
 PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
 HOST_BINLOG = "(host name)-bin"
 HOST_LOG = "(host name).log"
@@ -99,7 +100,7 @@ def _table_cache(case: Case) -> Taken | None:
 
 
 def _plugin_state(case: Case) -> Taken | None:
-    """Help prints ON whatever the state is, before 8.4 and on MariaDB, and nothing for a plugin that is forced."""
+    """Help prints ON whatever the state is, before 8.4 (`startup.in_help`) and on MariaDB, and nothing for FORCE."""
     states = case.option._replace(values=PLUGIN_STATES)
     taken = take_enum("1" if case.text is None else case.text, states, case.target)
     if taken.outcome is not Outcome.ACCEPTED:
@@ -108,7 +109,7 @@ def _plugin_state(case: Case) -> Taken | None:
         return Taken(Outcome.ACCEPTED)
     if taken.value in ("FORCE", "FORCE_PLUS_PERMANENT"):
         return Taken(Outcome.ACCEPTED, "")
-    return taken if case.target.since("mysql", 8, 4) else Taken(Outcome.ACCEPTED, case.option.default)
+    return taken if case.target.is_mysql else Taken(Outcome.ACCEPTED, case.option.default)
 
 
 def _instrument(case: Case) -> Taken | None:
@@ -117,9 +118,10 @@ def _instrument(case: Case) -> Taken | None:
 
 
 def _log_warnings(case: Case) -> Taken | None:
-    """Read as a number, then by its digits alone: no suffix counts. On MariaDB no value is one more than 1."""
+    """Read as a number, then by its digits alone: no suffix counts. No value is one more than before."""
     if case.text is None:
-        return Taken(Outcome.ACCEPTED, "2") if case.target.is_mariadb else None
+        before = "1" if case.target.is_mariadb else case.before or "0"
+        return Taken(Outcome.ACCEPTED, str(int(before) + 1 & LARGEST["uint"]))
     taken = take_number(case.text, case.option, case.target)
     if taken.outcome is Outcome.INVALID:
         return taken
@@ -251,10 +253,13 @@ def _authentication(case: Case) -> Taken | None:
 
 
 def _tls_version(case: Case) -> Taken | None:
-    text = case.text or ""
+    """Looked at when its line is read, so that no later line helps; a prefix that switches it on says 1 there."""
+    if not case.target.since("mysql", *WITHOUT_OLD_TLS):
+        return None
+    text = "1" if case.text is None else case.text
     if not text or all(part.lower() in ("tlsv1.2", "tlsv1.3") for part in text.split(",")):
         return None
-    return Taken(Outcome.INVALID, text, f"{text!r} names more than TLSv1.2 and TLSv1.3, or a space.")
+    return Taken(Outcome.INVALID, None, f"{text!r} names more than TLSv1.2 and TLSv1.3, or a space.")
 
 
 def _room(name: str, function: str) -> Handler:
@@ -314,11 +319,11 @@ MYSQL: dict[str, Handler] = {
     "default_authentication_plugin": _authentication,
     "protocol_compression_algorithms": _room("formats", "take_algorithms"),
     "binlog_row_value_options": _partial_json,
+    "tls_version": _tls_version,
+    "admin_tls_version": _tls_version,
 }
 _ciphers = _room("security", "take_ciphers")
 MYSQL_9: dict[str, Handler] = {
-    "tls_version": _tls_version,
-    "admin_tls_version": _tls_version,
     "ssl_cipher": _ciphers,
     "admin_ssl_cipher": _ciphers,
     "tls_ciphersuites": _ciphers,
@@ -347,9 +352,14 @@ def behind_loose(option: Option, text: str) -> str:
     return PORT if option.name == "port" else "0"
 
 
+def is_plugin(option: Option) -> bool:
+    """Whether the option is the state of a plugin."""
+    return option.kind == "enum" and option.values[:2] == PLUGIN_STATES[:2] and not option.variable
+
+
 def handler(option: Option, target: Target) -> Handler | None:
     """What reads the value of that option on that flavour, where it isn't the option's kind alone."""
-    if option.kind == "enum" and option.values[:2] == PLUGIN_STATES[:2] and not option.variable:
+    if is_plugin(option):
         return MYSQL.get(option.name, _plugin_state) if target.is_mysql else _plugin_state
     own = MARIADB if target.is_mariadb else MYSQL
     newer = MYSQL_9 if target.since("mysql", 9) else {}

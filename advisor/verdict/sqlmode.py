@@ -8,6 +8,9 @@ from advisor.verdict.enumeration import members, set_bits
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.model import Target
     from advisor.verdict.outcome import Case
 
 _ANSI = ("REAL_AS_FLOAT", "PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE")
@@ -35,14 +38,19 @@ BRINGS = {
 
 
 def take_sql_mode(case: Case) -> Taken | None:
-    """The modes with all that they bring; MySQL's ANSI brings ONLY_FULL_GROUP_BY too, MariaDB's does not."""
+    """A list of modes, printed with all that they bring."""
     if not case.option.values:
         return None
     bits = set_bits(case.text or "", case.option.values, equals_ends=case.target.is_mysql)
     if bits is None:
         return None
-    given = members(bits, case.option.values)
+    values = case.option.values
+    return Taken(Outcome.ACCEPTED, with_brought(members(bits, values), values, case.target))
+
+
+def with_brought(given: Sequence[str], values: Sequence[str], target: Target) -> str:
+    """The modes with all that they bring; MySQL's ANSI brings ONLY_FULL_GROUP_BY too, MariaDB's does not."""
     names = set(given).union(*(BRINGS.get(mode, ()) for mode in given))
-    if "ANSI" in names and case.target.is_mysql:
+    if "ANSI" in names and target.is_mysql:
         names.add("ONLY_FULL_GROUP_BY")
-    return Taken(Outcome.ACCEPTED, ",".join([mode for mode in case.option.values if mode in names]))
+    return ",".join([mode for mode in values if mode in names])

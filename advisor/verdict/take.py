@@ -138,9 +138,17 @@ def _maximum(option: Option, found: Found, value: str | None, target: Target, be
         return Taken(Outcome.INVALID, None, f"{option.name} has no maximum that could be set.")
     taken = _take(option, found._replace(prefix=""), value, target, before)
     if option.maximum == "bounds" and taken.outcome not in REFUSED:
-        now, bound = leading_digits(before or option.default or "0")[0], leading_digits(taken.value or "0")[0]
-        return taken._replace(value=str(min(now, bound)))
+        return _bounded(option, value or "1", taken, target, before or option.default or "0")
     return taken if option.maximum == "sets" or taken.outcome in REFUSED else taken._replace(value=None)
+
+
+def _bounded(option: Option, value: str, taken: Taken, target: Target, before: str) -> Taken:
+    """The value held to a bound as it was written: only afterwards the server makes that fit the option's range."""
+    aloud = take_number(value, option._replace(block=0), target)
+    written = take_number(value, option._replace(min=None, max=None, block=0), target)
+    bound = taken if value.lstrip().startswith("-") else written
+    held = min(leading_digits(before)[0], leading_digits(bound.value or "0")[0])
+    return (taken if aloud.outcome is Outcome.ADJUSTED else aloud)._replace(value=str(held))
 
 
 def _autoset(option: Option, value: str | None) -> Taken:

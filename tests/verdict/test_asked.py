@@ -68,6 +68,21 @@ port=
 lower_case_table_names=2
 log_warnings=5
 log_warnings
+log_warnings / log_warnings
+log_warnings=-1
+log_warnings=-1 / log_warnings
+log_warnings=-2
+log_warnings=-2G
+log_warnings=3000000000
+log_error_verbosity=2 / log_warnings
+log_error_verbosity=1 / log_warnings
+log_error_verbosity=2 / skip-log_warnings
+log_error_verbosity=2 / log_warnings=4294967295
+maximum-sort_buffer_size=10K
+maximum-sort_buffer_size=-1
+maximum-read_buffer_size=100000
+maximum-max_points_in_geometry
+maximum-wait_timeout=99999999
 """
 WORDS = """
 general_log=1abc
@@ -116,6 +131,12 @@ log_bin=/a.b/foo.bar.baz / server_id=1
 skip-log-bin
 log_bin=x / skip-log-bin
 log_bin=x
+log_bin=0
+loose-log_bin=0
+skip-log-bin=1
+enable-log-bin=0
+skip-log-bin / log_bin=0
+log_bin=0 / server_id=1
 slave_skip_errors=1062,1032
 slave_skip_errors=all
 replicate_do_table=abc
@@ -123,6 +144,10 @@ replicate_rewrite_db=a->b
 ft_boolean_syntax=abc
 session_track_system_variables=*
 tls_version=TLSv1
+tls_version=TLSv1 / tls_version=TLSv1.2
+tls_version=TLSv1.2
+enable-tls_version=x
+enable-admin_tls_version / admin_tls_version=TLSv1.2
 query_cache_type=0 / query_cache_size=1M
 max_connections=50 / thread_cache_size=128
 skip-innodb

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from asking_servers import judge_lines
+from asking_servers import judge_lines, refused_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -134,6 +134,20 @@ def test_templated_values_are_unknown_and_never_refused() -> None:
         ("mysql-8.0", "skip-networking\nport=5", "port", "0"),
         ("mariadb-11.4", "extra_port=5\nskip-networking", "extra_port", "0"),
         ("mysql-8.0", "ssl=0\nssl_ca=/x", "ssl", "TRUE"),
+        ("mysql-8.0", "transaction_isolation=READ-COMMITTED\nansi", "transaction_isolation", "SERIALIZABLE"),
+        ("mysql-8.0", "ansi\ntransaction_isolation=READ-COMMITTED", "transaction_isolation", "READ-COMMITTED"),
+        ("mariadb-10.11", "sql_mode=\nansi", "sql_mode", "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ANSI"),
+        ("mysql-8.0", "mysqlx=0\nmysqlx_socket=/x", "mysqlx_socket", "(No default value)"),
+        ("mysql-8.0", "mysqlx=0\nmysqlx_port=33065", "mysqlx_port", "33065"),
+        ("mysql-8.0", "mysqlx=0", "mysqlx", "ON"),
+        ("mysql-5.7", "log_warnings=-1", "log_warnings", "18446744073709551615"),
+        ("mysql-5.7", "log_warnings=-2", "log_warnings", "2"),
+        ("mysql-5.7", "log_warnings\nlog_warnings", "log_warnings", "2"),
+        ("mysql-5.7", "log_error_verbosity=2\nlog_warnings", "log_error_verbosity", "3"),
+        ("mysql-5.7", "log_error_verbosity=2\nskip-log_warnings", "log_error_verbosity", "1"),
+        ("mysql-9.7", "maximum-sort_buffer_size=10K", "sort_buffer_size", "10240"),
+        ("mysql-9.7", "maximum-sort_buffer_size=-1", "sort_buffer_size", "32768"),
+        ("mysql-9.7", "maximum-read_buffer_size=100000", "read_buffer_size", "100000"),
         ("mariadb-11.8", "alter_algorithm=COPY", "alter_algorithm", "DEFAULT"),
         ("mariadb-11.4", "slave_skip_errors=all", "slave_skip_errors", "ALL"),
         ("mysql-8.0", "lc_messages=xx", "lc_messages", "en_US"),
@@ -151,7 +165,6 @@ def test_options_act_on_each_other(target: str, lines: str, name: str, value: st
         ("mysql-5.7", "log_bin=x", "log_bin"),
         ("mysql-8.0", "character_set_server=latin1\ncollation_server=utf8mb4_bin", "collation_server"),
         ("mysql-5.7", "secure_auth=0", "secure_auth"),
-        ("mysql-9.7", "tls_version=TLSv1", "tls_version"),
         ("mysql-9.7", "character_set_server=utf8", "character_set_server"),
     ],
 )
@@ -160,6 +173,41 @@ def test_refusals_of_later_checks_keep_their_value(target: str, lines: str, name
     line = judged(target, lines).effective[name]
     assert line.outcome is Outcome.INVALID
     assert line.value
+
+
+@pytest.mark.parametrize(
+    ("target", "lines", "name"),
+    [
+        ("mysql-5.7", "log_bin=0", "log_bin"),
+        ("mysql-5.7", "log_bin=0\nserver_id=1", None),
+        ("mysql-5.7", "log_bin=0\nserver_id={{ id }}", None),
+        ("mysql-5.7", "skip-log-bin=1", None),
+        ("mysql-5.7", "enable-log-bin=0", None),
+        ("mysql-5.7", "gtid_mode=ON", "gtid_mode"),
+        ("mysql-5.7", "gtid_mode=ON\nenforce-gtid-consistency", None),
+        ("mysql-8.0", "gtid_mode=ON\nenforce_gtid_consistency={{ gtid }}", None),
+        ("mysql-8.0", "enforce_gtid_consistency=OFF", None),
+        ("mysql-9.7", "enforce_gtid_consistency=OFF", "enforce_gtid_consistency"),
+        ("mysql-9.7", "enforce_gtid_consistency=OFF\ngtid_mode=OFF", None),
+        ("mysql-8.0.27", "tls_version=TLSv1", None),
+        ("mysql-8.0.28", "tls_version=TLSv1,TLSv1.2", "tls_version"),
+        ("mysql-9.7", "enable-admin_tls_version", "admin_tls_version"),
+        ("mysql-9.7", "authentication_policy=mysql_native_password", "authentication_policy"),
+        ("mysql-8.0.40", "authentication_policy=mysql_native_password", None),
+        ("mysql-9.7", "authentication_policy=authentication_webauthn", "authentication_policy"),
+        ("mysql-9.7", "authentication_policy=authentication_webauthn\nplugin_load_add=x=x.so", None),
+        ("mysql-9.7", 'authentication_policy="*,sha256_password"', "authentication_policy"),
+        ("mysql-9.7", 'authentication_policy="*:sha256_password,*,"', None),
+        ("mysql-9.7", 'authentication_policy="*:"\nplugin_load_add=x=x.so', "authentication_policy"),
+        ("mysql-9.7", "authentication_policy=", "authentication_policy"),
+        ("mysql-9.7", 'authentication_policy="*,,*"', "authentication_policy"),
+        ("mysql-9.7", 'authentication_policy="*,*,*,*"', "authentication_policy"),
+    ],
+)
+def test_what_only_a_start_shows(target: str, lines: str, name: str | None) -> None:
+    """Options that fit neither each other nor the server are refused, templates are not; started servers said so."""
+    refused = [line.canonical or line.placed.line.name for line in refused_lines(judged(target, lines))]
+    assert refused == ([name] if name else [])
 
 
 @pytest.mark.parametrize(
@@ -248,6 +296,14 @@ def test_settings_of_a_file_are_those_that_will_run() -> None:
     assert known.number("innodb_buffer_pool_instances") == 1
     assert known.on("log_bin") is True
     assert not known.is_set("ansi")
+
+
+def test_settings_of_ansi_are_set() -> None:
+    """What the option ansi stands for counts as set, where no later line sets it."""
+    known = Settings.from_file(judged("mysql-8.0", "ansi\ntransaction_isolation=READ-COMMITTED"))
+    assert "ANSI_QUOTES" in (known.text("sql_mode") or "")
+    assert known.is_set("sql_mode")
+    assert known.text("transaction_isolation") == "READ-COMMITTED"
 
 
 def test_settings_of_a_server() -> None:

@@ -33,6 +33,15 @@ old_mode=NO_PROGRESS_INFO,UTF8_IS_UTF8MB3 / old=0
 flashback / binlog_format=MIXED
 flashback / skip_log_bin
 optimizer_switch=not_null_range_scan=on
+ansi
+ansi / sql_mode=NO_ZERO_DATE
+transaction_isolation=READ-COMMITTED / ansi
+sql_mode=NO_ZERO_DATE / loose-ansi / transaction_isolation=READ-COMMITTED
+mysqlx=0 / mysqlx_socket=/tmp/x
+mysqlx=0 / mysqlx_ssl_ca=/tmp/x / mysqlx_port=33065
+mysqlx=0 / mysqlx_compression_algorithms=LZ4_MESSAGE
+mysqlx_socket=/tmp/x / mysqlx=OFF / mysqlx=FORCE
+skip-mysqlx / mysqlx_socket
 """
 
 

@@ -48,6 +48,25 @@ mysql-8.0.15  / slave_skip_errors=abc / slave_skip_errors / OFF
 mysql-8.0.15  / slave_skip_errors=all / slave_skip_errors / ALL
 mysql-8.0.15  / slave_skip_errors=ddl_exist_errors / slave_skip_errors \
 / 1007,1008,1050,1051,1054,1060,1061,1068,1091,1146
+mysql-8.0.15  / enforce_gtid_consistency / enforce_gtid_consistency / ON
+mysql-8.0.15  / enable-enforce_gtid_consistency=5 / enforce_gtid_consistency / ON
+mysql-8.0.15  / skip-enforce_gtid_consistency / enforce_gtid_consistency / OFF
+mysql-8.0.15  / enforce_gtid_consistency=2 / enforce_gtid_consistency / WARN
+mysql-8.0.15  / enforce_gtid_consistency=abc / enforce_gtid_consistency / OFF
+mysql-9.7.4   / enforce_gtid_consistency=abc / enforce_gtid_consistency / ON
+mysql-5.7.22  / log_warnings / log_warnings / 2
+mysql-5.7.22  / log_warnings=1 / log_warnings / -
+mysql-5.7.22  / log_error_verbosity=1, log_warnings / log_warnings / -
+mysql-5.7.22  / skip-log-bin=1 / log_bin / OFF
+mysql-8.0.15  / character_set_server=utf8mb3 / character_set_server / utf8
+mysql-8.0.15  / character_set_server=utf8 / character_set_server / -
+mysql-8.0.28  / character_set_server=utf8, collation_server=utf8_bin / character_set_server / utf8mb3
+mysql-8.0.28  / character_set_server=utf8, collation_server=utf8_bin / collation_server / -
+mysql-8.0.30  / character_set_server=utf8, collation_server=utf8_bin / collation_server / utf8mb3_bin
+mysql-9.7.4   / character_set_server=utf8mb3 / character_set_server / -
+mariadb-11.8.9 / character_set_server=utf8mb3 / character_set_server / -
+mysql-8.0.15  / mysqlx=OFF / mysqlx / OFF
+mysql-9.7.4   / mysqlx=OFF / mysqlx / -
 mysql-8.0.15  / long_query_time=0.0000001 / long_query_time / 0.000000
 mariadb-10.11.19 / log_slow_query_time=12.3456789, long_query_time=1 / log_slow_query_time / -
 mariadb-10.11.19 / long_query_time=1, log_slow_query_time=12.3456789 / long_query_time / 12.345679

@@ -7,9 +7,9 @@ when a file sets one of those options.
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import Catalog
-from advisor.verdict.effects import DAY, SECONDS, number_of
+from advisor.verdict.effects import DAY, SECONDS, adds_one, logs, number_of
 from advisor.verdict.outcome import LineVerdict, Values
-from advisor.verdict.special import NOTHING
+from advisor.verdict.special import is_plugin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     Rule = Callable[["Start", str], str | None]
 
 WORD = 32
+# MySQL shows the old utf8 by this name since then, and calls its collations so.
+UTF8MB3, UTF8MB3_COLLATIONS = (8, 0, 28), (8, 0, 30)
 DIGITS = 6
 MOST_CAPACITY, LEAST_CAPACITY = "innodb_io_capacity_max", 2000
 
@@ -55,8 +57,15 @@ def running(values: Values, lines: dict[str, LineVerdict], catalog: Catalog) -> 
 
 
 def in_help(value: str | None, option: "Option | None", target: "Target") -> str | None:
-    """A value as help prints it: MySQL 5.7 and 8.0.15 print the upper half of 32 bits as negative numbers."""
-    if value is None or option is None or option.kind != "uint" or option.bits != WORD:
+    """A value as help prints it: MySQL 5.7 and 8.0.15 print the upper half of 32 bits as negative numbers.
+
+    No server before 8.4 prints that a plugin is off.
+    """
+    if value is None or option is None:
+        return value
+    if value == "OFF" and is_plugin(option) and not target.since("mysql", 8, 4):
+        return option.default
+    if option.kind != "uint" or option.bits != WORD:
         return value
     number = number_of(value) or 0
     signed = target.is_mysql and not target.since("mysql", 8, 0, 16)
@@ -74,20 +83,31 @@ def _told(name: str, start: Start) -> str | None:
 
 def _log_bin(start: Start, name: str) -> str:
     """ON with any base name, and 0 is one: only a prefix switches the log off, and not where flashback needs it."""
-    value = start.values[name]
-    named = start.lines[name].placed.line.value is not None and value == "0"
-    wanted = named or value not in ("0", NOTHING) or start.values.get("flashback") == "TRUE"
-    return "ON" if wanted else "OFF"
+    return "ON" if logs({name: start.values[name]}, start.lines) or start.values.get("flashback") == "TRUE" else "OFF"
 
 
 def _charset(start: Start, name: str) -> str:
-    """A character set or a collation in lower case; MariaDB says which utf8 is meant."""
+    """A character set or a collation in lower case; MariaDB says which utf8 is meant, and MySQL has one name for it."""
     written = start.values[name].lower()
     first, line, rest = written.partition("_")
-    if first != "utf8" or not start.catalog.target.is_mariadb:
+    target = start.catalog.target
+    if first not in ("utf8", "utf8mb3"):
+        return written
+    if target.is_mysql:
+        return (
+            ("utf8mb3" if target.since("mysql", *(UTF8MB3_COLLATIONS if line else UTF8MB3)) else "utf8") + line + rest
+        )
+    if first == "utf8mb3":
         return written
     modes = start.text("old_mode")
     return ("utf8mb3" if modes is None or "UTF8_IS_UTF8MB3" in modes else "utf8mb4") + line + rest
+
+
+def _log_warnings(start: Start, name: str) -> str | None:
+    """Where no line gives a value, one is added to what a server starts with, which is more than help begins with."""
+    alone = start.values[name] == "1" and "log_error_verbosity" not in start.lines and adds_one(start.lines[name])
+    option = start.catalog.get(name)
+    return option.running if option and alone else None
 
 
 def _at_most(most: str) -> "Rule":
@@ -188,6 +208,7 @@ MYSQL: "dict[str, Rule]" = {
     "innodb_page_cleaners": _POOL,
     "innodb_log_write_ahead_size": _room("engine", "write_ahead"),
     "innodb_support_xa": _always("ON", instead_of="FALSE"),
+    "log_warnings": _log_warnings,
     "enforce_gtid_consistency": _room("words", "gtid_consistency"),
     "slave_skip_errors": _SKIPPED,
     "replica_skip_errors": _SKIPPED,

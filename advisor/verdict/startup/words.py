@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.verdict.effects import switched_on
 from advisor.verdict.flags import flags_of
 
 if TYPE_CHECKING:
@@ -11,7 +12,8 @@ if TYPE_CHECKING:
 
 SPELT = ("InnoDB", "MyISAM", "MEMORY", "CSV", "ARCHIVE", "BLACKHOLE", "MRG_MYISAM", "Aria")
 OTHER_NAMES = {"heap": "MEMORY", "innobase": "InnoDB", "merge": "MRG_MYISAM"}
-CONSISTENCY = {"0": "OFF", "false": "OFF", "1": "ON", "true": "ON", "2": "WARN"}
+CONSISTENCY = {"0": "OFF", "off": "OFF", "false": "OFF", "1": "ON", "on": "ON", "true": "ON"}
+CONSISTENCY |= {"2": "WARN", "warn": "WARN"}
 MOST_ERROR = 13999
 DDL_EXIST_ERRORS = "1007,1008,1050,1051,1054,1060,1061,1068,1091,1146"
 
@@ -23,9 +25,12 @@ def storage_engine(start: Start, name: str) -> str | None:
 
 
 def gtid_consistency(start: Start, name: str) -> str:
-    """OFF, ON or WARN, however it was said."""
-    written = start.values[name].lower()
-    return CONSISTENCY.get(written, written.upper())
+    """OFF, ON or WARN, however it is said: no value is ON, which help does not print; other words leave the default."""
+    default = option.default or "" if (option := start.catalog.get(name)) else ""
+    words = [start.values.get(name, default).lower(), default.lower()]
+    if name in start.lines and switched_on(start.lines[name]):
+        return "ON"
+    return next((CONSISTENCY[word] for word in words if word in CONSISTENCY), "OFF")
 
 
 def skipped_errors(start: Start, name: str) -> str | None:
