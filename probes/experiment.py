@@ -55,9 +55,10 @@ class Plan:
     """What a run would do.
 
     `seconds` is its time besides preparation and `rounds` how often each variant has its turn; `overhead` is what a
-    block takes besides measuring (a restart, a warm-up), in seconds, and `shortest` the least seconds of measuring
-    that a block makes sense with. The first of `metrics` answers the question. `limits` are sentences on what such a
-    run can't show.
+    block takes besides measuring (a restart), in seconds, `warm_up` what the first block of a variant takes besides
+    that. `shortest` is the least seconds of measuring that a block makes sense with, `grain` the steps in which its
+    driver can be told how long, 0 for any. The first of `metrics` answers the question. `limits` are
+    sentences on what such a run can't show.
     """
 
     variants: tuple[Variant, ...]
@@ -67,7 +68,9 @@ class Plan:
     seconds: float
     rounds: int
     overhead: float = 0.0
+    warm_up: float = 0.0
     shortest: float = 0.2
+    grain: float = 0.0
     axis: str = ""
     driver: str = "mycnf"
     server: str | None = None

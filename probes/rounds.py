@@ -7,7 +7,7 @@ import random
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor import __version__
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, ProbeResult
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from probes.experiment import Bench, Experiment, Ground, Plan, Variant, Wanted
     from probes.stopping import Stop
 
+SLACK = 0.08  # the share of its time by which a run may overrun
 FEWEST = 3  # rounds before anything can be called precise
 
 
@@ -101,6 +102,13 @@ def _told(bench: Bench) -> tuple[dict[str, float | str], tuple[str, ...]]:
         return {}, (f"Nothing was found out beside the samples: {error}",)
 
 
+class _Turns(NamedTuple):
+    """A round to come: how long each of its blocks measures, and whether no other follows it."""
+
+    seconds: float
+    last: bool
+
+
 class _Measuring:
     """The rounds of one run: how long each block may take is worked out anew before every round."""
 
@@ -142,11 +150,11 @@ class _Measuring:
     def go(self) -> None:
         """Measure until the rounds are done, time is up, further rounds would add nothing, or the stop is said."""
         while self._whole < self._rounds and not self._stop.is_set():
-            seconds = self._block_seconds()
-            if seconds is None:
+            turns = self._next_round()
+            if turns is None:
                 self.ended = "time"
                 return
-            if not self._round(seconds):
+            if not self._round(turns):
                 break
             self._whole += 1
             self._keep(self)
@@ -158,30 +166,32 @@ class _Measuring:
             self.ended = word or "cancelled"
             self.notes += (f"It was stopped: {sentence}.",) if sentence else ()
 
-    def _block_seconds(self) -> float | None:
-        """Seconds that the blocks of the next round may measure for; None where no round fits any more."""
+    def _next_round(self) -> _Turns | None:
+        """How long the blocks of the next round measure, and whether it is the last; None where none fits any more."""
+        plan, count = self.plan, len(self.plan.variants)
+        warming = 0.0 if self._whole else plan.warm_up
         left = self._budget - self.elapsed()
-        variants = len(self.plan.variants)
-        least = (self.plan.shortest + self._overhead) * variants
-        if not self._whole and left < least * 0.9:
-            raise ProbeError(
-                f"{left:.0f} s are too short for {variants} variants: give at least --time {math.ceil(least)}s"
-            )
-        fitting = int(left / least + 0.1)  # a round that overruns by a tenth of itself is better than an idle end
-        if fitting < 1:
-            return None if self._whole else self.plan.shortest
-        rounds = min(self._rounds - self._whole, fitting)
-        return max(self.plan.shortest, left / (rounds * variants) - self._overhead)
+        least = (plan.shortest + self._overhead) * count
+        if left < least * 0.9 + warming * count and not self._whole:
+            least_time = math.ceil(least + warming * count)
+            raise ProbeError(f"{left:.0f} s are too short for {count} variants: give at least --time {least_time}s")
+        left -= warming * count
+        fitting = int((left + self._budget * SLACK) / least)  # a round that overruns a little beats an idle end
+        if fitting < 1 and self._whole:
+            return None
+        rounds = max(1, min(self._rounds - self._whole, fitting))
+        return _Turns(max(plan.shortest, left / (rounds * count) - self._overhead), rounds == 1)
 
-    def _round(self, seconds: float) -> bool:
+    def _round(self, turns: _Turns) -> bool:
         """One block of each variant, in an order of its own; whether it became whole."""
-        started = self._clock()
+        started, seconds = self._clock(), 0.0
         order = list(self.plan.variants)
         self._order.shuffle(order)
         for place, variant in enumerate(order):
             self._tell(variant, place)
+            seconds += (turn := self._turn(turns, len(order) - place))
             try:
-                block = self._block(variant, seconds)
+                block = self._block(variant, turn)
             except ProbeError as error:
                 if not self._whole:
                     raise
@@ -192,9 +202,19 @@ class _Measuring:
                 return False
             self._blocks[variant.name].append(block)
             self._tell(variant, place + 1, block)
-        taken = (self._clock() - started) / len(order)
-        self._overhead = max(0.0, (self._overhead + taken - seconds) / 2 if self._whole else taken - seconds)
+        besides = (self._clock() - started - seconds) / len(order)
+        self._overhead = max(0.0, besides if self._whole else besides - self.plan.warm_up)
         return True
+
+    def _turn(self, turns: _Turns, to_come: int) -> float:
+        """Seconds that one block measures; in the last round the blocks share what is left, as it is by then."""
+        plan, seconds = self.plan, turns.seconds
+        if turns.last:
+            left = self._budget - self.elapsed()
+            seconds = left / to_come - self._overhead - (0.0 if self._whole else plan.warm_up)
+        if plan.grain:
+            seconds = plan.grain * round(seconds / plan.grain)
+        return max(plan.shortest, seconds)
 
     def _block(self, variant: Variant, seconds: float) -> Block:
         began = self.elapsed()

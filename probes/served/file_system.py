@@ -1,0 +1,150 @@
+"""The same server and workload on two directories: two file systems, or two disks."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from probes.choices import Chosen
+from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
+from probes.safety import refuse
+from probes.served import measuring
+from probes.served.choosing import SERVER, binary_for
+from probes.served.loaded import METRICS, LoadedBench
+from probes.served.serving import serve
+from probes.workload.driving import DRIVER, driver_of
+from probes.workload.statements import OLTP, Access
+from probes.workload.tables import ROW_BYTES, Shape, fill
+from probes.workload.task import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probes.experiment import Ground, Wanted
+    from probes.stopping import Stop
+
+MIB = 1 << 20
+WORKLOAD = OLTP["oltp_read_write"]
+SECONDS = 100.0
+ROUNDS = 8
+WARM = 4.0
+GROWTH_RATE = 4 * MIB
+LIMITS = (
+    "Both are new files on what may be an old or a full file system: its age and fragmentation are not measured.",
+    "While one server works the other stands idle, and what it still had to write may have run on for a moment.",
+)
+
+
+class FileSystem:
+    """The experiment `file-system`."""
+
+    name = "file-system"
+    title = "One workload on two file systems"
+    question = "Does the same server do more on one of two file systems, and how evenly?"
+    kind = "server"
+    evidence = ("FS-01", "FS-02", "FS-03", "FS-04")
+    choices = (
+        Choice("against", "word", "", "the other directory; the first one is --dir"),
+        SERVER,
+        DRIVER,
+        Choice("pool", "size", "128M", "innodb_buffer_pool_size"),
+        Choice("data", "number", "300", "size of the data in percent of the pool"),
+        Choice("threads", "number", "4", "connections that work at once"),
+    )
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """One variant a directory. Raises ProbeError without a second directory."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        directories = _directories(chosen, wanted)
+        pool, threads = chosen.size("pool", 5 * MIB), chosen.number("threads", 1)
+        variants = tuple(Variant(path, {}) for path in directories)
+        seconds = wanted.seconds or SECONDS
+        both = os.stat(directories[0]).st_dev == os.stat(directories[1]).st_dev
+        return Plan(
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=METRICS,
+            cost=measuring.cost(
+                pool=pool, data=_shape(chosen).bytes, growth=int(seconds * GROWTH_RATE), servers=2, threads=threads
+            ),
+            seconds=SECONDS,
+            rounds=ROUNDS,
+            overhead=0.6,
+            shortest=1.0,
+            warm_up=WARM,
+            grain=1.0,
+            driver=driver_of(chosen.word("driver")),
+            server=str(binary.target),
+            parameters={
+                "workload": f"{WORKLOAD.name}, uniform",
+                "rows": str(_shape(chosen).rows),
+                "pool": str(pool),
+                "threads": str(threads),
+            },
+            limits=LIMITS,
+            notes=("Both directories are on one file system: this run is a control.",) if both else (),
+        )
+
+    @contextlib.contextmanager
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[SideBySide]:
+        """A server with one table in each directory."""
+        chosen = Chosen(self.choices, wanted)
+        refuse(
+            ground, replace(wanted, directory=_directories(chosen, wanted)[1], force=wanted.force | {"busy"}), plan.cost
+        )
+        binary, shape, threads = binary_for(ground, chosen.word("server")), _shape(chosen), chosen.number("threads", 1)
+        arguments = measuring.arguments(binary.target, pool=chosen.size("pool", 5 * MIB))
+        with contextlib.ExitStack() as stack:
+            benches = {}
+            for variant in plan.variants:
+                served = stack.enter_context(serve(ground, binary, variant.name, arguments))
+                ground.report(f"filling a table of {shape.rows} rows in {variant.name}")
+                fill(served.connection(), shape, stop)
+                task = Task(
+                    served.sandbox.socket, served.room, WORKLOAD, Access(), threads, shape.rows, seed=wanted.seed
+                )
+                benches[variant.name] = LoadedBench(served, plan.driver, lambda _, task=task: task, WARM)  # type: ignore[misc]
+            yield SideBySide(benches)
+
+
+class SideBySide:
+    """Several servers, each measured for the variant of its name."""
+
+    def __init__(self, benches: dict[str, LoadedBench]) -> None:
+        self._benches = benches
+
+    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+        """One block on the variant's own server."""
+        return self._benches[variant.name].measure(variant, seconds, stop)
+
+    def facts(self) -> dict[str, float | str]:
+        """What each server's bench found beside its samples."""
+        return {
+            f"{name}: {key}": value for name, bench in self._benches.items() for key, value in bench.facts().items()
+        }
+
+    def notes(self) -> tuple[str, ...]:
+        """What the reader should know of each server."""
+        return tuple(f"{name}: {note}" for name, bench in self._benches.items() for note in bench.notes())
+
+
+def _directories(chosen: Chosen, wanted: Wanted) -> tuple[str, str]:
+    other = chosen.word("against")
+    if not other:
+        raise ProbeError("a second directory is needed to compare with: give --option against=DIR beside --dir")
+    if not os.path.isdir(other):
+        raise ProbeError(f"{other} is no directory: make it, or name another with --option against=DIR")
+    first, second = os.path.abspath(wanted.directory), os.path.abspath(other)
+    if first == second:
+        raise ProbeError(f"{first} is the same directory twice: name two")
+    return first, second
+
+
+def _shape(chosen: Chosen) -> Shape:
+    return Shape(chosen.size("pool", 5 * MIB) * chosen.number("data", 1) // 100 // ROW_BYTES)
+
+
+EXPERIMENT = FileSystem()
