@@ -16,6 +16,7 @@ from probes.stats.student import two_sided
 SHARED = 0.25  # the square of the correlation that two differences from one baseline have, arms being alike
 FALSE = 0.05  # of all runs without a difference, how many may claim one
 MISSED = 0.20  # of all runs with the detectable difference, how many would not see it
+CHANCE = 0.1  # likeness of a round with the next that noise alone often shows
 STEADIEST = 0.8  # the most correlation of a round with the next that so few rounds can speak of
 
 
@@ -64,14 +65,15 @@ def _spreads(rests: list[list[float]]) -> list[tuple[float, float]]:
     chance = 2 / own_freedom
     unlike = max(0.0, statistics.variance(own) / common**2 - chance * (1 - SHARED))
     weight = unlike / (unlike + chance)
-    freedom = 1 / (weight / own_freedom + (1 - weight) / _common_freedom(rests, own_freedom))
+    freedom = weight * own_freedom + (1 - weight) * _common_freedom(rests, own_freedom)
     return [(weight * variance + (1 - weight) * common, freedom) for variance in own]
 
 
 def _common_freedom(rests: list[list[float]], own: int) -> float:
     """Degrees of freedom of the common variance: fewer, the more the rows rise and fall together.
 
-    They do so with a noisy baseline. The sum of squared covariances tells, less what chance adds to it.
+    They do so with a noisy baseline. The sum of squared covariances tells, less what chance adds to it, and 2 less
+    for what chance adds to the squared trace.
     """
     most = own * len(rests) / (1 + (len(rests) - 1) * SHARED)
     if own < 2:  # noqa: PLR2004 - the correction divides by own - 1
@@ -79,7 +81,7 @@ def _common_freedom(rests: list[list[float]], own: int) -> float:
     trace = math.fsum(rest * rest for row in rests for rest in row) / own
     squares = math.fsum(_covariance(a, b, own) ** 2 for a in rests for b in rests)
     squares = own**2 / ((own - 1) * (own + 2)) * (squares - trace**2 / own)
-    return min(most, max(own, own * trace**2 / squares)) if squares > 0 else most
+    return min(most, max(own, own * trace**2 / squares - 2)) if squares > 0 else most
 
 
 def _covariance(a: list[float], b: list[float], freedom: int) -> float:
@@ -96,7 +98,7 @@ def _inflation(rests: list[list[float]]) -> float:
     if not whole:
         return 1.0
     seen = math.fsum(a * b for row in rests for a, b in pairwise(row)) / whole
-    likeness = min(STEADIEST, max(0.0, (seen + 1 / rounds) / (1 - 1 / rounds)))
+    likeness = min(STEADIEST, max(0.0, (seen + 1 / rounds) / (1 - 1 / rounds) - CHANCE))
     total = 2 * math.fsum((1 - step / rounds) * likeness**step for step in range(1, rounds))
     return (1 + total) / (1 - total / (rounds - 1)) if total < rounds - 1 else float(rounds)
 

@@ -62,18 +62,25 @@ def _measured(arm: Arm, metric: str) -> list[Block]:
 
 
 def _steadied(table: Table) -> Table:
-    """The table with blocks that stand far out drawn in, so that one stall decides nothing and blurs nothing."""
+    """The table with blocks that stand far out drawn in, so that one stall decides nothing and blurs nothing.
+
+    Far is by what all variants show, and by what their own does: a variant that always scatters has no outliers.
+    """
     if table.rounds < TELLING or len(table.rows) < 2:  # noqa: PLR2004 - a single variant has nothing beside it
         return table
     rests = _rests(table.rows)
     # Medians leave this many rests at zero whatever the noise is.
     free = sorted(abs(rest) for row in rests for rest in row)[len(table.rows) + table.rounds - 1 :]
-    reach = FAR * NORMAL * statistics.median(free) if free else 0.0
-    if not reach:
+    usual = statistics.median(free) if free else 0.0
+    if not usual:
         return table
-    beyond = [[math.copysign(max(0.0, abs(rest) - reach), rest) for rest in row] for row in rests]
+    beyond = [_beyond(row, FAR * NORMAL * max(usual, statistics.median(map(abs, row)))) for row in rests]
     rows = [[a - b for a, b in zip(*pair, strict=True)] for pair in zip(table.rows, beyond, strict=True)]
     return replace(table, rows=rows, drawn_in=sum(excess != 0 for row in beyond for excess in row))
+
+
+def _beyond(rests: list[float], reach: float) -> list[float]:
+    return [math.copysign(max(0.0, abs(rest) - reach), rest) for rest in rests]
 
 
 def _rests(rows: Rows) -> Rows:

@@ -1,6 +1,6 @@
 """Measure what the project promises, and print one line a figure: name, value, limit, commit.
 
-usage: python tools/figures [--only speed|audit|agreement|generated]…
+usage: python tools/figures [--only speed|audit|agreement|simulations|generated]…
 
 The last asks live servers about 200,000 settings, which takes most of an hour (SETTINGS=… for less).
 
@@ -20,6 +20,7 @@ sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 import agreement
 import audit
 import generated
+import simulations
 import speed
 from figure import Figure
 
@@ -27,6 +28,7 @@ SOURCES = {
     "speed": speed.figures,
     "audit": audit.figures,
     "agreement": agreement.figures,
+    "simulations": simulations.figures,
     "generated": generated.figures,
 }
 

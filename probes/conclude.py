@@ -1,0 +1,188 @@
+"""What a result says: the best variant or none, with how much could have been missed, in plain words."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from probes.stats import Comparison, compare, compare_variation
+from probes.stats.drift import drift
+
+if TYPE_CHECKING:
+    from advisor.facts.probes import Block, Metric, ProbeResult
+
+BLIND = 0.5  # relative; a run that could have missed this much has not answered its question
+TIMES = 2.0  # from where on a ratio reads better as times than as percent
+MORE_TIME = "give it more time (--time)"
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What follows from one result's samples.
+
+    `verdict` is better (than the baseline: `best` names the variant), baseline (others are worse), none (no difference
+    larger than `within`), described (the metric is neither good nor bad), or unknown (too few rounds, too much noise).
+    `alike` are the variants that can't be told from the best. `within` is relative. `comparisons` are of the first
+    metric, `varied` of how much it varies within blocks.
+    """
+
+    verdict: str
+    best: str | None
+    alike: tuple[str, ...]
+    within: float | None
+    comparisons: tuple[Comparison, ...]
+    varied: tuple[Comparison, ...]
+    sentences: tuple[str, ...]
+    limits: tuple[str, ...]
+
+    def of(self, arm: str) -> Comparison | None:
+        """That variant beside the baseline."""
+        return next((comparison for comparison in self.comparisons if comparison.arm == arm), None)
+
+
+def conclude(result: ProbeResult) -> Conclusion:
+    """The conclusion of a result, worked out from its samples alone."""
+    metric = result.metrics[0]
+    comparisons = compare(result.arms, metric, result.baseline)
+    varied = compare_variation(result.arms, metric, result.baseline)
+    verdict, best = _verdict(result, metric, comparisons)
+    alike = _alike(result, metric, best)
+    within = max((comparison.bound for comparison in comparisons), default=None)
+    claimed = [_claim(comparison, metric, result.baseline) for comparison in comparisons if comparison.claim != "none"]
+    uneven = [_uneven(comparison, metric, result.baseline) for comparison in varied if comparison.claim != "none"]
+    return Conclusion(
+        verdict=verdict,
+        best=best,
+        alike=alike,
+        within=within if within is not None and math.isfinite(within) else None,
+        comparisons=comparisons,
+        varied=varied,
+        sentences=(_headline(result, comparisons, verdict, best, alike), *claimed, *uneven),
+        limits=(
+            *_sight(comparisons),
+            *drift(result.arms, metric, result.baseline),
+            *_notes(comparisons),
+            *result.limits,
+        ),
+    )
+
+
+def percent(share: float) -> str:
+    """A share as percent with two digits that count: 0.35 %, 3.4 %, 12 %."""
+    value = 100 * share
+    digits = 0 if value >= 10 else 1 if value >= 1 else 2  # noqa: PLR2004 - where a digit stops counting
+    return f"{value:.{digits}f} %"
+
+
+def change(ratio: float) -> str:
+    """A ratio as people say it: +12 %, -3.4 %, 5.1 times."""
+    if not 1 / TIMES <= ratio <= TIMES:
+        return f"{ratio:.2g} times" if math.isfinite(ratio) else "any number of times"
+    return f"{'-' if ratio < 1 else '+'}{percent(abs(ratio - 1))}"
+
+
+def _verdict(result: ProbeResult, metric: Metric, comparisons: tuple[Comparison, ...]) -> tuple[str, str | None]:
+    if metric.better not in ("more", "less"):
+        return "described", None
+    if not comparisons:
+        return "unknown", None
+    better = [comparison for comparison in comparisons if comparison.claim == metric.better]
+    if better:
+        gain = -1 if metric.better == "less" else 1
+        return "better", max(better, key=lambda comparison: gain * comparison.ratio).arm
+    if any(comparison.claim != "none" for comparison in comparisons):
+        return "baseline", result.baseline
+    return ("none" if max(comparison.bound for comparison in comparisons) <= BLIND else "unknown"), None
+
+
+def _alike(result: ProbeResult, metric: Metric, best: str | None) -> tuple[str, ...]:
+    if best is None:
+        return ()
+    return tuple(beside.arm for beside in compare(result.arms, metric, best) if beside.claim == "none")
+
+
+def _headline(
+    result: ProbeResult, comparisons: tuple[Comparison, ...], verdict: str, best: str | None, alike: tuple[str, ...]
+) -> str:
+    metric = result.metrics[0]
+    same = f" {_listed(alike)} can't be told from it." if alike else ""
+    if verdict == "better":
+        return f"{best} is best by its {metric.name}, better than {result.baseline}.{same}"
+    if verdict == "baseline":
+        return f"Nothing beats {result.baseline} by its {metric.name}.{same}"
+    if verdict == "none":
+        within = percent(max(comparison.bound for comparison in comparisons))
+        return (
+            f"No difference larger than {within}: what these variants change in {metric.name} is smaller, or nothing."
+        )
+    if verdict == "described":
+        return _described(result, metric)
+    return _unknown(result, metric, comparisons)
+
+
+def _described(result: ProbeResult, metric: Metric) -> str:
+    medians = {arm.name: _median(arm.blocks, metric.name) for arm in result.arms}
+    known = {name: value for name, value in medians.items() if value is not None}
+    if not known:
+        return f"No {metric.name} was measured."
+    low, high = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
+    return (
+        f"{metric.name} is from {known[low]:.3g} {metric.unit} ({low}) to {known[high]:.3g} {metric.unit} ({high}), "
+        "by medians."
+    )
+
+
+def _median(blocks: tuple[Block, ...], metric: str) -> float | None:
+    values = [block.metrics[metric] for block in blocks if metric in block.metrics]
+    return statistics.median(values) if values else None
+
+
+def _unknown(result: ProbeResult, metric: Metric, comparisons: tuple[Comparison, ...]) -> str:
+    if len(result.arms) == 1:
+        return _described(result, metric)
+    if not comparisons:
+        return f"{metric.name} of {result.baseline}, which the others are compared with, is missing or zero."
+    if result.rounds < 2:  # noqa: PLR2004 - noise shows from the second on
+        return f"One round was finished, which can't tell a difference from noise: {MORE_TIME}."
+    worst = percent(max(comparison.bound for comparison in comparisons))
+    return f"This run can't tell: a difference of {worst} may hide in its noise; {MORE_TIME}."
+
+
+def _claim(comparison: Comparison, metric: Metric, baseline: str) -> str:
+    return (
+        f"{comparison.arm}: {metric.name} {change(comparison.ratio)} against {baseline}"
+        f" (95 %: {change(comparison.low)} to {change(comparison.high)})."
+    )
+
+
+def _uneven(comparison: Comparison, metric: Metric, baseline: str) -> str:
+    word = "more" if comparison.claim == "more" else "less"
+    return (
+        f"{comparison.arm}: {metric.name} varies {word} from second to second, {percent(comparison.median)} against"
+        f" {percent(comparison.baseline_median)} with {baseline}"
+        f" (ratio {comparison.ratio:.2g}; 95 %: {comparison.low:.2g} to {comparison.high:.2g})."
+    )
+
+
+def _sight(comparisons: tuple[Comparison, ...]) -> tuple[str, ...]:
+    """What could have been seen, by the variant that was seen worst."""
+    worst = max((comparison.detectable for comparison in comparisons), default=math.inf)
+    if math.isinf(worst):
+        return ()
+    rounds = comparisons[0].rounds
+    seen = (
+        f"With {rounds} rounds and this noise, a difference of {percent(worst)} or more is seen in four of five runs."
+    )
+    drawn = comparisons[0].drawn_in
+    blocks = "1 block" if drawn == 1 else f"{drawn} blocks"
+    return (seen, f"{blocks} stood far out and count as if at the edge of the rest.") if drawn else (seen,)
+
+
+def _notes(comparisons: tuple[Comparison, ...]) -> tuple[str, ...]:
+    return tuple(f"{comparison.arm}: {comparison.note}" for comparison in comparisons if comparison.note)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

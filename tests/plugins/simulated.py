@@ -1,0 +1,141 @@
+"""A simulated experiment for the production path: blocks drawn from noise as hosts have it, on a clock of its own."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from advisor.facts.host import Host
+from advisor.facts.probes import Metric, ProbeResult
+from probes.experiment import Choice, Cost, Ground, Measured, Plan, Variant, Wanted
+from probes.rounds import run
+from probes.stats import Comparison, compare
+from probes.stopping import Stop
+
+FORCED = frozenset({"busy", "little", "full", "neighbour"})
+METRIC = Metric("throughput", "1/s", "more")
+
+
+class Noise(NamedTuple):
+    """What disturbs a block, in logarithms: `spread` of one block, `likeness` of a block with the one before it.
+
+    `seconds` is the spread of single seconds, which are alike too. `drift` is the fall over the whole run, `stalls`
+    the chance that a second begins a stall of three, in which a tenth is done. `own` gives variants, by place, noise
+    of their own.
+    """
+
+    spread: float = 0.03
+    likeness: float = 0.6
+    seconds: float = 0.08
+    drift: float = 0.10
+    stalls: float = 0.004
+    own: dict[int, float] = {}  # noqa: RUF012 - never changed
+
+
+@dataclass
+class Simulated:
+    """An experiment whose benches draw their blocks; `effects` are true ratios by the variant's place."""
+
+    noise: Noise
+    seed: int
+    variants: int = 8
+    rounds: int = 5
+    block: float = 10.0
+    effects: dict[int, float] = field(default_factory=dict)
+    now: float = 0.0
+
+    name = "simulated"
+    title = question = "a simulation"
+    kind = "host"
+    evidence: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
+
+    def plan(self, _ground: Ground, _wanted: Wanted) -> Plan:
+        """Variants v0, v1, …, the first of them the baseline."""
+        names = tuple(Variant(f"v{place}", {}) for place in range(self.variants))
+        seconds = self.variants * self.rounds * self.block
+        return Plan(names, "v0", (METRIC,), Cost(0, 0, 0.0, ()), seconds, self.rounds)
+
+    @contextmanager
+    def prepare(self, _ground: Ground, _wanted: Wanted, plan: Plan, _stop: Stop) -> Iterator[Simulated]:
+        """Nothing to prepare but the noise."""
+        self._random = random.Random(self.seed)  # noqa: S311 - noise, no secret
+        self._state = self._random.gauss(0, 1)
+        self._second = self._random.gauss(0, 1)
+        self._stalled = 0
+        self._length = plan.seconds
+        yield self
+
+    def measure(self, variant: Variant, seconds: float, _stop: Stop) -> Measured:
+        """The mean of so many drawn seconds, and these."""
+        draw, noise, place = self._random, self.noise, int(variant.name[1:])
+        self._state = _next(self._state, noise.likeness, draw)
+        level = noise.spread * self._state - noise.drift * self.now / self._length
+        level += draw.gauss(0, noise.own.get(place, 0.0)) + math.log(self.effects.get(place, 1.0))
+        series = tuple(1000 * math.exp(level + self._one_second()) for _ in range(max(1, round(seconds))))
+        self.now += seconds
+        return Measured({METRIC.name: statistics.fmean(series)}, {METRIC.name: series})
+
+    def _one_second(self) -> float:
+        self._second = _next(self._second, self.noise.likeness, self._random)
+        if self._stalled == 0 and self._random.random() < self.noise.stalls:
+            self._stalled = 3
+        stall = math.log(0.1) if self._stalled else 0.0
+        self._stalled = max(0, self._stalled - 1)
+        return self.noise.seconds * self._second + stall
+
+    def facts(self) -> dict[str, float | str]:
+        """None."""
+        return {}
+
+    def notes(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+
+class Judged(NamedTuple):
+    """What many simulated runs came to, as shares of one.
+
+    `claiming` runs without a difference claimed one; `covered` intervals hold the truth, with a difference and
+    without; `found` runs saw one of twice the `detectable` size that the median run without any had stated.
+    """
+
+    claiming: float
+    covered: float
+    found: float
+    detectable: float
+
+
+def judge(noise: Noise, runs: int, variants: int = 8, rounds: int = 5) -> Judged:
+    """Run so many experiments without a difference, then as many with one of twice the detectable size."""
+    same = [_compared(Simulated(noise, seed, variants, rounds)) for seed in range(runs)]
+    detectable = statistics.median(comparison.detectable for run in same for comparison in run)
+    effects = {1: 1 + 2 * detectable}
+    unlike = [_compared(Simulated(noise, 10**6 + seed, variants, rounds, effects=effects)) for seed in range(runs)]
+    truths = [(beside, 1.0) for run in same for beside in run] + [(run[0], effects[1]) for run in unlike]
+    return Judged(
+        claiming=statistics.fmean(any(comparison.claim != "none" for comparison in run) for run in same),
+        covered=statistics.fmean(comparison.low <= truth <= comparison.high for comparison, truth in truths),
+        found=statistics.fmean(run[0].claim == "more" for run in unlike),
+        detectable=detectable,
+    )
+
+
+def _compared(experiment: Simulated) -> tuple[Comparison, ...]:
+    return compare(simulate(experiment).arms, METRIC, "v0")
+
+
+def simulate(experiment: Simulated, directory: str = "/") -> ProbeResult:
+    """Run it as a user's experiment runs: budget, rounds, order, stop rule."""
+    ground = Ground(Host(), "simulated")
+    wanted = Wanted(directory, force=FORCED, seed=experiment.seed)
+    return run(experiment, ground, wanted, Stop(), clock=lambda: experiment.now)
+
+
+def _next(state: float, likeness: float, draw: random.Random) -> float:
+    return likeness * state + math.sqrt(1 - likeness**2) * draw.gauss(0, 1)

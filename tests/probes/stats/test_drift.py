@@ -1,0 +1,32 @@
+"""What changed while a run went on."""
+
+from __future__ import annotations
+
+import pytest
+from simulated import METRIC, Noise, Simulated, simulate
+
+from advisor.facts.probes import Arm, Block
+from probes.stats.drift import drift
+
+CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)
+
+
+def test_tiring_machine() -> None:
+    """A machine that loses a fifth over the run is told of, with the way it went; a calm one is not."""
+    tired = simulate(Simulated(CALM._replace(drift=0.4), 1))
+    (sentence,) = drift(tired.arms, METRIC, "v0")
+    assert "fell by" in sentence
+    assert drift(simulate(Simulated(CALM, 1)).arms, METRIC, "v0") == ()
+
+
+@pytest.mark.parametrize(("last", "word"), [(50, "fell by 4"), (150, "rose by 5")])
+def test_within_blocks(last: float, word: str) -> None:
+    """Blocks that end otherwise than they began are told of."""
+    series = tuple(float(value) for value in (100, 101, 99, 100, last, last + 5, last, last))
+    arms = tuple(
+        Arm(name, {}, tuple(Block(number, 0, 8, {"throughput": 100 + number}, {"throughput": series[shift:]})
+                            for number, shift in ((1, 0), (2, 1))))
+        for name in "ab"
+    )  # fmt: skip
+    (sentence,) = drift(arms, METRIC, "a")
+    assert word in sentence

@@ -1,0 +1,53 @@
+"""Experiments whose truth is known, run as real ones are: rounds, order, budget, stop rule."""
+
+from __future__ import annotations
+
+import pytest
+from simulated import Judged, Noise, Simulated, judge, simulate
+
+RUNS = 200
+SAMPLING = 0.031  # two standard errors of a share of 5 % in 200 runs
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        Noise(stalls=0),
+        Noise(),
+        Noise(spread=0.006, seconds=0.01, drift=0.02, stalls=0),
+        Noise(spread=0.01, seconds=0.02, stalls=0, own={3: 0.08}),
+        Noise(spread=0.01, seconds=0.02, stalls=0, own={0: 0.08}),
+    ],
+    ids=["drift", "stalls", "quiet", "noisy-variant", "noisy-baseline"],
+)
+def judged(request: pytest.FixtureRequest) -> Judged:
+    """Eight variants at five rounds, 200 runs without a difference and 200 with one."""
+    return judge(request.param, RUNS)
+
+
+def test_false_claims(judged: Judged) -> None:
+    """Of runs without a difference at most one in twenty claims one, whichever of the seven variants it is."""
+    assert judged.claiming <= 0.05 + SAMPLING
+
+
+def test_coverage(judged: Judged) -> None:
+    """The 95 % intervals hold the truth about as often as they say."""
+    assert 0.90 <= judged.covered <= 0.98
+
+
+def test_twice_the_detectable_is_found(judged: Judged) -> None:
+    """A difference of twice the size that a run calls detectable is found nine times in ten."""
+    assert judged.found >= 0.90
+
+
+def test_stop_rule_takes_part() -> None:
+    """The quiet runs above end early, and the loud ones don't; so the figures are those of the stop rule too."""
+    ends = {simulate(Simulated(Noise(spread=0.003, seconds=0.004, drift=0, stalls=0), seed)).ended for seed in range(9)}
+    assert ends == {"precise"}
+    assert simulate(Simulated(Noise(), 1)).ended == "finished"
+
+
+def test_equal_seeds_give_equal_runs() -> None:
+    """A seed decides everything."""
+    first, second = (simulate(Simulated(Noise(), 7)).arms for _ in range(2))
+    assert first == second

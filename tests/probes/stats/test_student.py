@@ -1,0 +1,24 @@
+"""Quantiles of Student's t, against the printed tables."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from probes.stats.student import two_sided
+
+
+@pytest.mark.parametrize(
+    ("alpha", "freedom", "printed"),
+    [(0.05, 1, 12.706), (0.05, 2, 4.303), (0.05, 4, 2.776), (0.01, 10, 3.169), (0.4, 7, 0.896), (0.05, 1000, 1.962)],
+)
+def test_printed_tables(alpha: float, freedom: float, printed: float) -> None:
+    """The quantiles are those that every table of Student's t prints."""
+    assert two_sided(alpha, freedom) == pytest.approx(printed, abs=6e-4)
+
+
+def test_fractions_lie_between() -> None:
+    """A fraction of a degree of freedom lies between its neighbours, and less than one says nothing."""
+    assert two_sided(0.05, 4) > two_sided(0.05, 4.5) > two_sided(0.05, 5)
+    assert math.isinf(two_sided(0.05, 0.9))
