@@ -1,0 +1,98 @@
+"""What a result says, in values and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from simulated import METRIC, Noise, Simulated, simulate
+
+from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
+from probes.conclude import change, conclude, percent
+
+CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)
+
+
+def _result(metric: Metric, **values: Sequence[float]) -> ProbeResult:
+    arms = tuple(
+        Arm(name, {}, tuple(Block(place + 1, 0.0, 1.0, {metric.name: value}) for place, value in enumerate(row)))
+        for name, row in values.items()
+    )
+    place, first = Place("h"), next(iter(values))
+    began = "2026-01-01T00:00:00Z"
+    limits = ("Made by hand.",)
+    return ProbeResult(PROBE_SCHEMA, "0", "made", began, 1.0, "finished", place, (metric,), arms, first, limits=limits)
+
+
+def test_best_variant_with_those_beside_it() -> None:
+    """The best variant is named, with those that can't be told from it, and each claim has its interval."""
+    said = conclude(simulate(Simulated(CALM, 3, effects={2: 1.3, 3: 1.3, 4: 0.7})))
+    assert (said.verdict, said.best in ("v2", "v3")) == ("better", True)
+    assert {said.best, *said.alike} == {"v2", "v3"}
+    assert [line[:2] for line in said.sentences[1:]] == ["v2", "v3", "v4"]
+    assert all("95 %" in line for line in said.sentences[1:])
+    assert said.of("v4").ratio == pytest.approx(0.7, abs=0.05)
+
+
+def test_less_is_better() -> None:
+    """Where less is better the variant with less is best."""
+    time = Metric("scan time", "s", "less")
+    said = conclude(_result(time, a=[10, 10.1, 9.9, 10], b=[8, 8.1, 7.95, 8], c=[12, 12.1, 11.9, 12.05]))
+    assert (said.verdict, said.best) == ("better", "b")
+    assert said.sentences[1].startswith("b: scan time -20 % against a (95 %: -")
+
+
+def test_nothing_beats_the_baseline() -> None:
+    """Where others are worse and none is better, the baseline is best."""
+    said = conclude(_result(METRIC, a=[100, 101, 99, 100], b=[80, 81, 79.5, 80], c=[100.2, 100.8, 99.3, 99.9]))
+    assert (said.verdict, said.best, said.alike) == ("baseline", "a", ("c",))
+    assert said.sentences[0] == "Nothing beats a by its throughput. c can't be told from it."
+
+
+def test_no_difference_has_a_size() -> None:
+    """Where nothing is claimed it says up to which size a difference is excluded, and what would have been seen."""
+    said = conclude(simulate(Simulated(CALM, 5)))
+    assert (said.verdict, said.best) == ("none", None)
+    assert said.within < 0.1
+    (sentence,) = said.sentences
+    assert sentence.startswith(f"No difference larger than {percent(said.within)}: ")
+    assert "5 rounds" in said.limits[0]
+
+
+def test_blind_run_says_so() -> None:
+    """A run whose noise may hide half of everything doesn't call that no difference."""
+    said = conclude(_result(METRIC, a=[100, 40, 150], b=[60, 120, 90]))
+    assert said.verdict == "unknown"
+    assert "give it more time" in said.sentences[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"a": [100], "b": [300]}, "One round was finished"),
+        ({"a": [100, 102]}, "throughput is from 101 1/s (a)"),
+        ({"a": [0, 0, 0], "b": [1, 2, 1]}, "missing or zero"),
+    ],
+)
+def test_too_little_to_say(values: dict[str, list[float]], words: str) -> None:
+    """One round, one variant or a baseline of zeros have words of their own, and no verdict."""
+    said = conclude(_result(METRIC, **values))
+    assert (said.verdict, said.best) == ("unknown", None)
+    assert words in said.sentences[0]
+
+
+def test_describing_metric_has_no_best() -> None:
+    """A metric that is neither good nor bad is described, from its least to its most, with the plan's limits."""
+    latency = Metric("latency", "ns", "neither")
+    said = conclude(_result(latency, a=[1, 1.1, 1], b=[80, 81, 82]))
+    assert (said.verdict, said.best) == ("described", None)
+    assert said.sentences[0] == "latency is from 1 ns (a) to 81 ns (b), by medians."
+    assert said.limits[-1] == "Made by hand."
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"), [(1.12, "+12 %"), (0.966, "-3.4 %"), (5.13, "5.1 times"), (1.0035, "+0.35 %")]
+)
+def test_ratios_in_words(ratio: float, words: str) -> None:
+    """Ratios read as percent near one and as times far from it."""
+    assert change(ratio) == words
