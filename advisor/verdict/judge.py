@@ -48,6 +48,8 @@ def judge_file(resolved: Resolved, catalog: Catalog) -> FileVerdict:
     lines = _replaced(lines)
     effective, overridden = _order(lines)
     settled = _settle(effective, catalog)
+    if not startup.STOPPING.isdisjoint(effective):
+        _stop(settled, effective, catalog, loaded_by(line.placed for line in lines))
     lines = [settled.get(id(line), line) for line in lines]
     effective = {name: settled[id(line)] for name, line in effective.items()}
     return FileVerdict(tuple(lines), effective, overridden, resolved, catalog)
@@ -193,6 +195,21 @@ def _settle(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, Li
             )
         settled[id(line)] = moved
     return settled
+
+
+def _stop(
+    settled: dict[int, LineVerdict], effective: dict[str, LineVerdict], catalog: Catalog, loaded: frozenset[str]
+) -> None:
+    """Refuse the effective lines at whose values the server stops when it starts for good."""
+    from advisor.verdict.startup.stops import stops
+
+    lines = {name: settled[id(line)] for name, line in effective.items()}
+    values = {name: line.value for name, line in lines.items() if line.value is not None}
+    for name, stop in stops(values, loaded, catalog).items():
+        certain = lines[name].certain and stop.certain
+        settled[id(effective[name])] = lines[name]._replace(
+            outcome=Outcome.INVALID, loose=False, reason=stop.reason, certain=certain
+        )
 
 
 def _asks_for_nought(line: LineVerdict) -> bool:

@@ -129,12 +129,17 @@ def _look_up_mariadb(name: str, catalog: Catalog, *, short: bool) -> tuple[str, 
         return (name,)
     begun = own or begun
     # Names that are kept for old files alone never make a beginning ambiguous.
-    shown = [option for option in begun if catalog.options[option].get("shown", True)]
+    shown = [option for option in begun if not _is_kept(catalog.options[option])]
     early = [option for option in begun if option.startswith(EARLY)]
     engine = [option for option in shown if option.startswith("innodb")]
     plain = [option for option in engine if not _is_table(catalog.options[option])]
     first = [option for option in TABLES if option in engine]
     return tuple(early or plain or first[:1] or engine or shown or begun)
+
+
+def _is_kept(raw: dict[str, Any]) -> bool:
+    """Whether the option does nothing, and help doesn't tell of it."""
+    return bool(raw.get("ignored")) and not raw.get("shown", True)
 
 
 def _is_table(raw: dict[str, Any]) -> bool:

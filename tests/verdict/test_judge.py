@@ -44,6 +44,7 @@ def judged(target: str, lines: str) -> FileVerdict:
         ("mariadb-10.11", "autoset-sort_buffer_size", None, Outcome.INVALID, "take autoset- off"),
         ("mariadb-10.11", "loose-autoset-sort_buffer_size", None, Outcome.INVALID, "take autoset- off"),
         ("mariadb-11.4", "connect", "3", Outcome.ACCEPTED, ""),
+        ("mariadb-11.4", "safe", "1", Outcome.AMBIGUOUS, "safe_mode, safe_user_create"),
         ("mariadb-11.4", "federated", None, Outcome.UNKNOWN, "plugin ha_federated"),
         ("mariadb-11.4", "loose-performance_schema_instrument", None, Outcome.MISSING_ARGUMENT, "needs a value"),
         ("mariadb-11.4", "enable-performance_schema_instrument", None, Outcome.ACCEPTED, ""),

@@ -13,6 +13,7 @@ from advisor.catalog.load import load
 from advisor.model import Target
 from advisor.optionfile import resolve
 from advisor.verdict import REFUSED, FileVerdict, LineVerdict, Outcome, judge_file
+from advisor.verdict.startup import STOPPING
 
 # Given on the command line when a server is asked, or made of the host's limits, folders and name.
 HOST: Final = """
@@ -63,7 +64,7 @@ def _refused(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
     ours = {_at(line): line for line in verdict.lines if line.outcome in REFUSED and not line.loose}
     if verdict.catalog.target.version == SILENT:
         ours = {at: x for at, x in ours.items() if x.outcome not in (Outcome.UNKNOWN, Outcome.REMOVED)}
-    only_ours = [at for at in ours if at not in truth.refused]
+    only_ours = [at for at in ours if at not in truth.refused and not _stops_later(ours[at])]
     only_theirs = [at for at in truth.refused if at not in ours]
     for at in [at for at in only_theirs if truth.refused[at].name is None]:
         # A clash of several options is told without a name, and any of them may be called the one.
@@ -78,6 +79,11 @@ def _refused(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
         for at, stop in truth.refused.items()
         if at in ours and not _same_name(stop, ours[at])
     ]
+
+
+def _stops_later(line: LineVerdict) -> bool:
+    """Whether the server stops at the value when it starts for good alone, of which help tells nothing."""
+    return line.canonical in STOPPING and line.outcome is Outcome.INVALID and line.value is not None
 
 
 def _same_name(stop: Stop, line: LineVerdict) -> bool:
@@ -97,10 +103,16 @@ def _adjusted(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
             found.append(Disagreement(_line_of(name, verdict), "adjusted by the server alone", f"{name}: {moved}"))
     for name, lines in ours.items():
         last = lines[-1]
-        silent = truth.last.values.get(name) not in (None, number(last.placed.line.value))
+        silent = truth.last.values.get(name) not in (None, _asked(last))
         if name not in truth.last.moved and not silent and _at(last) not in truth.refused:
             found.append(Disagreement(_at(last), "adjusted by the verdict alone", f"{name}: {last.reason}"))
     return found
+
+
+def _asked(line: LineVerdict) -> str | None:
+    """The number that the line asks for; behind a prefix that says on or off it is another than is written."""
+    switched = written(line).removeprefix("loose_").startswith(("skip_", "disable_", "enable_"))
+    return None if switched else number(line.placed.line.value)
 
 
 def written(line: LineVerdict) -> str:

@@ -23,6 +23,18 @@ WORD = 32
 # MySQL shows the old utf8 by this name since then, and calls its collations so.
 UTF8MB3, UTF8MB3_COLLATIONS = (8, 0, 28), (8, 0, 30)
 DIGITS = 6
+# Options at which a start may stop though help takes their values.
+STOPPING = frozenset(
+    {
+        "encrypt_binlog",
+        "encrypt_tmp_files",
+        "innodb_compression_algorithm",
+        "innodb_encrypt_log",
+        "innodb_encrypt_tables",
+        "innodb_encrypt_temporary_tables",
+        "innodb_page_size",
+    }
+)
 MOST_CAPACITY, LEAST_CAPACITY = "innodb_io_capacity_max", 2000
 
 

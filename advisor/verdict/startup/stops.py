@@ -1,0 +1,71 @@
+"""Values that the reader takes and help prints, and at which the server stops all the same when it starts for good."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.verdict.effects import number_of
+from advisor.verdict.special import NOTHING
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Catalog
+    from advisor.model import Target
+    from advisor.verdict.outcome import Values
+
+PAGE, ALGORITHM, BINLOG = "innodb_page_size", "innodb_compression_algorithm", "encrypt_binlog"
+BUILT_IN = ("none", "zlib")
+# What MariaDB encrypts with the keys of a plugin alone.
+ENCRYPTED = (
+    *("encrypt_tmp_files", BINLOG, "innodb_encrypt_log", "innodb_encrypt_tables"),
+    "innodb_encrypt_temporary_tables",
+)
+KEYS = "key_management"  # part of the name of every plugin that gives keys
+OFF = ("FALSE", "OFF")
+
+
+class Stop(NamedTuple):
+    """Why the server stops; `certain` where no other file can change it, by loading a plugin."""
+
+    reason: str
+    certain: bool
+
+
+def stops(values: Values, loaded: frozenset[str], catalog: Catalog) -> dict[str, Stop]:
+    """The options that stop the start, by name; `loaded` are the plugins that the file loads."""
+    target = catalog.target
+    found = {}
+    if _is_odd(number_of(values.get(PAGE)) or 0):
+        found[PAGE] = Stop("A page of InnoDB has 4096, 8192, 16384, 32768 or 65536 bytes.", certain=True)
+    if target.is_mariadb:
+        found.update(_without_provider(values, loaded, target))
+        found.update(_without_keys(values, loaded))
+    engine_off = target.is_mariadb and ("innodb" in values or "ignore_builtin_innodb" in values)
+    return {name: stop for name, stop in found.items() if not (engine_off and name.startswith("innodb"))}
+
+
+def _is_odd(size: int) -> bool:
+    """Whether a size is no power of two."""
+    return size & (size - 1) != 0
+
+
+def _without_provider(values: Values, loaded: frozenset[str], target: Target) -> dict[str, Stop]:
+    """Since 10.7 every algorithm but zlib comes with a plugin."""
+    algorithm = values.get(ALGORITHM, BUILT_IN[0])
+    if algorithm in BUILT_IN or f"provider_{algorithm}" in loaded or not target.since("mariadb", 10, 7):
+        return {}
+    plugin = f"provider_{algorithm}"
+    why = f"InnoDB does not start: {algorithm} comes with the plugin {plugin}, which this file does not load."
+    return {ALGORITHM: Stop(why, certain=False)}
+
+
+def _without_keys(values: Values, loaded: frozenset[str]) -> dict[str, Stop]:
+    """Nothing is encrypted without keys, and the server doesn't start without what it is to encrypt."""
+    if any(KEYS in name for name in loaded):
+        return {}
+    logged = values.get("log_bin", NOTHING) not in ("0", NOTHING)
+    why = "Encryption needs the keys of a plugin such as file_key_management, and this file loads none."
+    return {
+        name: Stop(why, certain=False)
+        for name in ENCRYPTED
+        if values.get(name, "OFF") not in OFF and (logged or name != BINLOG)
+    }
