@@ -137,8 +137,9 @@ def invalid_value(known: Known) -> Iterator[Finding]:
 
 
 def _values(line: LineVerdict) -> str:
-    if line.option is not None and line.option.values:
-        return f"it takes {', '.join(line.option.values)}"
+    values = line.option.values if line.option is not None else ()
+    if values and line.value not in values:
+        return f"it takes {', '.join(values)}"
     return "write a value that the option takes; mycnf explain OPTION tells which"
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 PAGE, ALGORITHM, BINLOG = "innodb_page_size", "innodb_compression_algorithm", "encrypt_binlog"
 BUILT_IN = ("none", "zlib")
+POLICY = "authentication_policy"
 # What MariaDB encrypts with the keys of a plugin alone.
 ENCRYPTED = (
     *("encrypt_tmp_files", BINLOG, "innodb_encrypt_log", "innodb_encrypt_tables"),
@@ -36,11 +37,16 @@ def stops(values: Values, loaded: frozenset[str], catalog: Catalog) -> dict[str,
     found = {}
     if _is_odd(number_of(values.get(PAGE)) or 0):
         found[PAGE] = Stop("A page of InnoDB has 4096, 8192, 16384, 32768 or 65536 bytes.", certain=True)
+    if POLICY in values:
+        from advisor.verdict.security import fault_of_policy
+
+        fault = fault_of_policy(values[POLICY], target, loads=bool(loaded))
+        found.update({POLICY: Stop(fault, certain=False)} if fault else {})
     if target.is_mariadb:
         found.update(_without_provider(values, loaded, target))
         found.update(_without_keys(values, loaded))
-    engine_off = target.is_mariadb and ("innodb" in values or "ignore_builtin_innodb" in values)
-    return {name: stop for name, stop in found.items() if not (engine_off and name.startswith("innodb"))}
+    maybe_off = target.is_mariadb and ("innodb" in values or "ignore_builtin_innodb" in values)
+    return {name: stop for name, stop in found.items() if not (maybe_off and name.startswith("innodb"))}
 
 
 def _is_odd(size: int) -> bool:
@@ -51,10 +57,10 @@ def _is_odd(size: int) -> bool:
 def _without_provider(values: Values, loaded: frozenset[str], target: Target) -> dict[str, Stop]:
     """Since 10.7 every algorithm but zlib comes with a plugin."""
     algorithm = values.get(ALGORITHM, BUILT_IN[0])
-    if algorithm in BUILT_IN or f"provider_{algorithm}" in loaded or not target.since("mariadb", 10, 7):
-        return {}
     plugin = f"provider_{algorithm}"
-    why = f"InnoDB does not start: {algorithm} comes with the plugin {plugin}, which this file does not load."
+    if algorithm in BUILT_IN or plugin in loaded or not target.since("mariadb", 10, 7):
+        return {}
+    why = f"{algorithm} comes with the plugin {plugin}: add plugin_load_add = {plugin}, which this file lacks."
     return {ALGORITHM: Stop(why, certain=False)}
 
 
@@ -63,7 +69,7 @@ def _without_keys(values: Values, loaded: frozenset[str]) -> dict[str, Stop]:
     if any(KEYS in name for name in loaded):
         return {}
     logged = values.get("log_bin", NOTHING) not in ("0", NOTHING)
-    why = "Encryption needs the keys of a plugin such as file_key_management, and this file loads none."
+    why = "Encryption needs the keys of a plugin: load one too, such as file_key_management, for this file loads none."
     return {
         name: Stop(why, certain=False)
         for name in ENCRYPTED
