@@ -1,4 +1,4 @@
-"""Options that MySQL does not start with, because of each other or of what the server has at hand."""
+"""Options that MySQL does not start with, because of each other."""
 
 from __future__ import annotations
 
@@ -14,23 +14,15 @@ if TYPE_CHECKING:
     from advisor.verdict.effects import Lines
     from advisor.verdict.outcome import Values
 
-LOADERS = ("plugin_load", "plugin_load_add", "early_plugin_load")
 MODE, CONSISTENT = "gtid_mode", "enforce_gtid_consistency"
-POLICY = "authentication_policy"
 
 
 def clashes(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
     """The options that the server stops at, with the reason; nothing is said of one whose value is a template."""
-    target = catalog.target
-    found = _of_replication(values, target, lines)
+    found = _of_replication(values, catalog.target, lines)
     gtid = next((name for name in (CONSISTENT, MODE) if name in values), None)
     if gtid and _inconsistent(values, catalog, lines):
         found[gtid] = f"The server does not start: {MODE}=ON needs {CONSISTENT}=ON."
-    if POLICY in values:
-        from advisor.verdict.security import fault_of_policy
-
-        fault = fault_of_policy(values[POLICY], target, loads=any(name in lines for name in LOADERS))
-        found.update({POLICY: fault} if fault else {})
     return found
 
 

@@ -37,7 +37,6 @@ NAMED_BY_BASE = {
 # Options that MySQL refuses beside certain others.
 CLASHING = frozenset(
     {
-        "authentication_policy",
         "binlog_transaction_dependency_tracking",
         "enforce_gtid_consistency",
         "gtid_mode",

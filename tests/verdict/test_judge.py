@@ -211,6 +211,13 @@ def test_what_only_a_start_shows(target: str, lines: str, name: str | None) -> N
     assert refused == ([name] if name else [])
 
 
+def test_a_policy_may_name_what_another_file_loads() -> None:
+    """That a plugin is missing is likely and not certain."""
+    line = judged("mysql-9.7.4", "authentication_policy=authentication_webauthn").effective["authentication_policy"]
+    assert line.outcome is Outcome.INVALID
+    assert not line.certain
+
+
 @pytest.mark.parametrize(
     ("lines", "name", "running"),
     [

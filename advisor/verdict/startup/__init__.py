@@ -26,8 +26,11 @@ DIGITS = 6
 # Options at which a start may stop though help takes their values.
 STOPPING = frozenset(
     {
+        "authentication_policy",
         "encrypt_binlog",
         "encrypt_tmp_files",
+        "enforce_gtid_consistency",
+        "gtid_mode",
         "innodb_compression_algorithm",
         "innodb_encrypt_log",
         "innodb_encrypt_tables",
