@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from advisor.verdict import LineVerdict
 
 # These say where the server stands and writes, and an experiment touches nothing but its own directory.
-PLACES = ("dir", "file", "path", "basename", "socket", "datadir", "error", "home")
+PLACES = ("dir", "_file", "path", "basename", "socket", "log_error", "secure_file_priv")
 OURS = frozenset(
     [
         *("port", "bind_address", "skip_networking", "user", "chroot", "daemonize", "help", "verbose", "log_bin_index"),
@@ -77,5 +77,5 @@ def _made(verdict: LineVerdict, value: str) -> str:
 def _require_harmless(name: str, values: tuple[str, ...]) -> None:
     if name in SHAPING:
         raise ProbeError(f"{name} shapes the data files, so its values can't be compared on the same data")
-    if name in OURS or name.rpartition("_")[2] in PLACES or any("/" in value for value in values):
+    if name in OURS or name.endswith(PLACES) or any("/" in value for value in values):
         raise ProbeError(f"{name} can't be compared: a throwaway server stands and writes in its own directory alone")

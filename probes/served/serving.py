@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from advisor.catalog.load import load
-from advisor.verdict import take
+from advisor.verdict import Outcome, take
 from advisor.verdict.compare import same
 from probes.experiment import ProbeError
 from probes.sandbox import SandboxError, start
@@ -125,8 +125,11 @@ class Served:
         if self._variable_of(name) is None:
             return None
         running = self.variable(name)
-        made = take(name, value, self.catalog).value
-        return None if same(value, running) or (made is not None and made == value == running) else running
+        verdict = take(name, value, self.catalog)
+        taken = verdict.outcome is Outcome.ACCEPTED and any(
+            same(text, running) for text in (value, verdict.value) if text is not None
+        )
+        return None if taken else running
 
     def status(self) -> dict[str, int]:
         """The status counters that are whole numbers."""
