@@ -98,7 +98,8 @@ class _Reader:
         return self._reading()
 
     def _reading(self) -> Reading:
-        head = [Line(Kind.GROUP, line.number, line.text, name=GROUP) for line in self.lines[:1]]
+        firsts = {self.document.home(line.number)[0]: line for line in reversed(self.lines)}
+        head = [Line(Kind.GROUP, line.number, line.text, name=GROUP) for line in firsts.values()]
         placed = sorted(self.lines, key=lambda line: (line.number, line.column))
         return Reading(
             (*head, *placed), tuple(self.lines), (), tuple(self.strays), frozenset(self.editable), frozenset(self.whole)
@@ -181,13 +182,14 @@ class _Reader:
 
     def _stray(self, word: Piece) -> Stray:
         number, column = self.document.place(word.start)
+        path, line = self.document.home(number)
         last, end = self.document.place(word.end)
         end = end if last == number else self.document.width(number) + 1
         return Stray(
             "syntax-error",
             f"The word {word.source!r} belongs to no option; {self.catalog.target.label} will not start with it.",
             "write --name=value in one word",
-            Location(self.document.path, number, column, number, max(end, column + 1)),
+            Location(path, line, column, line, max(end, column + 1)),
             fatal=True,
         )
 

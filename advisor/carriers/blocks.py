@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.carriers.sets import OptionSet, Reading
+from advisor.carriers.sets import OptionSet, Reading, Within
+from advisor.model import Location
 from advisor.optionfile.dialect import dialect
 from advisor.optionfile.lines import Kind, Line, Problem
 from advisor.optionfile.reader import parse
@@ -34,12 +35,16 @@ def holds_options(key: str, text: str) -> bool:
     return next(lines, "").lstrip().startswith(("[", "!include"))
 
 
-def block_set(document: Document, label: str, placed: Sequence[tuple[int, int]]) -> OptionSet:
-    """The option file in lines of the document, each given by its number and the indentation that is not the file's."""
+def block_set(document: Document, label: str, placed: Sequence[tuple[int, int]], fills: str = "") -> OptionSet:
+    """The option file in lines of the document, each given by its number and the indentation that is not the file's.
+
+    `fills` is a pattern of what is filled in before a server reads it.
+    """
     text = "\n".join([document.line(number)[indent:] for number, indent in placed]) + "\n"
 
     def read(catalog: Catalog) -> Reading:
-        lines = [_moved(line, placed, document) for line in _parsed(text, document, catalog)]
+        own = [_filled(line, fills) if fills else line for line in _parsed(text, document, catalog)]
+        lines = [_moved(line, placed, document) for line in own]
         options = tuple(line for line in lines if line.kind is Kind.OPTION)
         editable = frozenset((line.number, line.column) for line in options)
         whole = frozenset(line.number for line in options)
@@ -48,27 +53,47 @@ def block_set(document: Document, label: str, placed: Sequence[tuple[int, int]])
     return OptionSet(label, read)
 
 
-def text_set(document: Document, label: str, text: str, start: int) -> OptionSet:
-    """An option file whose notation tells no places: all of it stands where the scalar begins."""
+def text_set(document: Document, label: str, text: str, start: int, called: str = "") -> OptionSet:
+    """An option file whose notation tells no places: all of it stands where the scalar begins.
+
+    `called` is how findings name the text whose lines they count, its label where nothing is given.
+    """
     number, column = document.place(start)
 
     def read(catalog: Catalog) -> Reading:
         end = document.width(number) + 1
+        own = _parsed(text, document, catalog)
         lines = [
             line._replace(
                 number=number, column=column, end_column=end, value_column=column, value_end_column=end,
                 text=document.whole_line(number),
             )
-            for line in _parsed(text, document, catalog)
+            for line in own
         ]  # fmt: skip
-        options = tuple(line for line in lines if line.kind is Kind.OPTION)
-        return Reading(tuple(lines), options, _problems(lines, document.path))
+        place = Location(document.path, number, column, number, end)
+        within = Within(_reading(own, document.path), place, called or label)
+        return _reading(lines, document.path)._replace(within=within)
 
     return OptionSet(label, read)
 
 
+def _reading(lines: Sequence[Line], path: str) -> Reading:
+    options = tuple(line for line in lines if line.kind is Kind.OPTION)
+    return Reading(tuple(lines), options, _problems(lines, path))
+
+
 def _parsed(text: str, document: Document, catalog: Catalog) -> tuple[Line, ...]:
-    return parse(text.encode(), document.path, dialect(catalog.target.flavour, catalog.target.version)).lines
+    data = text.encode("utf-8", "surrogateescape")
+    return parse(data, document.path, dialect(catalog.target.flavour, catalog.target.version)).lines
+
+
+def _filled(line: Line, fills: str) -> Line:
+    """An option whose value isn't known yet; one whose name isn't is no option yet."""
+    if line.kind is not Kind.OPTION or not re.search(fills, line.text):
+        return line
+    if re.search(fills, line.name or ""):
+        return line._replace(kind=Kind.COMMENT, templated=True)
+    return line._replace(templated=line.templated or re.search(fills, line.raw or "") is not None)
 
 
 def _moved(line: Line, placed: Sequence[tuple[int, int]], document: Document) -> Line:

@@ -22,14 +22,34 @@ class CarrierError(MycnfError):
 class Document:
     """A text by code points: offsets become lines and columns, secrets are noted where they stand."""
 
-    __slots__ = ("_lines", "_secrets", "_starts", "path", "text")
+    __slots__ = ("_lines", "_parts", "_secrets", "_starts", "path", "text")
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
         self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
         self._lines: dict[int, str] = {}
+        self._parts = [(1, path)]
         self._secrets: list[tuple[int, int]] = []
+
+    def add(self, path: str, text: str) -> int:
+        """Put the text of another file behind, which goes together with this one; the offset at which it begins."""
+        self.text += "" if self.text.endswith("\n") else "\n"
+        start = len(self.text)
+        self.text += text
+        self._starts = [0, *(m.end() for m in re.finditer("\n", self.text))]
+        self._lines.clear()
+        self._parts.append((self.place(start)[0], path))
+        return start
+
+    def home(self, number: int) -> tuple[str, int]:
+        """The file that a line comes from, and its number there."""
+        first, path = self._parts[bisect_right(self._parts, number, key=lambda part: part[0]) - 1]
+        return path, number - first + 1
+
+    def number(self, path: str, line: int) -> int:
+        """The number here of a file's line: the other way of `home`."""
+        return next((first for first, name in self._parts if name == path), 1) + line - 1
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1."""

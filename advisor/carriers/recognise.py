@@ -12,13 +12,16 @@ if TYPE_CHECKING:
 
 _PERSISTED = r"\s*\{\s*\"(?:Version|mysql_server)\""
 _UNIT = r"(?m)^\[(?:Service|Unit)\]\s*$"
+_IMAGE_NAME = r"(?s)(?:docker|container)file.*|.*\.(?:docker|container)file"
+_OPTION_FILES = (".cnf", ".ini")
 _YAML_NAMES = (".yml", ".yaml", ".json")
 
 
-def carrier_of(data: bytes, path: str, name: str) -> Carrier | None:
+def carrier_of(data: bytes, path: str, name: str, root: str | None = None) -> Carrier | None:
     """The document's sets; None where it is an option file after all.
 
-    `name` is the file's name without a template's ending. Raises CarrierError where it can't be read.
+    `name` is the file's name without a template's ending, `root` stands before absolute paths that the document names.
+    Raises CarrierError where it can't be read.
     """
     head = data[:4096].decode("utf-8", "replace").removeprefix("\ufeff")
     if "mysqld-auto" in name or re.match(_PERSISTED, head):
@@ -31,7 +34,11 @@ def carrier_of(data: bytes, path: str, name: str) -> Carrier | None:
     if name.endswith(".service") or re.search(_UNIT, text):
         from advisor.carriers.unitfile import read_unit
 
-        return read_unit(document_of(data, path))
+        return read_unit(document_of(data, path), root)
+    if re.fullmatch(_IMAGE_NAME, name) and not name.endswith(_OPTION_FILES):
+        from advisor.carriers.dockerfile import read_dockerfile
+
+        return read_dockerfile(document_of(data, path))
     return None
 
 

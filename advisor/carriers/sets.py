@@ -27,12 +27,24 @@ class Stray(NamedTuple):
     option: str | None = None
 
 
+class Within(NamedTuple):
+    """A text whose lines have no places of their own: `reading` numbers them as the text does, `called` names it.
+
+    All of it stands at `place`.
+    """
+
+    reading: Reading
+    place: Location
+    called: str
+
+
 class Reading(NamedTuple):
     """What a set holds for one target.
 
     `lines` stand in the document's order, `order` is that in which the server reads the options among them.
     `editable` are the places (line, column) of options whose text is the document's own, `whole` the lines of the
-    document that hold one option and nothing else, so that they may be taken out.
+    document that hold one option and nothing else, so that they may be taken out. `within` is there where the
+    document's notation hides the places of all lines.
     """
 
     lines: tuple[Line, ...]
@@ -41,6 +53,7 @@ class Reading(NamedTuple):
     strays: tuple[Stray, ...] = ()
     editable: frozenset[tuple[int, int]] = frozenset()
     whole: frozenset[int] = frozenset()
+    within: Within | None = None
 
 
 class OptionSet(NamedTuple):

@@ -37,10 +37,14 @@ class Assignment(NamedTuple):
     value: Piece
 
 
-def read_unit(document: Document) -> Carrier:
-    """The servers that the unit starts; raises CarrierError for a quote that nothing closes."""
+def read_unit(document: Document, root: str | None = None) -> Carrier:
+    """The servers that the unit starts; raises CarrierError for a quote that nothing closes.
+
+    `root` stands before the paths of environment files, whose text comes to stand behind the document's.
+    """
     variables: dict[str, list[Piece]] = {}
     commands: list[tuple[str, list[Piece]]] = []
+    files: list[str] = []
     for one in assignments(document):
         if one.section != "Service":
             continue
@@ -48,6 +52,13 @@ def read_unit(document: Document) -> Carrier:
             variables.update(_variables(document, one.value))
         elif one.key in ("ExecStart", "ExecStartPre"):
             commands += [(one.key, words) for words in _commands(_words(document, one.value))]
+        elif one.key == "EnvironmentFile":
+            named = one.value.text.strip()
+            files = [*files, named] if named else []
+    for named in files:
+        from advisor.carriers.environment import environment_of
+
+        variables.update(environment_of(document, named, root))
     sets = [_started(document, key, words, variables) for key, words in commands]
     if not commands:
         sets = [arguments_set(document, name, words) for name, words in variables.items() if name in PASSED_ON]
@@ -118,9 +129,7 @@ def _commands(words: list[Piece]) -> Iterator[list[Piece]]:
     yield command
 
 
-def _started(
-    document: Document, key: str, words: list[Piece], variables: dict[str, list[Piece]]
-) -> OptionSet | None:
+def _started(document: Document, key: str, words: list[Piece], variables: dict[str, list[Piece]]) -> OptionSet | None:
     if not words:
         return None
     prefix = len(words[0].text) - len(words[0].text.lstrip(_PREFIXES))

@@ -21,8 +21,7 @@ WORDS = ("mysql", "mariadb", "percona", "[server]", "[galera]")
 
 def read_yaml(document: Document) -> Carrier:
     """The sets in the document's order; raises CarrierError for a file that is no YAML and speaks of a server."""
-    lower = document.text.lower()
-    if not any(word in lower for word in WORDS):
+    if not _speaks(document.text):
         return Carrier(document, ())
     from advisor.carriers.yamltree import trees
 
@@ -39,17 +38,43 @@ def read_yaml(document: Document) -> Carrier:
     return Carrier(document, tuple(_sets(document, parsed, roots)))
 
 
+def _speaks(text: str) -> bool:
+    lower = text.lower()
+    if any(word in lower for word in WORDS):
+        return True
+    return ("Secret" in text or "binaryData" in text) and _speaks_encoded(text)
+
+
+def _speaks_encoded(text: str) -> bool:
+    """Whether one of the words is there in base64, at whichever of the three bytes of a group it begins."""
+    from base64 import b64encode
+
+    whole = "".join(text.split())
+    for word in WORDS:
+        for before in range(3):
+            end = before + len(word)
+            encoded = b64encode(bytes(before) + word.encode()).decode()
+            if encoded[-(-before * 4 // 3) : end * 4 // 3] in whole:
+                return True
+    return False
+
+
 def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]:
     from advisor.carriers.containers import FLAGS, Containers
+    from advisor.carriers.encoded import encoded_set, encoded_values
     from advisor.carriers.yamltree import Mapping, Scalar, walk
 
     containers = Containers(document, parsed)
     found: list[OptionSet | None] = []
+    encoded: set[int] = set()
     for root in roots:
         for key, node in walk(root):
             if isinstance(node, Mapping):
                 found.append(containers.server(key, node))
-            elif isinstance(node, Scalar):
+                pairs = list(encoded_values(node))
+                encoded |= {id(value) for _, value in pairs}
+                found += [encoded_set(document, name, value) for name, value in pairs]
+            elif isinstance(node, Scalar) and id(node) not in encoded:
                 found.append(_option_file(document, key, node))
                 if any(name in node.value or name == key for name in FLAGS):
                     found.append(containers.flags(key, node))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from advisor.carriers.sets import Reading
 from advisor.catalog.load import load
 from advisor.catalog.targets import newest
 from advisor.engine import by_place
@@ -22,7 +23,7 @@ from rules.subject import Subject
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from advisor.carriers.sets import Carrier, OptionSet, Reading, Stray
+    from advisor.carriers.sets import Carrier, OptionSet, Stray
     from advisor.facts import Host
     from advisor.model import Absent, Edit, Finding, Target
     from rules.houserule import HouseRule
@@ -100,21 +101,29 @@ def target_of(carrier: Carrier, one: OptionSet) -> Target:
     return target
 
 
-def whole_text(carrier: Carrier) -> OptionFile:
-    """The document's lines as those of an option file, for comments that speak to mycnf."""
+def whole_text(carrier: Carrier) -> Resolved:
+    """The document's lines as those of option files without options, for comments that speak to mycnf."""
     document = carrier.document
     lines = []
     for number in range(1, document.lines + 1):
         text = document.line(number)
         kind = Kind.COMMENT if text.lstrip()[:1] in ("#", ";") else Kind.OPTION if text.strip() else Kind.BLANK
         lines.append(Line(kind, number, f"{text}\n", name=text.strip() if kind is Kind.OPTION else None))
-    return OptionFile(document.path, tuple(lines))
+    return _resolved(carrier, Reading(tuple(lines), ()))
 
 
 def _resolved(carrier: Carrier, reading: Reading) -> Resolved:
-    path = carrier.document.path
-    options = tuple(Placed(path, line) for line in reading.order)
-    return Resolved((OptionFile(path, reading.lines),), options, reading.problems)
+    document = carrier.document
+    files: dict[str, list[Line]] = {document.path: []}
+    for line in reading.lines:
+        path, number = document.home(line.number)
+        files.setdefault(path, []).append(line._replace(number=number))
+    options = []
+    for line in reading.order:
+        path, number = document.home(line.number)
+        options.append(Placed(path, line._replace(number=number)))
+    read = tuple(OptionFile(path, tuple(lines)) for path, lines in files.items())
+    return Resolved(read, tuple(options), reading.problems)
 
 
 def _findings(
@@ -128,17 +137,23 @@ def _findings(
 ) -> list[Finding]:
     catalog = load(target)
     reading = one.read(catalog)
-    verdict = judge_file(_resolved(carrier, reading), catalog)
+    resolved = _resolved(carrier, reading.within.reading if reading.within else reading)
+    verdict = judge_file(resolved, catalog)
     known = Known(target, catalog, Settings.from_file(verdict), verdict, host=host, house=house)
-    findings = [_here(f, one, reading) for f in run_rules(known, rules).findings]
+    findings = [_here(f, one, reading, carrier.document.path) for f in run_rules(known, rules).findings]
     return [*findings, *_strays(reading.strays, rules, certain=catalog.exact)]
 
 
-def _here(finding: Finding, one: OptionSet, reading: Reading) -> Finding:
+def _here(finding: Finding, one: OptionSet, reading: Reading, path: str) -> Finding:
     """A finding as it is true here: a command line has no groups, and edits need the text to be the document's own."""
     if one.groupless:
         finding = finding._replace(group=None, message=finding.message.replace(f"[{GROUP}]", one.groupless))
-    if finding.fix and not all(_possible(edit, one, reading) for edit in finding.fix.edits):
+    place, within = finding.location, reading.within
+    if within and place and place.line:
+        message = f"{finding.message} (Line {place.line} of {within.called}.)"
+        return finding._replace(message=message, location=within.place, fix=None)
+    own = place is not None and place.path == path
+    if finding.fix and not (own and all(_possible(edit, one, reading) for edit in finding.fix.edits)):
         finding = finding._replace(fix=None)
     return finding
 
@@ -172,5 +187,5 @@ def _strays(strays: Iterable[Stray], rules: Iterable[Rule], *, certain: bool) ->
 
 def _sources(carrier: Carrier, findings: Iterable[Finding]) -> dict[tuple[str, int], str]:
     document = carrier.document
-    places = {f.location.line for f in findings if f.location and f.location.path == document.path}
-    return {(document.path, number): redact_value("", document.shown(number)) for number in places}
+    places = {(f.location.path, f.location.line) for f in findings if f.location and f.location.line}
+    return {place: redact_value("", document.shown(document.number(*place))) for place in places}

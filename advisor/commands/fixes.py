@@ -15,7 +15,6 @@ from advisor.commands.reading import read_carrier, read_resolved, take_stdin
 from advisor.fixing import Reading, fix_files, plan_fixes
 from advisor.model import Target
 from advisor.narration import narrate
-from advisor.optionfile.lines import Resolved
 from advisor.redact import clean
 from advisor.verdict import judge_file
 
@@ -105,7 +104,7 @@ class Looks:
     def __call__(self, path: str, texts: Mapping[str, bytes]) -> list[Reading]:
         """The readings of a file, the texts standing in for files; MycnfError where it can't be read."""
         plan = self.plans[path]
-        carrier = read_carrier(path, texts)
+        carrier = read_carrier(path, texts, plan.args.root)
         if carrier is not None:
             return list(_carried(carrier, plan))
         if path not in self.targets:
@@ -138,7 +137,7 @@ def _carried(carrier: Carrier, plan: Plan) -> Iterator[Reading]:
     """The readings of a document that carries option sets: each set is a server's, whatever the others say."""
     from advisor.commands.carried import check_carrier, resolved_of, whole_text
 
-    text = Resolved((whole_text(carrier),), (), ())
+    text = whole_text(carrier)
     for one in carrier.sets:
         alone = carrier._replace(sets=(one,))
         hinted = one.hint or guess(resolved_of(carrier, one, newest("mysql")))[0]

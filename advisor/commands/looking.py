@@ -126,7 +126,7 @@ def look(path: str, plan: Plan, texts: dict[str, bytes] | None = None) -> list[L
         name, given = plan.args.stdin_filename, texts
     else:
         (name,), given = take_stdin([path], plan.args.stdin_filename)
-    carrier = read_carrier(name, given)
+    carrier = read_carrier(name, given, plan.args.root)
     if carrier is not None:
         return _look_into(carrier, plan)
     root = plan.args.root
@@ -135,9 +135,8 @@ def look(path: str, plan: Plan, texts: dict[str, bytes] | None = None) -> list[L
 
 def _look_into(carrier: Carrier, plan: Plan) -> list[Looked]:
     from advisor.commands.carried import check_carrier, whole_text
-    from advisor.optionfile.lines import Resolved
 
-    resolved = Resolved((whole_text(carrier),), (), ())
+    resolved = whole_text(carrier)
     done = check_carrier(carrier, plan.targets, plan.rules, plan.host, plan.house)
     return [Looked(checked, resolved, plan) for checked in done]
 

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from advisor.optionfile.lines import Resolved
 
 # Names of documents that may carry options beside what else they say; a .conf may be an option file as well.
-CARRIERS = (".yml", ".yaml", ".json", ".service", ".conf")
+CARRIERS = (".yml", ".yaml", ".json", ".service", ".conf", ".dockerfile", ".containerfile")
+IMAGES = ("dockerfile", "containerfile")
 PERSISTED = "mysqld-auto"
 # How such documents begin, for a text that came without a name.
 BEGINNINGS = {
     b"services:": ".yml", b"apiVersion:": ".yml", b'{"': ".json", b'{ "': ".json",
-    b"[Unit]": ".service", b"[Service]": ".service",
+    b"[Unit]": ".service", b"[Service]": ".service", b"FROM ": ".dockerfile",
 }  # fmt: skip
 
 
@@ -55,13 +56,13 @@ def take_stdin(paths: Sequence[str], name: str) -> tuple[list[str], dict[str, by
     return [name if path == "-" else path for path in paths], given
 
 
-def read_carrier(path: str, given: Mapping[str, bytes]) -> Carrier | None:
+def read_carrier(path: str, given: Mapping[str, bytes], root: str | None = None) -> Carrier | None:
     """The option sets of a document that carries them; None for an option file.
 
-    Raises MycnfError for one that can't be read.
+    `root` is where absolute paths in it are read. Raises MycnfError for one that can't be read.
     """
     name = _made_name(path)
-    if not name.endswith(CARRIERS) and PERSISTED not in name:
+    if not name.endswith(CARRIERS) and PERSISTED not in name and not name.startswith(IMAGES):
         start = given.get(path, b"").lstrip()[:16]
         kind = next((ending for begins, ending in BEGINNINGS.items() if start.startswith(begins)), "")
         if not kind:
@@ -69,7 +70,7 @@ def read_carrier(path: str, given: Mapping[str, bytes]) -> Carrier | None:
         name += kind
     from advisor.carriers.recognise import carrier_of
 
-    return carrier_of(given[path] if path in given else load(path).data, path, name)
+    return carrier_of(given[path] if path in given else load(path).data, path, name, root)
 
 
 def _made_name(path: str) -> str:
@@ -86,7 +87,7 @@ def read_resolved(paths: Sequence[str], target: Target, root: str | None, given:
     A document that carries the options of one server is read in its turn. Raises OptionFileError for a file that can't
     be read, MycnfError for a document of several servers or none.
     """
-    carriers = {path: carrier for path in paths if (carrier := read_carrier(path, given)) is not None}
+    carriers = {path: carrier for path in paths if (carrier := read_carrier(path, given, root)) is not None}
     if carriers:
         from advisor.commands.carried import resolved_of_one, together
 

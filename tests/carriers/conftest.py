@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.carriers.recognise import carrier_of
-from advisor.carriers.sets import Carrier
+from advisor.carriers.sets import Carrier, Reading
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.optionfile.lines import Line
@@ -14,9 +14,9 @@ from advisor.optionfile.lines import Line
 class Carried:
     """A document, and its options for a target."""
 
-    def __init__(self, text: str, name: str) -> None:
+    def __init__(self, text: str, name: str, root: str | None = None) -> None:
         self.text = text
-        found = carrier_of(text.encode(), name, name)
+        found = carrier_of(text.encode(), name, name.lower(), root)
         assert found is not None
         self.carrier: Carrier = found
 
@@ -32,6 +32,12 @@ class Carried:
     def lines(self, target: str = "mysql-8.0", at: int = 0) -> tuple[Line, ...]:
         """The option lines of a set, in the server's order."""
         return self.carrier.sets[at].read(load(parse_target(target))).order
+
+    def within(self, target: str = "mysql-8.0", at: int = 0) -> Reading:
+        """A set as the text counts its lines whose places the document hides."""
+        found = self.carrier.sets[at].read(load(parse_target(target))).within
+        assert found is not None
+        return found.reading
 
     def strays(self, target: str = "mysql-8.0", at: int = 0) -> list[str]:
         """What stands at the places of a set's words that are no options."""
@@ -54,8 +60,8 @@ class Carried:
 class Reader:
     """Reads documents by the name of their kind."""
 
-    def __call__(self, text: str, name: str = "compose.yml") -> Carried:
-        return Carried(text, name)
+    def __call__(self, text: str, name: str = "compose.yml", root: str | None = None) -> Carried:
+        return Carried(text, name, root)
 
 
 @pytest.fixture

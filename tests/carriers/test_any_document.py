@@ -27,10 +27,17 @@ PERSISTED = r"""
 {"Version":1,  {"Version":2,  "mysql_server":  "mysql_static_variables":  {  }  ,  :  "  "port":{"Value":"1"}  "Value":
 "sql_mode"  1  null  \\u0000  \\ud800  \xe9  \n  [  ]
 """
+DOCKERFILE = r"""
+FROM~  mysql  AS~  a\n  CMD~  ENTRYPOINT~  mysqld~  --port=1  [  "  ,  ]  \\\n  \\  \\u0061  '  RUN~  COPY~  <<EOF
+<<-'EOF'
+\nEOF\n  /x.cnf\n  [mysqld]\n  port=$A\n  #  ~  \t  $  {{~x~}}  \r  \xe9  \x00  #~escape=`\n  `\n  sh~-c~  &&  \n
+"""
 PARTS = {
     name: [part.replace("~", " ").encode("ascii").decode("unicode_escape") for part in text.split()]
-    for name, text in (("x.yml", YAML), ("x.service", UNIT), ("mysqld-auto.cnf", PERSISTED))
-}
+    for name, text in (
+        ("x.yml", YAML), ("x.service", UNIT), ("mysqld-auto.cnf", PERSISTED), ("dockerfile", DOCKERFILE)
+    )
+}  # fmt: skip
 TARGETS = [load(parse_target(target)) for target in ("mysql-8.0", "mariadb-11.4")]
 
 
@@ -51,6 +58,10 @@ data:
     b=2
 {{ end }}
   e.cnf: "[mysqld]\\nport=1"
+---
+kind: Secret
+data:
+  my.cnf: W215c3FsZF0KcG9ydD0xCg==
 """
 WHOLE_UNIT = """\
 [Service]
@@ -63,7 +74,22 @@ WHOLE_PERSISTED = """\
 {"Version": 1, "mysql_server": {"port": {"Value": "1", "Metadata": {}},
  "mysql_server_static_options": {"back_log": {"Value": "5x", "Metadata": {}}}}}
 """
-WHOLE = {"x.yml": WHOLE_YAML, "x.service": WHOLE_UNIT, "mysqld-auto.cnf": WHOLE_PERSISTED}
+WHOLE_DOCKERFILE = """\
+FROM mysql:8.0 AS base
+COPY <<-EOF /etc/my.cnf
+\t[mysqld]
+\tport = $A
+\tEOF
+CMD ["--port=1", \\
+  # c
+  "--init-connect=\\"é\\""]
+FROM base
+ENTRYPOINT exec mysqld --a='b c' \\
+  -P1 && x
+"""
+WHOLE = {
+    "x.yml": WHOLE_YAML, "x.service": WHOLE_UNIT, "mysqld-auto.cnf": WHOLE_PERSISTED, "dockerfile": WHOLE_DOCKERFILE
+}  # fmt: skip
 SPOILT = st.tuples(st.integers(0, 400), st.integers(0, 12))
 
 

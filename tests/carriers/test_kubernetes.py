@@ -57,9 +57,10 @@ spec:
 def test_manifests(carried: Reader) -> None:
     """Each option file and each container is a set, for the server that the containers name."""
     document = carried(MANIFESTS)
-    assert document.labels == ["primary.cnf", "replica.cnf", "my.cnf", "flat.cnf", "db"]
+    assert document.labels == ["primary.cnf", "replica.cnf", "my.cnf", "my.cnf", "flat.cnf", "db"]
     assert {one.hint for one in document.carrier.sets} == {Target("mysql", (8, 4, 8))}
-    assert [document.options(at=i).get("port") for i in range(5)] == ["1", "2", "3", None, "5"]
+    assert [document.options(at=i).get("port") for i in range(6)] == ["1", "2", None, "3", None, "5"]
+    assert document.options(at=2) == {"nonsense": "1"}
 
 
 def test_places(carried: Reader) -> None:
@@ -67,9 +68,10 @@ def test_places(carried: Reader) -> None:
     document = carried(MANIFESTS)
     assert document.slices(at=0) == ["log-bin = x", "port=1"]
     assert document.values(at=1) == ["2"]
-    assert document.slices(at=2) == [r'"[mysqld]\nport=3\n"']
-    assert document.slices(at=4) == ["port=5", "sql-mode=$(MODE)"]
-    assert [line.templated for line in document.lines(at=4)] == [False, True]
+    assert document.slices(at=2) == ["W215c3FsZF0Kbm9uc2Vuc2U9MQo="]
+    assert document.slices(at=3) == [r'"[mysqld]\nport=3\n"']
+    assert document.slices(at=5) == ["port=5", "sql-mode=$(MODE)"]
+    assert [line.templated for line in document.lines(at=5)] == [False, True]
 
 
 CHART = """\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 import pytest
@@ -20,8 +21,10 @@ def test_shell_words_are_those_of_shlex(text: str) -> None:
     # Between double quotes shlex keeps the backslash before $, ` and a newline, a shell does not.
     if '"' in text and any(escape in text for escape in ("\\$", "\\`", "\\\n")):
         return
+    if "'" in text and "\\\n" in text:  # taken out below, which a shell does not do between single quotes
+        return
     try:
-        expected = shlex.split(text.replace("\\\n", ""))
+        expected = shlex.split(re.sub(r"(?s)\\(.)", lambda m: "" if m[1] == "\n" else m[0], text))
     except ValueError as error:
         if "closing" in str(error):
             with pytest.raises(OpenQuoteError):

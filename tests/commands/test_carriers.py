@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 import sys
@@ -67,7 +68,70 @@ def test_secrets(option: list[str], mycnf: Mycnf, tmp_path: Path) -> None:
     assert "hunter" not in ended.out + ended.err
 
 
-@pytest.mark.parametrize("name", ["a.yml", "a.yaml.j2", "a.json", "a.service"])
+MANIFEST = """\
+kind: Secret
+data:
+  my.cnf: {data}
+  # mycnf: ignore[OPT001] a plugin's
+  other.cnf: {data}
+"""
+
+
+@pytest.mark.parametrize("form", ["text", "concise", "json", "sarif", "github", "gitlab", "junit", "markdown"])
+def test_base64(form: str, mycnf: Mycnf, tmp_path: Path) -> None:
+    """A finding stands at the value and names the line of the decoded text, of which no format shows a secret."""
+    data = base64.b64encode(b"[mysqld]\nport=1\nnonsense=1\nreport-password = hunter2\n").decode()
+    (tmp_path / "s.yml").write_text(MANIFEST.replace("{data}", data))
+    target = ("--target", "mysql-8.4", "--select", "OPT")
+    (found,) = findings(mycnf, *target, "s.yml").values()
+    assert [(f["name"], f["line"], f["column"], f["fix"]) for f in found] == [("unknown-option", 3, 11, None)]
+    assert str(found[0]["message"]).endswith("(Line 3 of the decoded my.cnf.)")
+    ended = mycnf("lint", "--isolated", *target, "--format", form, "s.yml")
+    assert "of the decoded" in " ".join(ended.out.split())
+    assert data not in ended.out
+    assert "hunter2" not in ended.out
+
+
+ENVIRONMENT = """\
+MYSQLD_OPTS="--max-conections=5 --report-password=hunter2" # why
+# mycnf: ignore[OPT001] a plugin's
+MORE=--nonsense
+"""
+
+
+@pytest.mark.parametrize("flags", [(), ("--unsafe-fixes",)])
+def test_an_environment_file(flags: tuple[str, ...], mycnf: Mycnf, tmp_path: Path) -> None:
+    """Options in the file that a unit names stand at their places there; comments there count, fixes stay out of it."""
+    (tmp_path / "root" / "etc").mkdir(parents=True)
+    (tmp_path / "root" / "etc" / "mysqld").write_text(ENVIRONMENT)
+    unit = "[Service]\nEnvironmentFile=-/etc/mysqld\nExecStart=/usr/sbin/mysqld --max-conections=4 $MYSQLD_OPTS $MORE\n"
+    (tmp_path / "x.service").write_text(unit)
+    common = ("lint", "--isolated", "--target", "mysql-8.4", "--root", "root", "--select", "OPT", *flags)
+    ended = mycnf(*common, "--format", "json", "x.service")
+    (entry,) = json.loads(ended.out)["files"]
+    places = [(f["path"], f["line"], f["column"]) for f in entry["findings"]]
+    assert places == [("root/etc/mysqld", 1, 16), *([] if flags else [("x.service", 3, 30)])]
+    assert (tmp_path / "root" / "etc" / "mysqld").read_text() == ENVIRONMENT
+    assert ("--max-connections=4" in (tmp_path / "x.service").read_text()) == bool(flags)
+    text = mycnf(*common, "x.service").out
+    assert "  1 │ MYSQLD_OPTS=" in text
+    assert "hunter2" not in text
+
+
+def test_a_dockerfile_is_fixed(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Fixes change what the Dockerfile's own text says, in commands and here-documents, and nothing around it."""
+    text = (
+        "FROM mysql:8.4\nCOPY <<EOF /etc/mysql/conf.d/x.cnf\n[mysqld]\nmax_conections = 5 # why\nEOF\n"
+        'CMD ["--max-conections=5", \\\n     "--nonsense"]\n'
+    )
+    (tmp_path / "Dockerfile").write_text(text)
+    ended = mycnf("lint", "--isolated", "--unsafe-fixes", "Dockerfile")
+    assert (tmp_path / "Dockerfile").read_text() == text.replace("conections", "connections")
+    assert "Dockerfile:7:9  error  unknown-option OPT001" in ended.out
+    assert ended.code == 1
+
+
+@pytest.mark.parametrize("name", ["a.yml", "a.yaml.j2", "a.json", "a.service", "Dockerfile"])
 def test_nothing_of_a_server(name: str, mycnf: Mycnf, tmp_path: Path) -> None:
     """A file without options of a server is one line on stderr and no failure, even where it can't be parsed."""
     (tmp_path / name).write_text("a: [\n")

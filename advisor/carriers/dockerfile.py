@@ -1,0 +1,146 @@
+"""The option sets of a Dockerfile: what CMD and ENTRYPOINT give to a server, and option files in here-documents."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from advisor.carriers.arguments import arguments_set
+from advisor.carriers.blocks import block_set, holds_options
+from advisor.carriers.images import Image, server_of
+from advisor.carriers.instructions import instructions
+from advisor.carriers.piece import Piece
+from advisor.carriers.programs import server_command
+from advisor.carriers.sets import Carrier
+from advisor.catalog.targets import newest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.carriers.document import Document
+    from advisor.carriers.instructions import Instruction
+    from advisor.carriers.sets import OptionSet
+
+_VARIABLE = r"\$(?:\{(\w+)\}|(\w+))"
+_FILLS = r"\$\{|\$\w"
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_LIST = rf"\[\s*(?:{_STRING}\s*(?:,\s*{_STRING}\s*)*)?\]"
+_CHARACTER = r"\\u[0-9a-fA-F]{4}|\\.|[^\\]"
+
+
+class _Stage:
+    """An image in the making: what it stands on, and what it starts with. `own` are the instructions of its own."""
+
+    def __init__(
+        self, image: Image | None = None, entrypoint: Piece | None = None, command: Piece | None = None
+    ) -> None:
+        self.image = image
+        self.entrypoint = entrypoint
+        self.command = command
+        self.own: list[str] = []
+
+
+class _Reader:
+    """Goes along the instructions once."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.defaults: dict[str, str] = {}
+        self.stages: dict[str, _Stage] = {}
+        self.stage = _Stage()
+        self.files: list[tuple[OptionSet, _Stage]] = []
+        self.sets: list[OptionSet] = []
+
+    def read(self) -> list[OptionSet]:
+        """The sets of all stages in turn."""
+        for one in instructions(self.document):
+            if one.word == "FROM":
+                self._close()
+                self._open(one.rest.source.split())
+            elif one.word == "ARG":
+                name, _, value = one.rest.source.strip().partition("=")
+                self.defaults[name] = value.strip("\"'")
+            elif one.word == "ENTRYPOINT":
+                self.stage.entrypoint = one.rest
+                if "CMD" not in self.stage.own:
+                    self.stage.command = None  # that of the image below goes with its entrypoint
+                self.stage.own.append(one.word)
+            elif one.word == "CMD":
+                self.stage.command = one.rest
+                self.stage.own.append(one.word)
+            elif one.word in ("COPY", "ADD"):
+                self._copied(one)
+        self._close()
+        return self.sets
+
+    def _open(self, words: Sequence[str]) -> None:
+        named = [word for word in words if not word.startswith("--")]
+        reference = re.sub(_VARIABLE, lambda m: self.defaults.get(m[1] or m[2]) or m[0], named[0] if named else "")
+        below = self.stages.get(reference.lower())
+        self.stage = _Stage(below.image, below.entrypoint, below.command) if below else _Stage(server_of(reference))
+        if len(named) > len(("image", "AS")) and named[1].upper() == "AS":
+            self.stages[named[2].lower()] = self.stage
+
+    def _copied(self, one: Instruction) -> None:
+        """The option files among the here-documents that are copied."""
+        to = (one.rest.source.split() or [""])[-1]
+        for heredoc in one.heredocs:
+            name = f"{to}{heredoc.name}" if to.endswith("/") else to
+            lines = [(number, self.document.line(number)) for number in range(heredoc.first, heredoc.last + 1)]
+            placed = [(number, len(text) - len(text.lstrip("\t")) if heredoc.tabs else 0) for number, text in lines]
+            if holds_options(name, "\n".join([self.document.line(number)[tabs:] for number, tabs in placed])):
+                found = block_set(self.document, name, placed, _FILLS if heredoc.expands else "")
+                self.sets.append(self._hinted(found, self.stage.image))
+
+    def _close(self) -> None:
+        """What the stage starts, if it says so itself."""
+        stage = self.stage
+        if not stage.own:
+            return
+        first, second = _words(stage.entrypoint), _words(stage.command)
+        if stage.entrypoint is not None and _listed(stage.entrypoint) is None:
+            second = []  # an entrypoint in a shell is handed nothing
+        found = server_command([*first, *second], by_image=stage.image is not None and not first)
+        if found is None or not found.options:
+            return
+        image = stage.image
+        if image is None and found.program.startswith("mariadb"):
+            image = Image(newest("mariadb"), f"its program is {found.program}")
+        self.sets.append(self._hinted(arguments_set(self.document, stage.own[-1], found.options), image))
+
+    def _hinted(self, found: OptionSet, image: Image | None) -> OptionSet:
+        return found._replace(hint=image.target, why=image.why) if image else found
+
+
+def read_dockerfile(document: Document) -> Carrier:
+    """The servers that the images start, and option files that are written into them."""
+    return Carrier(document, tuple(_Reader(document).read()))
+
+
+def _words(piece: Piece | None) -> list[Piece]:
+    """The words of a command: those of its list, or a shell's with the text that it gets."""
+    if piece is None or not piece.text.strip():
+        return []
+    listed = _listed(piece)
+    shell = (Piece(word, word, (), piece.start, piece.start) for word in ("sh", "-c"))
+    return [*shell, piece] if listed is None else listed
+
+
+def _listed(piece: Piece) -> list[Piece] | None:
+    """The words of a list in JSON; None for anything else, which goes to a shell."""
+    if not re.fullmatch(_LIST, piece.text.strip()):
+        return None
+    try:
+        return [_unescaped(piece.cut(m.start() + 1, m.end() - 1)) for m in re.finditer(_STRING, piece.text)]
+    except json.JSONDecodeError:
+        return None
+
+
+def _unescaped(piece: Piece) -> Piece:
+    """What a string of JSON says, each character where its notation begins; raises JSONDecodeError."""
+    parts = list(re.finditer(_CHARACTER, piece.text))
+    said = [json.loads(f'"{part[0]}"') if len(part[0]) > 1 else part[0] for part in parts]
+    kept = piece.keep([part.start() for part in parts])
+    source = [there if len(part[0]) == 1 else text for part, text, there in zip(parts, said, kept.source, strict=True)]
+    return kept._replace(text="".join(said), source="".join(source))
