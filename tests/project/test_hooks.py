@@ -9,8 +9,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from advisor.cli import build_parser
 
@@ -18,40 +20,41 @@ OPTION_FILES = (
     "my.cnf", ".my.cnf", "my.ini", "etc/mysql/my.cnf", "etc/my.cnf.d/server.cnf", "files/mysqld.cnf",
     "roles/db/templates/my.cnf.j2", "etc/mysql/mariadb.conf.d/50-server.cnf", "etc/mysql/mysql.conf.d/mysqld.cnf",
     "mysql/conf.d/tuning.cnf", "docker-compose.yml", "deploy/compose.prod.yaml", "units/mariadb@.service",
-    "k8s/mysql-configmap.yaml", "data/mysqld-auto.cnf",
+    "k8s/mysql-configmap.yaml", "data/mysqld-auto.cnf", "db/Dockerfile", "Dockerfile.prod", "db.dockerfile",
+    "Containerfile",
 )  # fmt: skip
 OTHER_FILES = (
     "openssl.cnf", "etc/php.ini", "setup.ini", "my.cnf.md", "docs/mysql.md", "conf.d/nginx.conf", "amy.cnf",
-    "k8s/nginx.yaml", "nginx.service",
+    "k8s/nginx.yaml", "nginx.service", "notdockerfile", "dockerfiles/README", "docker-file.sh",
 )  # fmt: skip
 
 
-@pytest.fixture
-def hook(checkout: Path) -> dict[str, str]:
-    """The fields of the one hook; a flat file, read line by line so that no YAML package is needed."""
-    lines = (checkout / ".pre-commit-hooks.yaml").read_text().splitlines()
-    pairs = (line.removeprefix("- ").strip().partition(": ") for line in lines)
-    return {key: value.strip("'\"") for key, _, value in pairs}
+@pytest.fixture(params=["mycnf", "mycnf-fix"])
+def hook(request: pytest.FixtureRequest, checkout: Path) -> dict[str, Any]:
+    """The fields of each hook."""
+    hooks = {one["id"]: one for one in yaml.safe_load((checkout / ".pre-commit-hooks.yaml").read_text())}
+    assert set(hooks) == {"mycnf", "mycnf-fix"}
+    return dict(hooks[request.param])
 
 
 @pytest.mark.parametrize("path", OPTION_FILES)
-def test_picks_option_files(path: str, hook: dict[str, str]) -> None:
+def test_picks_option_files(path: str, hook: dict[str, Any]) -> None:
     """A file that servers read under this name is linted."""
     assert re.search(hook["files"], path)
 
 
 @pytest.mark.parametrize("path", OTHER_FILES)
-def test_leaves_other_files(path: str, hook: dict[str, str]) -> None:
+def test_leaves_other_files(path: str, hook: dict[str, Any]) -> None:
     """A file of something else is not."""
     assert not re.search(hook["files"], path)
 
 
-def test_entry_is_a_command(hook: dict[str, str]) -> None:
+def test_entry_is_a_command(hook: dict[str, Any]) -> None:
     """The hook's entry parses with the files that pre-commit appends, in one process."""
     program, *words = hook["entry"].split()
     assert program == "mycnf"
     assert build_parser().parse_args([*words, "a.cnf", "b.cnf"]).files == ["a.cnf", "b.cnf"]
-    assert hook["require_serial"] == "true"
+    assert hook["require_serial"] is True
 
 
 BAD = "[mysqld]\nno_such_option = 1\n"
@@ -121,6 +124,25 @@ def test_try_repo(hook_repository: Path, repository: Path, cache: Path) -> None:
     assert "2 files checked for" in ran.stdout
     assert "openssl.cnf" not in ran.stdout
     assert "php.ini" not in ran.stdout
+
+
+TWICE = "[mysqld]\n# why\nmax_connections = 100\nmax_connections = 200\n"
+
+
+def test_fixing_hook(hook_repository: Path, repository: Path, cache: Path) -> None:
+    """`mycnf-fix` mends what is safe to mend and fails for it, as fixers do; the next run changes nothing."""
+    (repository / "etc" / "mysql" / "my.cnf").write_text(TWICE)
+    words = ("try-repo", str(hook_repository), "mycnf-fix", "--all-files", "--verbose")
+    first = pre_commit(repository, *words, cache=cache)
+    assert first.returncode == 1, first.stdout + first.stderr
+    assert "files were modified by this hook" in first.stdout
+    assert "etc/mysql/my.cnf: fixed 1" in first.stdout
+    mended = (repository / "etc" / "mysql" / "my.cnf").read_text()
+    assert mended == TWICE.replace("max_connections = 100\n", "")
+    assert (repository / "openssl.cnf").read_text() == BAD
+    second = pre_commit(repository, *words, cache=cache)
+    assert second.returncode == 0, second.stdout + second.stderr
+    assert (repository / "etc" / "mysql" / "my.cnf").read_text() == mended
 
 
 def test_configured_hook(checkout: Path, hook_repository: Path, repository: Path, cache: Path) -> None:
