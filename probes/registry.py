@@ -10,7 +10,10 @@ from probes.experiment import ProbeError
 if TYPE_CHECKING:
     from probes.experiment import Experiment
 
-MODULES: dict[str, str] = {}
+MODULES: dict[str, str] = {
+    "commit": "probes.served.commit",
+    "ab": "probes.served.ab",
+}
 
 
 def load(name: str) -> Experiment:
