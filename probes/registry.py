@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from probes.experiment import Experiment
 
 MODULES: dict[str, str] = {
+    "commit-latency": "probes.disk.commit_latency",
+    "random-read": "probes.disk.random_read",
+    "random-write": "probes.disk.random_write",
+    "sequential-read": "probes.disk.sequential_read",
     "commit": "probes.served.commit",
     "ab": "probes.served.ab",
 }

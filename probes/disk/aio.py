@@ -1,0 +1,157 @@
+"""Linux's asynchronous I/O, asked of the kernel itself: many requests at once from one thread."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import functools
+import mmap
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SETUP, DESTROY, SUBMIT, ANSWERS = range(4)  # io_setup, io_destroy, io_submit, io_getevents
+ARGUMENTS = (
+    (ctypes.c_uint, ctypes.c_void_p),
+    (ctypes.c_ulong,),
+    (ctypes.c_ulong, ctypes.c_long, ctypes.c_void_p),
+    (ctypes.c_ulong, ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p),
+)
+_GENERIC = (0, 1, 2, 4)
+CALLS = {
+    "x86_64": (206, 207, 209, 208),
+    "aarch64": _GENERIC,
+    "riscv64": _GENERIC,
+    "loongarch64": _GENERIC,
+    "ppc64le": (227, 228, 230, 229),
+    "s390x": (243, 244, 246, 245),
+}
+READ, WRITE = 0, 1
+WORDS_OF_EVENT = 4
+PATIENCE = 0.05  # seconds that one look for answers may take: the word to end is looked for in between
+
+
+class _Request(ctypes.Structure):
+    """struct iocb of the kernel; the two halves of the second word are both zero, so their order doesn't matter."""
+
+    _fields_ = (
+        ("data", ctypes.c_uint64),
+        ("key_and_flags", ctypes.c_uint64),
+        ("opcode", ctypes.c_uint16),
+        ("priority", ctypes.c_int16),
+        ("file", ctypes.c_uint32),
+        ("buffer", ctypes.c_uint64),
+        ("length", ctypes.c_uint64),
+        ("offset", ctypes.c_int64),
+        ("reserved", ctypes.c_uint64),
+        ("flags", ctypes.c_uint32),
+        ("signal_to", ctypes.c_uint32),
+    )
+
+
+class _Patience(ctypes.Structure):
+    _fields_ = (("seconds", ctypes.c_int64), ("nanoseconds", ctypes.c_int64))
+
+
+def available() -> bool:
+    """Whether this kernel grants asynchronous I/O to this process."""
+    try:
+        _destroy(_setup(1))
+    except OSError:
+        return False
+    return True
+
+
+class Ring:
+    """Requests of one size on one open file, a buffer to each slot; `memory` holds the buffers one after another.
+
+    Raises OSError where the kernel grants none.
+    """
+
+    def __init__(self, file: int, slots: int, block: int, opcode: int = READ) -> None:
+        self._block = block
+        self.memory = mmap.mmap(-1, slots * block)
+        self.memory.madvise(mmap.MADV_WILLNEED)
+        self.memory[:] = bytes(len(self.memory))  # pages that were never touched would be made while we measure
+        start = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        self._requests = (_Request * slots)()
+        for slot, request in enumerate(self._requests):
+            request.data, request.opcode, request.file = slot, opcode, file
+            request.buffer, request.length = start + slot * block, block
+        first = ctypes.addressof(self._requests)
+        self._addresses = [first + slot * ctypes.sizeof(_Request) for slot in range(slots)]
+        self._each = list(self._requests)
+        self._sent = (ctypes.c_uint64 * slots)()
+        self._events = (ctypes.c_uint64 * (WORDS_OF_EVENT * slots))()
+        self._wait = _Patience(0, int(PATIENCE * 1e9))
+        self._slots = slots
+        self._context = _setup(slots)
+        self._ask, self._answers = _call(SUBMIT), _call(ANSWERS)
+
+    def submit(self, slots: list[int], places: Iterator[int]) -> None:
+        """Send the requests of these slots, each to the next of the places (bytes into the file)."""
+        for position, slot in enumerate(slots):
+            self._each[slot].offset = next(places)
+            self._sent[position] = self._addresses[slot]
+        done = 0
+        while done < len(slots):
+            sent = ctypes.byref(self._sent, done * ctypes.sizeof(ctypes.c_uint64))
+            taken = self._ask(self._context, len(slots) - done, sent)
+            if taken < 0:
+                _raise_unless(errno.EAGAIN, errno.EINTR)
+            done += max(0, taken)
+
+    def reap(self) -> list[int]:
+        """Slots whose requests are done, none of them after a while without any. Raises OSError where one failed."""
+        events = self._events
+        got = self._answers(self._context, 1, self._slots, events, ctypes.byref(self._wait))
+        if got < 0:
+            _raise_unless(errno.EINTR)
+        slots = []
+        for event in range(0, WORDS_OF_EVENT * got, WORDS_OF_EVENT):
+            if events[event + 2] != self._block:
+                self._failed(ctypes.c_int64(events[event + 2]).value)
+            slots.append(events[event])
+        return slots
+
+    def close(self) -> None:
+        """Wait for what is under way, and give the context back."""
+        if self._context:
+            _destroy(self._context)
+            self._context = 0
+
+    def _failed(self, result: int) -> None:
+        if result < 0:
+            raise OSError(-result, os.strerror(-result))
+        raise OSError(errno.EIO, f"{result} of {self._block} bytes came through")
+
+
+def _setup(slots: int) -> int:
+    context = ctypes.c_ulong(0)
+    if _call(SETUP)(slots, ctypes.byref(context)) < 0:
+        _raise_unless()
+    return context.value
+
+
+def _destroy(context: int) -> None:
+    _call(DESTROY)(context)
+
+
+def _call(which: int) -> Callable[..., int]:
+    """One of the four calls. Raises OSError on an architecture whose numbers aren't known."""
+    numbers = CALLS.get(os.uname().machine)
+    if numbers is None or sys.maxsize < 1 << 32:
+        raise OSError(errno.ENOSYS, "this architecture's numbers of asynchronous I/O aren't known")
+    function = ctypes.CDLL(None, use_errno=True)["syscall"]  # a new one each time, with argument types of its own
+    function.restype = ctypes.c_long
+    function.argtypes = [ctypes.c_long, *ARGUMENTS[which]]
+    return functools.partial(function, numbers[which])
+
+
+def _raise_unless(*harmless: int) -> None:
+    number = ctypes.get_errno()
+    if number not in harmless:
+        raise OSError(number, os.strerror(number))

@@ -1,0 +1,187 @@
+"""Random reads and writes of pages, many at once, within a process of the driver."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import mmap
+import os
+import random
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+from probes.disk.aio import READ, WRITE, Ring
+from probes.disk.turns import Stopwatch, clock, spread, turns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+WORD = 8
+SWITCH = 0.0005  # seconds: threads of Python wait so long for one another, ten times as long unless told
+_orders: dict[tuple[int, int], list[int]] = {}
+
+
+@contextlib.contextmanager
+def reading(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
+    """Reads of `block` bytes, `depth` at a time, by `way` (aio, or threads that read one page after another).
+
+    `path` is opened past the page cache where `direct` is set; otherwise the file is written back and dropped from it
+    first. Measuring gives `count`, `bytes` and latencies.
+    """
+    with _opened(task, os.O_RDONLY) as file:
+        places = _places(task)
+        if not task["direct"]:
+            os.fsync(file)
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM)
+        if task["way"] == "aio":
+            with contextlib.closing(Ring(file, task["depth"], task["block"], READ)) as ring:
+                yield lambda seconds: _by_ring(ring, task, places, seconds)
+        else:
+            yield lambda seconds: _by_threads(file, task, places, seconds)
+
+
+@contextlib.contextmanager
+def writing(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
+    """Batches of `batch` pages of `block` bytes at random places, each followed by one fsync.
+
+    By aio `depth` pages of a batch are under way at once, otherwise they are written one after another. Measuring
+    gives `count` and `bytes` of the pages, and the latencies of whole batches.
+    """
+    with _opened(task, os.O_RDWR) as file:
+        places = _places(task)
+        slots = min(task["batch"], task["depth"])
+        if task["way"] == "aio":
+            with contextlib.closing(Ring(file, slots, task["block"], WRITE)) as ring:
+                _fill(ring.memory)
+                yield lambda seconds: _batches(task, file, lambda: _send(ring, slots, task, places), seconds)
+        else:
+            page = mmap.mmap(-1, task["block"])
+            _fill(page)
+            yield lambda seconds: _batches(task, file, lambda: _send_singly(file, page, task, places), seconds)
+
+
+def _by_ring(ring: Ring, task: dict[str, Any], places: Iterator[int], seconds: float) -> dict[str, Any]:
+    slots = list(range(task["depth"]))
+    latencies: list[int] = []
+    watch = Stopwatch()
+    started = [clock()] * len(slots)
+    ring.submit(slots, places)
+    for soon in turns(seconds):
+        now = clock()
+        while now < soon:
+            done = ring.reap()
+            now = clock()
+            for slot in done:
+                latencies.append(now - started[slot])
+                started[slot] = now
+            if done:
+                ring.submit(done, places)
+    return _report(watch, len(latencies), task, latencies)
+
+
+def _by_threads(file: int, task: dict[str, Any], places: Iterator[int], seconds: float) -> dict[str, Any]:
+    latencies: list[list[int]] = [[] for _ in range(task["depth"])]
+    gate, over = threading.Event(), threading.Event()
+    broken: list[OSError] = []
+
+    def read(mine: list[int]) -> None:
+        page = [mmap.mmap(-1, task["block"])]
+        gate.wait()
+        try:
+            while not over.is_set():
+                began = clock()
+                os.preadv(file, page, next(places))
+                mine.append(clock() - began)
+        except OSError as error:
+            broken.append(error)
+
+    sys.setswitchinterval(SWITCH)
+    threads = [threading.Thread(target=read, args=(mine,)) for mine in latencies]
+    for thread in threads:
+        thread.start()
+    watch = Stopwatch()
+    gate.set()
+    for soon in turns(seconds):
+        over.wait(max(0, soon - clock()) / 1e9)
+    over.set()
+    for thread in threads:
+        thread.join()
+    if broken:
+        raise broken[0]
+    together = list(itertools.chain.from_iterable(latencies))
+    return _report(watch, len(together), task, together)
+
+
+def _batches(task: dict[str, Any], file: int, send: Callable[[], None], seconds: float) -> dict[str, Any]:
+    latencies: list[int] = []
+    watch = Stopwatch()
+    for soon in turns(seconds):
+        while (began := clock()) < soon:
+            send()
+            os.fsync(file)
+            latencies.append(clock() - began)
+    return _report(watch, len(latencies) * task["batch"], task, latencies)
+
+
+def _send(ring: Ring, slots: int, task: dict[str, Any], places: Iterator[int]) -> None:
+    """Write one batch by asynchronous I/O, and wait for all of it."""
+    left = task["batch"] - slots
+    under_way = slots
+    _stamp(ring.memory, range(slots), task["block"])
+    ring.submit(list(range(slots)), places)
+    while under_way:
+        done = ring.reap()
+        again = done[:left]
+        left -= len(again)
+        under_way -= len(done) - len(again)
+        if again:
+            _stamp(ring.memory, again, task["block"])
+            ring.submit(again, places)
+
+
+def _send_singly(file: int, page: mmap.mmap, task: dict[str, Any], places: Iterator[int]) -> None:
+    for _ in range(task["batch"]):
+        _stamp(page, (0,), task["block"])
+        os.pwrite(file, page, next(places))
+
+
+_stamps = itertools.count(1)
+
+
+def _stamp(memory: mmap.mmap, slots: Any, block: int) -> None:
+    # No two pages alike: a device or a file system that finds doubles would save the work.
+    for slot in slots:
+        memory[slot * block : slot * block + WORD] = next(_stamps).to_bytes(WORD, "little")
+
+
+def _fill(memory: mmap.mmap) -> None:
+    memory[:] = os.urandom(len(memory))
+
+
+def _report(watch: Stopwatch, count: int, task: dict[str, Any], latencies: list[int]) -> dict[str, Any]:
+    return watch.stop() | {"count": count, "bytes": count * task["block"]} | spread(latencies)
+
+
+@contextlib.contextmanager
+def _opened(task: dict[str, Any], flags: int) -> Iterator[int]:
+    file = os.open(task["path"], flags | os.O_CLOEXEC | (os.O_DIRECT if task["direct"] else 0))
+    try:
+        yield file
+    finally:
+        os.close(file)
+
+
+def _places(task: dict[str, Any]) -> Iterator[int]:
+    """Offsets of all pages of the file in a random order, from a random one on, over and over.
+
+    No page comes twice before all others came: what a cache on the way has just seen isn't asked for again.
+    """
+    key = (task["size"], task["block"])
+    if key not in _orders:
+        order = list(range(0, task["size"] - task["block"] + 1, task["block"]))
+        random.Random(task["seed"]).shuffle(order)  # noqa: S311 - an order, no secret
+        _orders[key] = order
+    order = _orders[key]
+    return itertools.islice(itertools.cycle(order), random.randrange(len(order)), None)  # noqa: S311 - the same

@@ -1,0 +1,226 @@
+"""Reading in a row by block size: where larger blocks stop helping, where they hurt, and what lies there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+from advisor.facts.probes import Metric
+from advisor.sizes import about, exact
+from probes.choices import Chosen
+from probes.disk import asking
+from probes.disk.crew import Crew
+from probes.disk.knees import explained, knees, limits_of
+from probes.disk.material import Material
+from probes.disk.tally import PROCESSOR, Tally, together
+from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
+from probes.served.eviction import evictable, resident
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probes.experiment import Ground, Wanted
+    from probes.stopping import Stop
+
+THROUGHPUT = Metric("throughput", "MB/s", "more")
+AXIS = "block size"
+PATHS = {"cached": "From the page cache", "ahead": "Through the page cache", "direct": "Past the page cache"}
+WAYS = tuple(PATHS)
+CACHED_SHARE = 4  # the file that stays in the page cache is so many times smaller than the one that doesn't
+LONGEST_CACHED = 256 << 20
+CROWD = 128  # readers
+BASE = 128 << 10
+LIMITS = (
+    "Cached reads are at least so fast: the processor is their limit, and the driver's asking is part of them.",
+    "The cache of a controller, or of the host beneath a virtual machine, can't be told from a fast device.",
+    "A bend near a limit of the device is no proof that the limit makes it: change the limit and run this again.",
+)
+
+
+class SequentialRead:
+    """Files read from front to back, in blocks of many sizes, by one and several readers."""
+
+    name = "sequential-read"
+    title = "Sequential reads by block size"
+    question = "How large must a read be on this host, and when is it too large?"
+    kind = "host"
+    evidence = ("RBS-01", "RBS-02", "SCAN-02")
+    choices = (
+        Choice("blocks", "sizes", ",".join(exact(8192 << step) for step in range(13)), "bytes of one read"),
+        Choice("readers", "numbers", "1,4,16", "how many read at once; several take every other block size"),
+        Choice("ways", "words", "cached,ahead,direct", "from the page cache, through it (evicted), past it (O_DIRECT)"),
+        asking.SIZE,
+    )
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """One reader with each block in each way, several with every other one; two files."""
+        chosen = Chosen(self.choices, wanted)
+        ways, dropped = _ways(ground, wanted, chosen.words("ways", *WAYS))
+        readers, blocks = _readers(chosen), asking.blocks(chosen, "blocks", _step(ground))
+        variants = tuple(_variants(ways, readers, blocks))
+        size = asking.file_size(chosen)
+        cached = _cached_size(size) if "cached" in ways else 0
+        in_cache = cached + (size if "ahead" in ways else 0)
+        return Plan(
+            variants=variants,
+            baseline=_baseline(variants),
+            metrics=(THROUGHPUT, PROCESSOR),
+            cost=Cost(
+                disk=size + cached,
+                memory=readers[-1] * ((16 << 20) + blocks[-1]) + in_cache,
+                prepare=asking.preparation(size + cached),
+                creates=(f"files of {about(size + cached)} in a directory of their own in {wanted.directory}",),
+            ),
+            seconds=20.0,
+            rounds=3,
+            overhead=0.02,
+            shortest=0.06,
+            axis=AXIS,
+            driver="mycnf",
+            parameters={"size": exact(size), **{name: exact(of) for name, of in limits_of(ground.host).items()}},
+            limits=LIMITS,
+            notes=dropped,
+        )
+
+    @contextlib.contextmanager
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[_Bench]:
+        """Write the files, and read the one that is to stay in the page cache."""
+        size = asking.file_size(Chosen(self.choices, wanted))
+        used = {variant.settings["from"] for variant in plan.variants}
+        most = max(int(variant.settings["readers"]) for variant in plan.variants)
+        with Material(wanted.directory, ground.report, stop) as material, Crew(most) as crew:
+            paths: dict[str, str] = {}
+            if used - {"cached"}:
+                paths |= dict.fromkeys(("ahead", "direct"), material.file("cold", size))
+            if "cached" in used:
+                paths["cached"] = material.file("warm", _cached_size(size))
+                _warm(paths["cached"])
+            yield _Bench(crew, paths, plan, ground)
+
+
+class _Bench:
+    def __init__(self, crew: Crew, paths: dict[str, str], plan: Plan, ground: Ground) -> None:
+        self._crew, self._paths, self._plan, self._ground = crew, paths, plan, ground
+        self._tally = Tally()
+
+    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+        """Let the readers read for so long; each finishes the block that it is at."""
+        way, readers = variant.settings["from"], int(variant.settings["readers"])
+        block = int(variant.settings["bytes"])
+        task = {
+            "task": "follow",
+            "path": self._paths[way],
+            "direct": way == "direct",
+            "drop": way == "ahead",
+            "block": block,
+        }
+        parts = _parts(os.path.getsize(self._paths[way]), readers, block)
+        whole = together(self._crew.run([task | part for part in parts], seconds, stop))
+        return self._tally.add(variant, whole, {THROUGHPUT.name: whole.bytes / whole.seconds / 1e6})
+
+    def facts(self) -> dict[str, float | str]:
+        """Bends in bytes by way and readers (`enough_direct_1`, `falls_above_direct_1`), and the host's own limits."""
+        facts: dict[str, float | str] = {name: float(size) for name, size in limits_of(self._ground.host).items()}
+        for (way, readers), curve in self._curves().items():
+            bends = knees(curve)
+            if bends:
+                facts[f"enough_{way}_{readers}"] = float(bends.enough)
+                if bends.falls_above:
+                    facts[f"falls_above_{way}_{readers}"] = float(bends.falls_above)
+        return facts | self._tally.facts(self._past_the_cache())
+
+    def notes(self) -> tuple[str, ...]:
+        """What bends where, and what of the measuring went otherwise than meant."""
+        said = [_sentence(way, readers, curve, self._ground) for (way, readers), curve in self._curves().items()]
+        if "cached" in self._paths and (share := resident(self._paths["cached"])) < 1:
+            said.append(f"Memory was short: only {share:.0%} of the file that was to stay in the page cache did so.")
+        return (*filter(None, said), *self._tally.notes(self._past_the_cache()))
+
+    def _curves(self) -> dict[tuple[str, str], dict[int, list[float]]]:
+        curves: dict[tuple[str, str], dict[int, list[float]]] = {}
+        for variant in self._plan.variants:
+            curve = curves.setdefault((variant.settings["from"], variant.settings["readers"]), {})
+            curve[int(variant.settings["bytes"])] = self._tally.values(variant.name, THROUGHPUT.name)
+        return curves
+
+    def _past_the_cache(self) -> list[str]:
+        """Variants whose limit should be the device; that of cached reads is always the processor."""
+        return [variant.name for variant in self._plan.variants if variant.settings["from"] != "cached"]
+
+
+def _ways(ground: Ground, wanted: Wanted, chosen: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The ways that this file system has, and a sentence on those that it hasn't."""
+    ways = [way for way in WAYS if way in chosen]
+    if not evictable(ground.host):
+        possible, why = ["cached"], "Files lie in memory here (tmpfs): only cached reads can be measured."
+    elif not asking.direct_possible(ground, wanted):
+        possible, why = ["cached", "ahead"], "Files can't be opened with O_DIRECT here: these reads are left out."
+    else:
+        return ways, ()
+    kept = [way for way in ways if way in possible]
+    if not kept:
+        raise ProbeError(f"nothing of ways={','.join(ways)} can be measured in {wanted.directory}: name a disk's --dir")
+    return kept, (why,) if kept != ways else ()
+
+
+def _readers(chosen: Chosen) -> list[int]:
+    readers = sorted(chosen.numbers("readers", 1))
+    if readers[-1] > CROWD:
+        raise ProbeError(f"readers={readers[-1]} are too many: up to {CROWD} can read at once")
+    return readers
+
+
+def _step(ground: Ground) -> int:
+    return max(4096, asking.sector(ground))
+
+
+def _variants(ways: list[str], readers: list[int], blocks: list[int]) -> Iterator[Variant]:
+    """Every combination that tells something in the time that there is: read-ahead is one reader's affair."""
+    for way in ways:
+        for count in readers:
+            if way == "ahead" and count != readers[0]:
+                continue
+            for block in blocks if count == readers[0] else blocks[::2]:
+                name = f"{way} {exact(block)}" + (f" by {count}" if count > 1 else "")
+                settings = {AXIS: exact(block), "bytes": str(block), "from": way, "readers": str(count)}
+                yield Variant(name, settings, float(block))
+
+
+def _baseline(variants: tuple[Variant, ...]) -> str:
+    """128K of the last way: what servers' scans and the sources' tables begin with."""
+    last = [v for v in variants if v.settings["from"] == variants[-1].settings["from"]]
+    return min(last, key=lambda v: (int(v.settings["readers"]), abs(int(v.settings["bytes"]) - BASE))).name
+
+
+def _cached_size(size: int) -> int:
+    return min(LONGEST_CACHED, size // CACHED_SHARE) >> 20 << 20
+
+
+def _parts(size: int, readers: int, block: int) -> list[dict[str, int]]:
+    """Where each reader begins, and how much it goes over again and again: parts of whole blocks, apart if they fit."""
+    length = max(block, size // readers // block * block)
+    last = max(0, size - length) // block * block
+    return [{"start": min(place * length, last), "length": length} for place in range(readers)]
+
+
+def _warm(path: str) -> None:
+    with open(path, "rb", buffering=0) as file:
+        while file.read(1 << 20):
+            pass
+
+
+def _sentence(way: str, readers: str, curve: dict[int, list[float]], ground: Ground) -> str:
+    bends = knees(curve)
+    if bends is None:
+        return ""
+    who = "one reader" if readers == "1" else f"{readers} readers"
+    limits = limits_of(ground.host)
+    said = f"{PATHS[way]}, {who}: no block above {exact(bends.enough)} was surely faster"
+    said += explained(bends.enough, limits, way)
+    if bends.falls_above:
+        said += f"; above {exact(bends.falls_above)} it gets slower{explained(bends.falls_above, limits, way)}"
+    return said + "."
+
+
+EXPERIMENT = SequentialRead()

@@ -1,0 +1,104 @@
+"""The blocks of one run as they come: the reports of the driver's processes, and where it was at its own limit."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from advisor.facts.probes import Metric
+from probes.experiment import Measured, ProbeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from probes.experiment import Variant
+
+FULL = 0.9
+"""The share of the processors that it can use from which on the driver measures itself."""
+CROWDED = 0.1
+"""The share of the time, spent waiting for a processor, from which on others are in the way."""
+PROCESSOR = Metric("processor", "share of the driver's processors", "neither")
+
+
+class Together(NamedTuple):
+    """Reports of processes that worked at the same time; `seconds` from the first one's begin to the last one's end.
+
+    `processor` is the share of the processors that they could use; `queued` the share of the time that they stood
+    ready without one.
+    """
+
+    seconds: float
+    done: int
+    bytes: int
+    processor: float
+    queued: float
+
+
+def together(reports: list[dict[str, Any]]) -> Together:
+    """Sum up reports."""
+    seconds = max(1e-9, (max(r["ended"] for r in reports) - min(r["began"] for r in reports)) / 1e9)
+    usable = seconds * min(len(reports), len(os.sched_getaffinity(0)))
+    return Together(
+        seconds,
+        sum(r["count"] for r in reports),
+        sum(r["bytes"] for r in reports),
+        sum(r["cpu"] for r in reports) / usable,
+        sum(r["queued"] for r in reports) / (seconds * len(reports)),
+    )
+
+
+class Tally:
+    """What was measured so far, by the variants' names."""
+
+    def __init__(self) -> None:
+        self._metrics: dict[str, list[dict[str, float]]] = {}
+        self._queued: list[float] = []
+
+    def add(self, variant: Variant, whole: Together, metrics: dict[str, float]) -> Measured:
+        """Keep one block's metrics, the processor's share put to them, and give them in the form of a block."""
+        complete = metrics | {PROCESSOR.name: whole.processor}
+        self._metrics.setdefault(variant.name, []).append(complete)
+        self._queued.append(whole.queued)
+        return Measured({name: round(value, 4) for name, value in complete.items()}, {})
+
+    def values(self, variant: str, metric: str) -> list[float]:
+        """A variant's values of a metric, block by block."""
+        return [block[metric] for block in self._metrics.get(variant, ()) if metric in block]
+
+    def median(self, variant: str, metric: str) -> float | None:
+        """The median of these, None where there are none."""
+        values = self.values(variant, metric)
+        return statistics.median(values) if values else None
+
+    def best(self, variants: Iterable[str], metric: str, *, least: bool = False) -> tuple[str, float]:
+        """The variant with the largest median of a metric, or with the `least`, and that median."""
+        medians = {name: median for name in variants if (median := self.median(name, metric)) is not None}
+        if not medians:
+            raise ProbeError("the disk answered nothing in the time given: give it more with --time")
+        name = (min if least else max)(medians, key=lambda name: medians[name])
+        return name, medians[name]
+
+    def at_limit(self, variants: Iterable[str]) -> list[str]:
+        """Those of the variants in which the driver's own processor time was the limit."""
+        return [name for name in variants if (self.median(name, PROCESSOR.name) or 0.0) >= FULL]
+
+    def notes(self, variants: Iterable[str]) -> tuple[str, ...]:
+        """Sentences on where figures are "at least"."""
+        limited, said = self.at_limit(variants), []
+        if limited:
+            said.append(
+                f"At least: the driver itself used {FULL:.0%} of its processors or more, so the device can do more "
+                f"than is shown for {', '.join(limited)}."
+            )
+        if self._queued and statistics.median(self._queued) >= CROWDED:
+            said.append(
+                "Other processes kept the processors busy: the driver waited for one "
+                f"{statistics.median(self._queued):.0%} of the time, and the device can do more than is shown."
+            )
+        return tuple(said)
+
+    def facts(self, variants: Iterable[str]) -> dict[str, float | str]:
+        """`at_least`: the variants whose figures are lower bounds, left out where there are none."""
+        limited = self.at_limit(variants)
+        return {"at_least": ", ".join(limited)} if limited else {}
