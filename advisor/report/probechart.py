@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from advisor.report.probepage import Page
     from advisor.report.probepublished import Curve, Point
 
-HERE, OTHERS = "●", "○◇□△"
-PLAIN_HERE, PLAIN_OTHERS = "o", "x*#%"
+HERE, OTHERS = "●■▲◆★", "○□△◇"
+PLAIN_HERE, PLAIN_OTHERS = "oO0@&", "x*#%"
 HEIGHT = 14
 DOUBLING = 1.5  # from one point to the next the axis grows by this factor or more: it is drawn by its logarithm
 TICKS = 7  # columns that the numbers of the y axis take
@@ -36,10 +36,27 @@ def draw(curves: Sequence[Curve], page: Page, *, joined: bool = True) -> str:
         _curve(curve, place, mark, colour, joined=joined, page=page)
     points = _ticks(curves, place, page.width - 2 - TICKS)
     plotext.xticks([place(p.place) for p in points], [clean(p.label) for p in points])
+    marks = steps(*_ends(curves))
+    plotext.yticks(marks, [f"{mark:.3g}" for mark in marks])
     drawn = plotext.build()
     lines = (drawn if page.colour else plotext.uncolorize(drawn)).splitlines()
     legend = "   ".join(f"{mark} {clean(curve.name)}" for curve, mark, _ in _styled(curves, page))
     return page.fitted("\n".join([*(f"  {line.rstrip()}" for line in lines), *_folded(legend, page.width)]))
+
+
+def steps(low: float, high: float) -> list[float]:
+    """Round numbers between two ends, three to nine of them."""
+    rough = (high - low) / 5 or 1.0
+    size = 10.0 ** math.floor(math.log10(rough))
+    step = next(size * n for n in (1, 2, 2.5, 5, 10) if size * n >= rough)
+    return [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def _ends(curves: Sequence[Curve]) -> tuple[float, float]:
+    """The lowest and the highest that is drawn, intervals included."""
+    points = [p for curve in curves for p in curve.points]
+    ends = [y for p in points for y in ((p.low, p.high) if _bounded(p) else (p.value,))]
+    return min(ends), max(ends)
 
 
 class axis:  # noqa: N801 - it is called like a function: a place on the axis for a value
@@ -54,15 +71,10 @@ class axis:  # noqa: N801 - it is called like a function: a place on the axis fo
 
 
 def _styled(curves: Sequence[Curve], page: Page) -> list[tuple[Curve, str, str]]:
-    """Each curve with its mark and its colour; more published ones than there are marks are left to the tables."""
-    others = iter(PLAIN_OTHERS if page.plain else OTHERS)
-    here = PLAIN_HERE if page.plain else HERE
-    styled = []
-    for curve in curves:
-        mark = here if curve.here else next(others, "")
-        if mark:
-            styled.append((curve, mark, "green" if curve.here else "default"))
-    return styled
+    """Each curve with its mark and its colour; more curves than there are marks are left to the tables."""
+    marks = {True: iter(PLAIN_HERE if page.plain else HERE), False: iter(PLAIN_OTHERS if page.plain else OTHERS)}
+    styled = ((curve, next(marks[curve.here], ""), "green" if curve.here else "default") for curve in curves)
+    return [(curve, mark, colour) for curve, mark, colour in styled if mark]
 
 
 def _curve(curve: Curve, place: axis, mark: str, colour: str, *, joined: bool, page: Page) -> None:

@@ -6,10 +6,11 @@ import math
 import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
-from probes.stats import compare
+from probes.conclude import change as words_for
+from probes.conclude import conclude
 
 if TYPE_CHECKING:
-    from advisor.facts.probes import Arm, Metric, ProbeResult
+    from advisor.facts.probes import Arm, ProbeResult
 
 # Units of durations: less is better, whatever a table measures in them.
 DURATIONS = frozenset({"s", "ms", "us", "µs", "ns", "seconds", "min"})
@@ -30,17 +31,18 @@ class Row(NamedTuple):
     claim: str
 
 
-def rows(result: ProbeResult, metric: Metric) -> tuple[Row, ...]:
-    """One row a variant, in the order of the result."""
-    beside = {c.arm: c for c in compare(result.arms, metric, result.baseline)}
+def rows(result: ProbeResult) -> tuple[Row, ...]:
+    """One row a variant in the first metric, in the order of the result."""
+    conclusion = conclude(result)
     made = []
     for arm in result.arms:
-        middle = median(arm, metric.name)
+        middle = median(arm, result.metrics[0].name)
+        beside = conclusion.of(arm.name)
         if arm.name == result.baseline:
             made.append(Row(arm.name, arm.point, middle, 1.0, 1.0, 1.0, "baseline"))
-        elif arm.name in beside:
-            c = beside[arm.name]
-            made.append(Row(arm.name, arm.point, middle, c.ratio, c.low, c.high, c.claim))
+        elif beside is not None:
+            row = Row(arm.name, arm.point, middle, beside.ratio, beside.low, beside.high, beside.claim)
+            made.append(row)
         else:
             made.append(Row(arm.name, arm.point, middle, None, None, None, "none"))
     return tuple(made)
@@ -53,31 +55,29 @@ def median(arm: Arm, name: str) -> float | None:
 
 
 def number(value: float | None) -> str:
-    """A measured value to three or four digits: 0.0123, 1.25, 43, 12,300; a dash for none."""
+    """A measured value to three or four digits: 0.0123, 1.25, 43.0, 12,300; a dash for none."""
     if value is None:
         return "-"
     size = abs(value)
+    if not value:
+        return "0"
     if size >= 1000:  # noqa: PLR2004 - from here on digits behind the point say nothing
         return f"{value:,.0f}"
-    return f"{value:.1f}" if size >= 100 else f"{value:.3g}"  # noqa: PLR2004
+    return f"{value:.1f}" if size >= 100 else f"{value:#.3g}".rstrip(".")  # noqa: PLR2004
 
 
 def change(ratio: float | None) -> str:
-    """+12 %, -3 %, or a factor where it is large; a dash for none."""
+    """+12 %, -3.4 %, 5.1 times; a dash for none."""
     if ratio is None or not math.isfinite(ratio):
         return "-"
-    if ratio >= 3:  # noqa: PLR2004 - +900 % is harder to read than x10
-        return f"{ratio:,.3g}x" if ratio < 1000 else f"{ratio:,.0f}x"  # noqa: PLR2004
-    percent = round((ratio - 1) * 100, 1)
-    if abs(percent) >= 10:  # noqa: PLR2004 - the digit behind the point is noise
-        return f"{percent:+.0f} %"
-    return f"{percent:+.1f} %" if percent else "0 %"
+    return "0 %" if ratio == 1 else words_for(ratio)
 
 
 def span(row: Row) -> str:
-    """The 95 % interval of a row's ratio, `+7 … +15 %`; nothing for the baseline, a dash where rounds are too few."""
+    """The 95 % interval of a row's ratio, `+7 to +15 %`; nothing for the baseline, a dash where rounds are too few."""
     if row.claim == "baseline" or row.low is None or row.high is None:
         return ""
     if not math.isfinite(row.high) or row.low == 0:
         return "-"
-    return f"{change(row.low).removesuffix(' %')} … {change(row.high)}"
+    low, high = change(row.low), change(row.high)
+    return f"{low.removesuffix(' %') if high.endswith(' %') else low} to {high}"

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from advisor.report.jsonform import dumps
-from advisor.report.probewords import answer, unseen
+from advisor.report.probewords import answer
+from probes.conclude import conclude
 from probes.results import fields
-from probes.stats import compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,9 +23,7 @@ VERSION = 1
 
 def report(result: ProbeResult) -> str:
     """One result with what follows from it."""
-    compared = [asdict(c) for c in compare(result.arms, result.metrics[0], result.baseline)]
-    conclusion = {"answer": answer(result), "unseen": unseen(result), "compared": compared}
-    return dumps(_finite({"version": VERSION, "result": fields(result), "conclusion": conclusion}))
+    return dumps(_finite({"version": VERSION, "result": fields(result), "conclusion": asdict(conclude(result))}))
 
 
 def listing(entries: Iterable[Entry]) -> str:

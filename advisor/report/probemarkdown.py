@@ -8,7 +8,7 @@ from advisor.report.mdtext import code, prose
 from advisor.report.probefigures import number
 from advisor.report.probepublished import tables
 from advisor.report.probetable import CLAIMED, others, sheet
-from advisor.report.probewords import answer, ended, headline, unseen, where
+from advisor.report.probewords import answer, claims, ended, headline, unseen, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def report(result: ProbeResult) -> str:
     """The whole result under a heading of the second level."""
     facts = [f"{name.replace('_', ' ')}: {v if isinstance(v, str) else number(v)}" for name, v in result.facts.items()]
-    blocks = [f"## {prose(headline(result))}", f"**{prose(answer(result))}**", prose(ended(result))]
+    blocks = [f"## {prose(headline(result))}", f"**{prose(answer(result))}**"]
+    blocks += [*map(prose, claims(result)), prose(ended(result))]
     blocks += ["\n".join(_table(whole)) for whole in (sheet(result), others(result)) if whole is not None]
     if any(cell.rstrip().endswith(CLAIMED) for row in sheet(result).rows for cell in row):
         blocks.append(f"\\{CLAIMED} a difference that noise of this run's size doesn't make")

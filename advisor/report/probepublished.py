@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.report.probefigures import DURATIONS, rows
+from advisor.report.probenames import curve_of, label, numeric, short
 from rules.evidence_store import load
 
 if TYPE_CHECKING:
@@ -44,10 +45,9 @@ def curves(result: ProbeResult) -> tuple[Curve, ...]:
     A published duration is turned round beside a local rate, and the other way, so that better is up or down in both.
     """
     metric = result.metrics[0]
-    local = _local(result, metric)
-    if len(local.points) < ENOUGH:
+    found = _local(result)
+    if sum(len(curve.points) for curve in found) < ENOUGH:
         return ()
-    found = [local]
     for evidence, table in tables(result):
         found += _published(result, metric, evidence, table)
     return tuple(found)
@@ -64,26 +64,29 @@ def matched(result: ProbeResult, table: Table) -> dict[str, int]:
     by_label = {label.lower(): i for i, label in enumerate(table.labels)}
     found: dict[str, int] = {}
     for arm in result.arms:
-        place = by_label.get(arm.name.lower()) if arm.point is None else by_value.get(arm.point)
+        place = by_label.get(short(result, arm.name).lower()) if arm.point is None else by_value.get(arm.point)
         if place is not None:
             found[arm.name] = place
     return found
 
 
-def _local(result: ProbeResult, metric: Metric) -> Curve:
-    points = []
-    for order, row in enumerate(rows(result, metric)):
-        if row.ratio is not None and row.low is not None and row.high is not None:
-            place = row.point if row.point is not None else float(order)
-            points.append(Point(row.name, place, row.ratio, row.low, row.high))
-    return Curve("here", tuple(points), here=True)
+def _local(result: ProbeResult) -> list[Curve]:
+    found = curve_of(result)
+    points: dict[str, list[Point]] = {}
+    for order, row in enumerate(rows(result)):
+        if row.ratio is None or row.low is None or row.high is None:
+            continue
+        place = row.point if row.point is not None and found else float(order)
+        point = Point(label(result, row.name), place, row.ratio, row.low, row.high)
+        points.setdefault(found.get(row.name, ""), []).append(point)
+    return [Curve(f"here, {name}" if name else "here", tuple(ps), here=True) for name, ps in points.items()]
 
 
 def _published(result: ProbeResult, metric: Metric, evidence: Evidence, table: Table) -> list[Curve]:
     match = matched(result, table)
     if len(match) < ENOUGH or result.baseline not in match:
         return []
-    numeric = all(arm.point is not None for arm in result.arms) and bool(table.values)
+    by_number = numeric(result) and bool(table.values)
     order = {name: float(i) for i, name in enumerate(arm.name for arm in result.arms)}
     made = []
     for name, numbers in table.series.items():
@@ -91,13 +94,13 @@ def _published(result: ProbeResult, metric: Metric, evidence: Evidence, table: T
         if not base:
             continue
         rest = [(i, n) for i, n in enumerate(numbers) if n]
-        if not numeric:
+        if not by_number:
             names = {place: arm for arm, place in match.items()}
             rest = [(i, n) for i, n in rest if i in names]
         points = []
         for i, n in rest:
             share = base / n if turned(metric, table) else n / base
-            place = table.values[i] if numeric else order[names[i]]
+            place = table.values[i] if by_number else order[names[i]]
             points.append(Point(table.labels[i], place, share, share, share))
         if len(points) >= ENOUGH:
             made.append(Curve(_named(evidence, table, name), tuple(points), here=False))

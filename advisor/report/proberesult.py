@@ -30,12 +30,12 @@ def render(result: ProbeResult, form: str, page: Page) -> str:
 
 def _drawing(result: ProbeResult) -> str:
     from advisor.report import probesvg
+    from advisor.report.probenames import axis_name, numeric
     from advisor.report.probepublished import curves
     from advisor.report.probewords import answer, headline, relation
 
     shown = curves(result)
     if not shown:
         raise MycnfError(f"{result.probe} has no two variants to draw a curve of; take --format markdown or json")
-    joined = all(arm.point is not None for arm in result.arms)
-    words = (result.axis or "variant", relation(result))
-    return probesvg.draw(shown, headline(result), answer(result), words, joined=joined)
+    words = (axis_name(result), relation(result))
+    return probesvg.draw(shown, headline(result), answer(result), words, joined=numeric(result))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 from advisor.redact import clean
-from advisor.report.probechart import axis
+from advisor.report.probechart import axis, steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ LINE = 20
 LETTER = 7  # pixels that a letter of a label takes
 INK, FAINT, GRID = "#1f2933", "#5b6770", "#dfe4e8"
 # Colours that stay apart for those who see no red or green, and each published curve a dash pattern of its own besides.
-LOCAL = "#0b6e99"
+LOCALS = ("#0b6e99", "#1b3a57", "#3fa7d6", "#107e7d", "#59656f")
 OTHERS = (("#b3541e", "6 4"), ("#7a5195", "2 3"), ("#4d7c0f", "9 3 2 3"), ("#6b7280", "1 4"))
 
 
@@ -46,7 +46,7 @@ class _Frame(NamedTuple):
 
 def draw(curves: Sequence[Curve], title: str, answer: str, words: tuple[str, str], *, joined: bool = True) -> str:
     """The drawing; `words` are those beneath the x axis and above the y axis."""
-    shown = [c for c in curves if c.here] + [c for c in curves if not c.here][: len(OTHERS)]
+    shown = [c for c in curves if c.here][: len(LOCALS)] + [c for c in curves if not c.here][: len(OTHERS)]
     frame = _frame(shown)
     height = HEIGHT + LINE * len(shown)
     size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
@@ -63,10 +63,11 @@ def draw(curves: Sequence[Curve], title: str, answer: str, words: tuple[str, str
         *_labels(shown, frame),
         f'<text x="{middle:.0f}" y="{HEIGHT - 16}" text-anchor="middle" fill="{FAINT}">{_text(words[0])}</text>',
     ]
-    for order, curve in reversed(list(enumerate(shown))):
-        parts += _curve(curve, frame, order, joined=joined)
+    styles = _styles(shown)
+    for curve, style in reversed(list(zip(shown, styles, strict=True))):
+        parts += _curve(curve, frame, style, joined=joined)
     for order, curve in enumerate(shown):
-        parts += _legend(curve, order)
+        parts += _legend(curve, order, styles[order])
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -87,19 +88,10 @@ def _reach(point: Point) -> tuple[float, ...]:
 
 
 def _grid(frame: _Frame) -> Iterator[str]:
-    for tick in _steps(frame.low, frame.high):
+    for tick in steps(frame.low, frame.high):
         y = frame.y(tick)
         yield f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{GRID}"/>'
         yield f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end" fill="{FAINT}">{tick:.3g}</text>'
-
-
-def _steps(low: float, high: float) -> list[float]:
-    """Round numbers between two ends, four to nine of them."""
-    rough = (high - low) / 5 or 1.0
-    size = 10.0 ** math.floor(math.log10(rough))
-    step = next(size * n for n in (1, 2, 2.5, 5, 10) if size * n >= rough)
-    first = math.ceil(low / step)
-    return [n * step for n in range(first, math.floor(high / step) + 1)]
 
 
 def _labels(curves: Sequence[Curve], frame: _Frame) -> Iterator[str]:
@@ -116,8 +108,8 @@ def _labels(curves: Sequence[Curve], frame: _Frame) -> Iterator[str]:
         yield f'<text x="{x:.1f}" y="{y + 20}" text-anchor="middle" fill="{FAINT}">{_text(labels[value])}</text>'
 
 
-def _curve(curve: Curve, frame: _Frame, order: int, *, joined: bool) -> Iterator[str]:
-    colour, dash = _style(curve, order)
+def _curve(curve: Curve, frame: _Frame, style: tuple[str, str], *, joined: bool) -> Iterator[str]:
+    colour, dash = style
     points = sorted(curve.points, key=lambda p: p.place)
     if joined:
         path = " ".join(f"{frame.x(p.place):.1f},{frame.y(p.value):.1f}" for p in points)
@@ -132,8 +124,8 @@ def _curve(curve: Curve, frame: _Frame, order: int, *, joined: bool) -> Iterator
         yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{fill}" stroke="{colour}" stroke-width="1.5"/>'
 
 
-def _legend(curve: Curve, order: int) -> Iterator[str]:
-    colour, dash = _style(curve, order)
+def _legend(curve: Curve, order: int, style: tuple[str, str]) -> Iterator[str]:
+    colour, dash = style
     y = HEIGHT + LINE * order
     fill = colour if curve.here else "#ffffff"
     yield f'<line x1="{LEFT}" x2="{LEFT + 32}" y1="{y - 4}" y2="{y - 4}" stroke="{colour}" stroke-width="2"{dash}/>'
@@ -141,11 +133,14 @@ def _legend(curve: Curve, order: int) -> Iterator[str]:
     yield f'<text x="{LEFT + 42}" y="{y}">{_text(curve.name)}</text>'
 
 
-def _style(curve: Curve, order: int) -> tuple[str, str]:
-    if curve.here:
-        return LOCAL, ""
-    colour, dash = OTHERS[(order - 1) % len(OTHERS)]
-    return colour, f' stroke-dasharray="{dash}"'
+def _styles(curves: Sequence[Curve]) -> list[tuple[str, str]]:
+    """Colour and dashes of each curve: local ones are whole lines, published ones broken."""
+    local, others = iter(LOCALS), iter(OTHERS)
+    styles = []
+    for curve in curves:
+        colour, dash = (next(local), "") if curve.here else next(others)
+        styles.append((colour, f' stroke-dasharray="{dash}"' if dash else ""))
+    return styles
 
 
 def _cut(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.report.probefigures import change, median, number, rows, span
+from advisor.report.probenames import axis_name, short
 from advisor.report.probepublished import curves
 
 if TYPE_CHECKING:
@@ -32,18 +33,18 @@ class Sheet(NamedTuple):
 def sheet(result: ProbeResult) -> Sheet:
     """The main metric of each variant, what it differs from the baseline by, and what published curves differ by."""
     metric = result.metrics[0]
-    found = rows(result, metric)
+    found = rows(result)
     published = [c for c in curves(result) if not c.here]
     marked = any(row.claim in ("more", "less") for row in found)
     compared = len(found) > 1
-    heads = [result.axis or "variant", metric.unit or metric.name]
-    heads += [f"to {result.baseline}", "95 %"] if compared else []
+    heads = [axis_name(result), metric.unit or metric.name]
+    heads += [f"to {short(result, result.baseline)}", "95 %"] if compared else []
     heads += [curve.name for curve in published]
     made = []
     for row in found:
-        cells = [row.name, number(row.median)]
+        cells = [short(result, row.name), number(row.median)]
         cells += _beside(row, marked) if compared else []
-        cells += [_share(curve, row) for curve in published]
+        cells += [_share(curve, row, short(result, row.name)) for curve in published]
         made.append(tuple(cells))
     return Sheet(tuple(heads), tuple(made))
 
@@ -53,8 +54,10 @@ def others(result: ProbeResult) -> Sheet | None:
     known = [m for m in result.metrics[1:] if any(median(arm, m.name) is not None for arm in result.arms)]
     if not known:
         return None
-    heads = (result.axis or "variant", *(f"{m.name}, {m.unit}" if m.unit else m.name for m in known))
-    return Sheet(heads, tuple((a.name, *(number(median(a, m.name)) for m in known)) for a in result.arms))
+    heads = (axis_name(result), *(f"{m.name}, {m.unit}" if m.unit else m.name for m in known))
+    return Sheet(
+        heads, tuple((short(result, a.name), *(number(median(a, m.name)) for m in known)) for a in result.arms)
+    )
 
 
 def parted(whole: Sheet, width: int) -> list[Sheet]:
@@ -91,7 +94,7 @@ def _beside(row: Row, marked: bool) -> list[str]:
     return [change(row.ratio) + star, span(row)]
 
 
-def _share(curve: Curve, row: Row) -> str:
+def _share(curve: Curve, row: Row, name: str) -> str:
     """What a published curve says of a variant."""
-    values = (p.value for p in curve.points if p.place == row.point or p.label.lower() == row.name.lower())
+    values = (p.value for p in curve.points if p.place == row.point or p.label.lower() == name.lower())
     return change(next(values, None))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from advisor.redact import clean
 from advisor.report import probechart
 from advisor.report.probefigures import number
+from advisor.report.probenames import numeric
 from advisor.report.probepublished import curves, tables
 from advisor.report.probetable import CLAIMED, aligned, others, parted, sheet
-from advisor.report.probewords import answer, ended, headline, relation, unseen, where
+from advisor.report.probewords import answer, claims, ended, headline, relation, unseen, where
 from advisor.report.words import bold, wrap
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def report(result: ProbeResult, page: Page) -> str:
     """The whole page."""
     blocks = [
         f"{bold(clean(headline(result)), page.colour)}\n{wrap(clean(ended(result)), width=page.width)}",
-        wrap(clean(answer(result)), width=page.width),
+        "\n".join(wrap(clean(line), width=page.width) for line in (answer(result), *claims(result))),
         _numbers(result, page),
         _chart(result, page),
         _facts(result, page),
@@ -58,8 +59,8 @@ def _chart(result: ProbeResult, page: Page) -> str:
     shown = curves(result)
     if not shown:
         return ""
-    joined = all(arm.point is not None for arm in result.arms)
-    return f"{wrap(clean(relation(result)), '  ', width=page.width)}\n{probechart.draw(shown, page, joined=joined)}"
+    drawn = probechart.draw(shown, page, joined=numeric(result))
+    return f"{wrap(clean(relation(result)), '  ', width=page.width)}\n{drawn}"
 
 
 def _facts(result: ProbeResult, page: Page) -> str:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from advisor.report.probefigures import Row, change, median, number, span
+from advisor.report.probenames import short
+from advisor.report.probepublished import ENOUGH, matched, tables, turned
 from advisor.report.words import plural
-from advisor.sizes import about, lasted
-from probes.stats import compare
+from advisor.sizes import about, exact, lasted
+from probes.conclude import conclude
 
 if TYPE_CHECKING:
-    from advisor.facts.probes import Metric, ProbeResult
-    from probes.stats import Comparison
+    from advisor.facts.probes import ProbeResult
 
+MANY = 3  # claims that are read one by one
+SIZE = 1 << 20  # a parameter that is a whole number of units from here on is a size
 ENDS = {
     "finished": "",
     "precise": "ended early, as further rounds would have added nothing",
@@ -39,20 +40,16 @@ def ended(result: ProbeResult) -> str:
 def relation(result: ProbeResult) -> str:
     """What the chart's numbers are."""
     metric = result.metrics[0]
-    better = {"more": "higher is better", "less": "lower is better"}.get(metric.better, "")
-    return f"{metric.name} relative to {result.baseline}" + (f" ({better})" if better else "")
+    words = [{"more": "higher is better", "less": "lower is better"}.get(metric.better, "")]
+    if any(turned(metric, table) for _, table in tables(result) if len(matched(result, table)) >= ENOUGH):
+        words.append("published numbers run the other way and are turned round")
+    told = "; ".join(word for word in words if word)
+    return f"{metric.name} relative to {short(result, result.baseline)}" + (f" ({told})" if told else "")
 
 
-def unseen(result: ProbeResult) -> list[str]:
+def unseen(result: ProbeResult) -> tuple[str, ...]:
     """What the run could not have seen: effects too small for its noise, and what the experiment never shows."""
-    found = compare(result.arms, result.metrics[0], result.baseline)
-    least = max((c.detectable for c in found), default=0.0)
-    lines = []
-    if math.isinf(least):
-        lines.append("One round shows no noise, so no difference can be told from it; run several rounds.")
-    elif least:
-        lines.append(f"Differences below {least:.1%} were too small for this run; more rounds would show smaller ones.")
-    return [*lines, *result.limits]
+    return conclude(result).limits
 
 
 def where(result: ProbeResult) -> list[str]:
@@ -65,7 +62,7 @@ def where(result: ProbeResult) -> list[str]:
         f"Linux {place.kernel}" if place.kernel else None,
     ]
     disk = [place.path, place.file_system, f"on {place.device}" if place.device else None]
-    chosen = ", ".join(f"{name} {value}" for name, value in result.parameters.items() if value)
+    chosen = ", ".join(f"{name} {_size(value)}" for name, value in result.parameters.items() if value)
     return [
         ", ".join(part for part in machine if part),
         " ".join(part for part in disk if part),
@@ -73,21 +70,22 @@ def where(result: ProbeResult) -> list[str]:
     ]
 
 
+def _size(value: str) -> str:
+    """A parameter as people write it: 128M for 134217728."""
+    return exact(int(value)) if value.isdecimal() and int(value) >= SIZE else value
+
+
 def answer(result: ProbeResult) -> str:
-    """The answer to the experiment's question, one sentence or two."""
-    metric = result.metrics[0]
-    found = compare(result.arms, metric, result.baseline)
-    if not found:
-        return f"{metric.name}: {number(median(result.arms[0], metric.name))} {metric.unit}".rstrip()
-    claimed = sorted((c for c in found if c.claim != "none"), key=lambda c: c.ratio, reverse=metric.better != "less")
-    if not claimed:
-        least = max(c.bound for c in found)
-        return "One round shows no difference." if math.isinf(least) else f"No difference larger than {least:.1%}."
-    ends = dict.fromkeys((claimed[0], claimed[-1]))
-    return "; ".join(_told(c, metric) for c in ends) + f", compared with {result.baseline}."
+    """The answer to the experiment's question in one sentence or two."""
+    return conclude(result).sentences[0]
 
 
-def _told(c: Comparison, metric: Metric) -> str:
-    """`8M: 11 % less MB/s (95 %: -15 … -7 %)`."""
-    row = Row(c.arm, None, c.median, c.ratio, c.low, c.high, c.claim)
-    return f"{c.arm}: {change(c.ratio)} {metric.name} (95 %: {span(row)})"
+def claims(result: ProbeResult) -> list[str]:
+    """What else may be said: the differences at both ends where there are many, and where values vary more or less."""
+    conclusion = conclude(result)
+    claimed = [c.ratio for c in conclusion.comparisons if c.claim != "none"]
+    told = list(conclusion.sentences[1 : 1 + len(claimed)])
+    if len(told) > MANY:  # the table has them all
+        order = sorted(range(len(told)), key=claimed.__getitem__)
+        told = [told[order[0]], told[order[-1]]]
+    return [*told, *conclusion.sentences[1 + len(claimed) :]]
