@@ -9,7 +9,7 @@ from advisor.carriers.arguments import arguments_set
 from advisor.carriers.document import CarrierError
 from advisor.carriers.images import Image, server_of
 from advisor.carriers.piece import FILLER, Piece
-from advisor.carriers.programs import server_command
+from advisor.carriers.programs import MOST_WORDS, server_command
 from advisor.carriers.scalars import piece_of
 from advisor.carriers.words import OpenQuoteError, shell_words
 from advisor.carriers.yamltree import Mapping, Node, Scalar, Sequence
@@ -23,7 +23,6 @@ POD_LISTS = ("containers", "initContainers", "ephemeralContainers")
 FLAGS = ("MYSQL_EXTRA_FLAGS", "MARIADB_EXTRA_FLAGS", "extraFlags")
 _FILLS = r"\$\$|\$\{[^}\n]{0,200}\}|\$\(\w+\)|\$[A-Za-z_]\w*"
 LONGEST = 131_072  # characters; Linux takes no longer argument
-MOST_WORDS = 10_000  # ours; no command has as many
 _NOTHING = ("", "~", "null", "Null", "NULL")
 
 

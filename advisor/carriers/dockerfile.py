@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from advisor.carriers.arguments import arguments_set
 from advisor.carriers.blocks import block_set, holds_options
+from advisor.carriers.document import CarrierError
 from advisor.carriers.images import Image, server_of
 from advisor.carriers.instructions import instructions
 from advisor.carriers.piece import Piece
-from advisor.carriers.programs import server_command
-from advisor.carriers.sets import Carrier
+from advisor.carriers.programs import MOST_WORDS, server_command
+from advisor.carriers.sets import MOST_SETS, Carrier
 from advisor.catalog.targets import newest
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ class _Reader:
         self.defaults: dict[str, str] = {}
         self.stages: dict[str, _Stage] = {}
         self.stage = _Stage()
-        self.files: list[tuple[OptionSet, _Stage]] = []
         self.sets: list[OptionSet] = []
 
     def read(self) -> list[OptionSet]:
@@ -101,6 +101,8 @@ class _Reader:
         first, second = _words(stage.entrypoint), _words(stage.command)
         if stage.entrypoint is not None and _listed(stage.entrypoint) is None:
             second = []  # an entrypoint in a shell is handed nothing
+        if len(first) + len(second) > MOST_WORDS:
+            raise CarrierError(f"{self.document.path}: a command of more than {MOST_WORDS:,} words; shorten it")
         found = server_command([*first, *second], by_image=stage.image is not None and not first)
         if found is None or not found.options:
             return
@@ -114,8 +116,11 @@ class _Reader:
 
 
 def read_dockerfile(document: Document) -> Carrier:
-    """The servers that the images start, and option files that are written into them."""
-    return Carrier(document, tuple(_Reader(document).read()))
+    """The servers that the images start, and option files that are written into them; CarrierError for too many."""
+    sets = _Reader(document).read()
+    if len(sets) > MOST_SETS:
+        raise CarrierError(f"{document.path}: options of more than {MOST_SETS} servers or files; name a smaller file")
+    return Carrier(document, tuple(sets))
 
 
 def _words(piece: Piece | None) -> list[Piece]:

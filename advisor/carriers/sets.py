@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from advisor.model import Location, Target
     from advisor.optionfile.lines import Line, Problem
 
+MOST_SETS = 500  # of a document; ours, for each is judged by itself
+
 
 class Stray(NamedTuple):
     """Something that is no option line: what the server does about it, what to do, and where it stands.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # What the units of MySQL and MariaDB pass on to the server, where a drop-in sets them for a unit that isn't here.
 PASSED_ON = ("MYSQLD_OPTS", "MYSQLD_OPTS_1", "MARIADBD_OPTS")
+MOST_FILES = 20  # ours; the last ones stand above the others, and no unit names as many
 _PREFIXES = "@-:+!|"
 _SPECIFIER = r"%[a-zA-Z]"
 _WHOLE = r"\$(?:\{(\w+)\}|(\w+))"
@@ -55,7 +56,7 @@ def read_unit(document: Document, root: str | None = None) -> Carrier:
         elif one.key == "EnvironmentFile":
             named = one.value.text.strip()
             files = [*files, named] if named else []
-    for named in files:
+    for named in files[-MOST_FILES:]:
         from advisor.carriers.environment import environment_of
 
         variables.update(environment_of(document, named, root))

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from advisor.carriers.blocks import block_set, holds_options, text_set
 from advisor.carriers.document import CarrierError, Document
 from advisor.carriers.filling import filled
-from advisor.carriers.sets import Carrier
+from advisor.carriers.sets import MOST_SETS, Carrier
 
 if TYPE_CHECKING:
     from advisor.carriers.containers import Containers
     from advisor.carriers.sets import OptionSet
     from advisor.carriers.yamltree import Node, Scalar
 
-MOST_SETS = 500  # ours; each is judged by itself
 # Whoever runs a server names it somewhere; a file without these words isn't even parsed.
 WORDS = ("mysql", "mariadb", "percona", "[server]", "[galera]")
 

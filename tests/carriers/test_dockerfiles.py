@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from advisor.carriers.document import CarrierError
 from advisor.model import Target
 from tests.carriers.conftest import Reader
 
@@ -105,6 +106,12 @@ def test_an_entrypoint_takes_the_command_with_it(carried: Reader) -> None:
     assert document.slices(at=1) == ["tmpdir=x"]
     document = carried('FROM mysql\nCMD ["--port=1"]\nENTRYPOINT ["mysqld", "--tmpdir=x"]\n', "Dockerfile")
     assert document.slices() == ["tmpdir=x", "port=1"]
+
+
+def test_hundreds_of_stages(carried: Reader) -> None:
+    """More servers than anyone builds are refused in one line."""
+    with pytest.raises(CarrierError, match="more than 500 servers"):
+        carried('FROM mysql\nCMD ["--port=1"]\n' * 501, "Dockerfile")
 
 
 def test_the_other_escape(carried: Reader) -> None:
