@@ -1,0 +1,215 @@
+"""Full scans of a MyISAM or Aria table by read_buffer_size, in the page cache and beyond it."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+from typing import TYPE_CHECKING
+
+from advisor.facts.probes import Metric
+from advisor.sizes import about, exact
+from probes.choices import Chosen
+from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
+from probes.served import measuring
+from probes.served.choosing import SERVER, binary_for
+from probes.served.eviction import evictable
+from probes.served.scanning import Readers
+from probes.served.serving import serve
+from probes.workload.scans import LONGEST, SHORTEST, Scan, make
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Target
+    from probes.experiment import Ground, Wanted
+    from probes.sandbox import Binary
+    from probes.served.scanning import Wave
+    from probes.served.serving import Served
+    from probes.stopping import Stop
+
+BEYOND = Metric("beyond_cache", "s/scan", "less")
+CACHED = Metric("cached", "s/scan", "less")
+READ_SIZE = Metric("read_size", "bytes/read", "neither")
+POOL = 32 << 20
+BASELINE = 128 << 10  # the default of all series
+SECONDS = 120.0
+ROUNDS = 5
+# Bytes of such a table that one reader gets through in a second, at least: by the buffer, and row by row.
+RATE, RATE_BY_ROW = 300 << 20, 30 << 20
+ALIKE = 1.1  # read sizes that differ by less are one
+UNREAD = 0.02  # the share of the file that may be left in the page cache for a scan to count as beyond it
+
+
+class ReadBuffer:
+    """The experiment `read-buffer`."""
+
+    name = "read-buffer"
+    title = "Full table scans by read_buffer_size"
+    question = "Which read_buffer_size scans a MyISAM or Aria table fastest on this host?"
+    kind = "server"
+    evidence = ("RBS-01", "RBS-02", "RBS-06")
+    choices = (
+        SERVER,
+        Choice("sizes", "sizes", "8200,16K,32K,64K,128K,256K,512K,2M,8M,32M", "values of read_buffer_size"),
+        Choice("table", "size", "0", "size of the table; 0 for 192M, and 24M where scans read row by row"),
+        Choice("engine", "word", "MyISAM", "MyISAM or Aria (MariaDB)"),
+        Choice("readers", "number", "1", "how many connections scan at once"),
+        Choice("row-length", "number", "57", "bytes a row; 57 in the published test"),
+        Choice("fragmented", "number", "0", "per cent of the rows that are broken in pieces"),
+    )
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """One variant a size; every block scans the table in the page cache, and then from the device."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        scan, readers = _scan(chosen, binary), chosen.number("readers", 1)
+        sizes = chosen.sizes("sizes")
+        baseline = BASELINE if BASELINE in sizes else sizes[0]
+        beyond = evictable(ground.host)
+        processors = len(ground.host.cpu.online) if ground.host.cpu else 1
+        rate = (RATE_BY_ROW if by_row(binary.target) else RATE) / max(1.0, readers / processors)
+        return Plan(
+            variants=tuple(Variant(exact(size), {"read_buffer_size": str(size)}, float(size)) for size in sizes),
+            baseline=exact(baseline),
+            metrics=(BEYOND, CACHED, READ_SIZE) if beyond else (CACHED, READ_SIZE),
+            cost=measuring.cost(pool=POOL + readers * max(sizes), data=scan.bytes, threads=readers),
+            seconds=SECONDS,
+            rounds=ROUNDS,
+            overhead=0.05,
+            shortest=min(1.0, scan.bytes / rate) * (2 if beyond else 1),
+            axis="read_buffer_size",
+            server=str(binary.target),
+            parameters={
+                "engine": scan.engine,
+                "table": about(scan.bytes),
+                "rows": str(scan.rows),
+                "row length": str(scan.row_length),
+                "fragmented": f"{scan.fragmented} %",
+                "readers": str(readers),
+            },
+            limits=tuple(_limits(binary.target, scan, beyond=beyond)),
+        )
+
+    @contextlib.contextmanager
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[ScanBench]:
+        """A server with one table, and its readers."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        scan = _scan(chosen, binary)
+        arguments = measuring.arguments(binary.target, pool=POOL, redo=64 << 20)
+        with serve(ground, binary, wanted.directory, arguments) as served:
+            ground.report(f"filling a {scan.engine} table of {about(scan.bytes)}")
+            make(served.connection(), scan, stop)
+            with Readers(served, scan, chosen.number("readers", 1)) as readers:
+                yield ScanBench(served, readers, beyond=plan.metrics[0] is BEYOND)
+
+
+class ScanBench:
+    """Scans at one size after the other."""
+
+    def __init__(self, served: Served, readers: Readers, *, beyond: bool) -> None:
+        self._served, self._readers, self._beyond = served, readers, beyond
+        self._read_sizes: dict[str, list[float]] = {}
+        self._running: dict[str, int] = {}
+        self._from_device: list[float] = []
+        self._stayed = 0.0
+
+    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+        """Scans in the page cache for half of the time, and from the device for the other, one of each at least."""
+        with self._served.guard():
+            self._running[variant.name] = self._readers.set("read_buffer_size", int(variant.point or 0))
+            share = seconds / 2 if self._beyond else seconds
+            cached = self._waves(share, stop, beyond=False)
+            beyond = self._waves(share, stop, beyond=True) if self._beyond else []
+        if stop.is_set():
+            return Measured({}, {})
+        metrics = {CACHED.name: _each(cached)}
+        if beyond:
+            metrics[BEYOND.name] = _each(beyond)
+        sizes = [wave.reads.size for wave in cached if wave.reads and wave.reads.size]
+        if sizes:
+            metrics[READ_SIZE.name] = statistics.median(sizes)
+            self._read_sizes.setdefault(variant.name, []).extend(sizes)
+        self._from_device += [wave.reads.from_device for wave in beyond if wave.reads]
+        return Measured(metrics, {})
+
+    def facts(self) -> dict[str, float | str]:
+        """How long the reads were at each size."""
+        names = sorted(self._read_sizes, key=lambda name: self._running[name])
+        sizes: dict[str, float | str] = {f"read size at {n}": round(statistics.median(self._read_sizes[n])) for n in names}
+        return {**sizes, "file size": float(self._readers.file_size)}
+
+    def notes(self) -> tuple[str, ...]:
+        """What the read sizes say, and whether the table really left the page cache."""
+        said = list(_told_by_reads(self._read_sizes))
+        differ = [f"{name} runs as {made}" for name, made in self._running.items() if exact(made) != name]
+        if differ:
+            said.append(f"The server rounds the size: {', '.join(differ)}.")
+        if self._stayed > UNREAD:
+            said.append(
+                f"Up to {self._stayed:.0%} of the table stayed in the page cache when it was dropped from it, so "
+                "beyond the cache is only partly so."
+            )
+        if self._from_device and max(self._from_device) == 0:
+            said.append("The device was never asked: something below the page cache's files holds them too.")
+        return tuple(said)
+
+    def _waves(self, seconds: float, stop: Stop, *, beyond: bool) -> list[Wave]:
+        waves: list[Wave] = []
+        while not stop.is_set() and (not waves or sum(wave.seconds for wave in waves) + waves[-1].seconds <= seconds):
+            if beyond:
+                self._stayed = max(self._stayed, self._readers.evict())
+            else:
+                self._readers.bring_in()
+            wave = self._readers.wave(stop)
+            if wave is None:
+                break
+            waves.append(wave)
+        return waves
+
+
+def by_row(target: Target) -> bool:
+    """Whether scans read row by row instead of by the buffer, as those of MySQL 8.0 and later do."""
+    return target.since("mysql", 8)
+
+
+def _each(waves: list[Wave]) -> float:
+    return statistics.fmean(wave.seconds for wave in waves)
+
+
+def _told_by_reads(sizes: dict[str, list[float]]) -> Iterator[str]:
+    if not sizes:
+        yield "The kernel doesn't tell how the server read (/proc/PID/io), so read sizes are left out."
+        return
+    each = [statistics.median(seen) for seen in sizes.values()]
+    if len(each) > 1 and max(each) < ALIKE * min(each):
+        yield (
+            f"Whatever read_buffer_size was, the scans read {about(each[0])} bytes at a time: they don't read with it, "
+            "so a difference between sizes is none of its making."
+        )
+    elif len(each) > 1:
+        yield f"The scans read {about(min(each))} to {about(max(each))} bytes at a time, as the buffer was."
+
+
+def _scan(chosen: Chosen, binary: Binary) -> Scan:
+    engine = chosen.word("engine", "MyISAM", "Aria")
+    if engine == "Aria" and not binary.target.is_mariadb:
+        raise ProbeError(f"{binary.name} has no Aria tables: choose engine=MyISAM, or a MariaDB server")
+    length, fragmented = chosen.number("row-length", SHORTEST), chosen.number("fragmented")
+    if length > LONGEST or fragmented > 100:  # noqa: PLR2004 - per cent
+        raise ProbeError(f"row-length goes up to {LONGEST} bytes, and fragmented to 100 per cent")
+    size = chosen.size("table", 0) or (24 << 20 if by_row(binary.target) else 192 << 20)
+    return Scan(size, length, engine, fragmented)
+
+
+def _limits(target: Target, scan: Scan, *, beyond: bool) -> Iterator[str]:
+    if by_row(target):
+        yield "Scans of MySQL 8.0 and later don't read with read_buffer_size; the read sizes show it."
+    if not beyond:
+        yield "The directory lies in memory, so there is nothing beyond its cache: name one on a disk with --dir."
+    else:
+        yield f"A table of {about(scan.bytes)} on a new file is in one piece; the published one took 4G on two disks."
+    yield "InnoDB's scans never read with this buffer, and it says nothing of the other uses of read_buffer_size."
+
+
+EXPERIMENT = ReadBuffer()

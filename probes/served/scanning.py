@@ -1,0 +1,111 @@
+"""Scan a table by several readers at once, cached or from the device."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from probes.served.eviction import evict, resident
+from probes.served.reading import Reads, reads_of
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from probes.served.serving import Served
+    from probes.stopping import Stop
+    from probes.workload.scans import Scan
+
+POLL = 0.02
+CHUNK = 1 << 20
+WHOLE = 0.999  # the share of a file in the page cache that counts as all of it
+
+
+class Wave(NamedTuple):
+    """All readers scanned the table once: the seconds until the last was done, and what the server read."""
+
+    seconds: float
+    reads: Reads | None
+
+
+class Readers:
+    """So many connections that scan one table together; use it as a context."""
+
+    def __init__(self, served: Served, scan: Scan, count: int) -> None:
+        self._served = served
+        self._scan = scan
+        self._path = os.path.join(served.sandbox.datadir, scan.file)
+        self._connections = [served.sandbox.connect(autocommit=True) for _ in range(count)]
+        self._ids = [int(_ask(connection, "SELECT CONNECTION_ID()")) for connection in self._connections]
+        self._pool = ThreadPoolExecutor(count)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+        for connection in self._connections:
+            with contextlib.suppress(Exception):  # a server that has died has closed them itself
+                connection.close()
+
+    @property
+    def file_size(self) -> int:
+        """Bytes of the file with the rows."""
+        return os.path.getsize(self._path)
+
+    def set(self, variable: str, value: int) -> int:
+        """Set a session variable of every reader; the value that the server made of it."""
+        for connection in self._connections:
+            _ask(connection, f"SET SESSION {variable} = {value}")
+        return int(_ask(self._connections[0], f"SELECT @@session.{variable}"))
+
+    def evict(self) -> float:
+        """Drop the table from the page cache; the share of it that stayed."""
+        evict([self._path])
+        return resident(self._path)
+
+    def bring_in(self) -> None:
+        """Have all of the table in the page cache, as far as memory allows."""
+        if resident(self._path) >= WHOLE:
+            return
+        with open(self._path, "rb", buffering=0) as file:
+            while file.read(CHUNK):
+                pass
+
+    def wave(self, stop: Stop) -> Wave | None:
+        """Scan once by all at once; None when told to stop meanwhile."""
+        pid = self._served.sandbox.pid
+        before = reads_of(pid)
+        began = time.monotonic()
+        scans = [self._pool.submit(_ask, connection, self._scan.query) for connection in self._connections]
+        if not self._done(scans, stop):
+            return None
+        seconds = time.monotonic() - began
+        after = reads_of(pid)
+        return Wave(seconds, after.since(before) if before and after else None)
+
+    def _done(self, scans: list[Future[Any]], stop: Stop) -> bool:
+        """Wait for all scans, and end them on the server once told to stop. Raises what a scan raised."""
+        killed = False
+        while True:
+            pending = wait(scans, timeout=POLL).not_done
+            if stop.is_set() and pending and not killed:
+                killed = True
+                for number in self._ids:
+                    self._served.query(f"KILL {number}")
+            if not pending:
+                if stop.is_set():
+                    return False
+                for scan in scans:
+                    scan.result()
+                return True
+
+
+def _ask(connection: Any, sql: str) -> Any:
+    """The first value that a statement gives, None without rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        row = cursor.fetchone()
+        return row[0] if row else None

@@ -1,0 +1,100 @@
+"""Tables to be scanned: MyISAM or Aria rows of a chosen length, whole or broken in pieces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from probes.stopping import Stop
+
+SEEDS = 20_000  # rows an INSERT
+BESIDE = 5  # bytes of a row that are no text: flags and an INT
+CHAR_MOST = 255
+SHORT = 10  # characters of a row before it grows
+SHORTEST, LONGEST = 20, 4000  # bytes a row
+
+
+class Scan(NamedTuple):
+    """A table of about so many `bytes`.
+
+    `engine` is MyISAM or Aria, `row_length` bytes a row. `fragmented` is the share of rows, in per cent, that grew
+    after others had been written behind them; with any, rows are of varying length.
+    """
+
+    bytes: int
+    row_length: int = 57
+    engine: str = "MyISAM"
+    fragmented: int = 0
+    database: str = "scans"
+
+    @property
+    def name(self) -> str:
+        """The table with its database."""
+        return f"{self.database}.scan"
+
+    @property
+    def rows(self) -> int:
+        """How many rows make up the bytes."""
+        return max(1, self.bytes // self.row_length)
+
+    @property
+    def query(self) -> str:
+        """A statement that reads every row: none has that id, and no index knows it."""
+        return f"SELECT COUNT(*) FROM {self.name} WHERE id = 0"  # noqa: S608 - a name of our own
+
+    @property
+    def file(self) -> str:
+        """The file with the rows, from the data directory."""
+        return f"{self.database}/scan{'.MYD' if self.engine == 'MyISAM' else '.MAD'}"
+
+
+def make(connection: Any, scan: Scan, stop: Stop) -> None:
+    """Make the table, dropping what had its name; ends half-way once `stop` is set."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET SESSION sql_log_bin = 0")
+        cursor.execute(f"CREATE DATABASE IF NOT EXISTS {scan.database} CHARACTER SET latin1")
+        cursor.execute(f"DROP TABLE IF EXISTS {scan.name}, {scan.database}.seed")
+        cursor.execute(f"CREATE TABLE {scan.database}.seed (id INT NOT NULL) ENGINE=MyISAM")
+        numbers = ",".join(f"({n})" for n in range(1, min(SEEDS, scan.rows) + 1))
+        cursor.execute(f"INSERT INTO {scan.database}.seed VALUES {numbers}")  # noqa: S608 - numbers of our own
+        cursor.execute(f"CREATE TABLE {scan.name} ({_columns(scan)}) {_storage(scan)}")
+        for base in range(0, scan.rows, SEEDS):
+            if stop.is_set():
+                return
+            cursor.execute(_insert(scan, base))
+        if scan.fragmented:
+            # They no longer fit where they stand, so the rest of each goes to the end of the file.
+            cursor.execute(f"UPDATE {scan.name} SET pad = REPEAT('x', {_width(scan)}) WHERE {_grows(scan, 'id')}")  # noqa: S608
+        cursor.execute(f"DROP TABLE {scan.database}.seed")
+        cursor.execute(f"FLUSH TABLES {scan.name}")
+
+
+def _width(scan: Scan) -> int:
+    return max(1, scan.row_length - BESIDE)
+
+
+def _columns(scan: Scan) -> str:
+    if scan.fragmented:
+        return f"id INT NOT NULL, pad VARCHAR({_width(scan)}) NOT NULL"
+    whole, rest = divmod(_width(scan), CHAR_MOST)
+    widths = [CHAR_MOST] * whole + ([rest] if rest else [])
+    return "id INT NOT NULL" + "".join(f", pad{n} CHAR({width}) NOT NULL DEFAULT ''" for n, width in enumerate(widths))
+
+
+def _storage(scan: Scan) -> str:
+    # Aria's own row format goes through its page cache; these two are read as MyISAM's are.
+    crash_safe = " TRANSACTIONAL=0" if scan.engine == "Aria" else ""
+    return f"ENGINE={scan.engine} ROW_FORMAT={'DYNAMIC' if scan.fragmented else 'FIXED'}{crash_safe}"
+
+
+def _insert(scan: Scan, base: int) -> str:
+    number = f"id + {base}"
+    which = f"FROM {scan.database}.seed WHERE id <= {min(SEEDS, scan.rows - base)}"
+    if not scan.fragmented:
+        return f"INSERT INTO {scan.name} (id) SELECT {number} {which}"
+    text = f"REPEAT('x', IF({_grows(scan, number)}, {min(SHORT, _width(scan))}, {_width(scan)}))"
+    return f"INSERT INTO {scan.name} SELECT {number}, {text} {which}"
+
+
+def _grows(scan: Scan, number: str) -> str:
+    return f"({number}) % 100 < {scan.fragmented}"
