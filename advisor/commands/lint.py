@@ -23,7 +23,8 @@ FAIL_ON = "warning"
 
 def run(args: argparse.Namespace) -> int:
     """Check each file by itself for each target; unreadable ones are told on stderr and make the exit code 2."""
-    paths = args.files or _usual_files()
+    writing = (args.fix or args.unsafe_fixes) and not args.diff
+    paths = args.files or _usual_files(quietly=writing)
     plans = plans_of(paths, args)
     reports = args.reports or ()
     pairs = pair(reports, "text" if any(kind == "format" for kind, _ in reports) else _format(plans))
@@ -74,13 +75,14 @@ def _past_baseline(looked: list[Looked], path: str | None, broken: list[tuple[st
     return write_baseline(looked, path)
 
 
-def _usual_files() -> list[str]:
+def _usual_files(*, quietly: bool) -> list[str]:
     found = [p for p in map(os.path.expanduser, USUAL) if os.path.exists(p)]
     if not found:
         raise exits.MycnfError(
             f"no FILE was named and this host has none of {', '.join(USUAL)}; name one, or - for stdin"
         )
-    _narrate(f"checking {', '.join(found)}")
+    if not quietly:
+        _narrate(f"checking {', '.join(found)}")
     return found
 
 
