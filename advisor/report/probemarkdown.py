@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from advisor.report.mdtext import code, prose
 from advisor.report.probefigures import number
-from advisor.report.probepublished import tables
 from advisor.report.probetable import CLAIMED, others, sheet
-from advisor.report.probewords import answer, claims, ended, headline, unseen, where
+from advisor.report.probewords import answer, claims, ended, headline, published, unseen, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,13 +24,12 @@ def report(result: ProbeResult) -> str:
     blocks += ["\n".join(_table(whole)) for whole in (sheet(result), others(result)) if whole is not None]
     if any(cell.rstrip().endswith(CLAIMED) for row in sheet(result).rows for cell in row):
         blocks.append(f"\\{CLAIMED} a difference that noise of this run's size doesn't make")
-    published = [f"{e.id}, {e.date[:4]}, {e.versions}: {e.conclusion} {e.url}" for e, _ in tables(result)]
     for title, entries in (
         ("Found besides", facts),
         ("What this run can't show", unseen(result)),
         ("Notes", result.notes),
         ("Where", where(result)),
-        ("Published", published),
+        ("Published", published(result)),
     ):
         blocks += _list(title, entries)
     return "\n\n".join(blocks) + "\n"

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from advisor.facts.probes import ProbeResult
 
-PARTS = ", "
-
 
 def axis_name(result: ProbeResult) -> str:
     """What the variants differ in: the axis, or the option that all of their names begin with."""
@@ -25,8 +23,8 @@ def curve_of(result: ProbeResult) -> dict[str, str]:
     points = [arm.point for arm in result.arms]
     if None in points or len(set(points)) == len(points):
         return dict.fromkeys((arm.name for arm in result.arms), "")
-    telling = _telling(result)
-    found = {a.name: PARTS.join(p for p in a.name.split(PARTS) if p not in telling) for a in result.arms}
+    telling, by = _telling(result), _separator(result)
+    found = {a.name: by.join(p for p in a.name.split(by) if p not in telling) for a in result.arms}
     places = {(found[arm.name], arm.point) for arm in result.arms}
     return found if len(places) == len(points) else {}
 
@@ -35,8 +33,8 @@ def label(result: ProbeResult, name: str) -> str:
     """What stands under a variant's point: the parts of its name that tell it, or its short name."""
     if set(curve_of(result).values()) <= {""}:
         return short(result, name)
-    telling = _telling(result)
-    return PARTS.join(p for p in name.split(PARTS) if p in telling) or name
+    telling, by = _telling(result), _separator(result)
+    return by.join(p for p in name.split(by) if p in telling) or name
 
 
 def numeric(result: ProbeResult) -> bool:
@@ -48,9 +46,14 @@ def _telling(result: ProbeResult) -> set[str]:
     """Parts of names that come with one point only."""
     points: dict[str, set[float | None]] = {}
     for arm in result.arms:
-        for part in arm.name.split(PARTS):
+        for part in arm.name.split(_separator(result)):
             points.setdefault(part, set()).add(arm.point)
     return {part for part, where in points.items() if len(where) == 1}
+
+
+def _separator(result: ProbeResult) -> str:
+    """What stands between the parts of a name: commas, or spaces where there are none."""
+    return ", " if any(", " in arm.name for arm in result.arms) else " "
 
 
 def _shared(result: ProbeResult) -> str:

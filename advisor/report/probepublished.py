@@ -33,10 +33,14 @@ class Curve(NamedTuple):
     here: bool
 
 
+def evidence(result: ProbeResult) -> list[Evidence]:
+    """What was published on the experiment's question."""
+    return [e for e in map(load, result.evidence) if e is not None]
+
+
 def tables(result: ProbeResult) -> list[tuple[Evidence, Table]]:
-    """The evidence that the experiment repeats, as far as it has numbers."""
-    found = (load(identity) for identity in result.evidence)
-    return [(e, e.table) for e in found if e is not None and e.table is not None]
+    """The same as far as it has numbers, with these."""
+    return [(e, e.table) for e in evidence(result) if e.table is not None]
 
 
 def curves(result: ProbeResult) -> tuple[Curve, ...]:
@@ -48,8 +52,8 @@ def curves(result: ProbeResult) -> tuple[Curve, ...]:
     found = _local(result)
     if sum(len(curve.points) for curve in found) < ENOUGH:
         return ()
-    for evidence, table in tables(result):
-        found += _published(result, metric, evidence, table)
+    for source, table in tables(result):
+        found += _published(result, metric, source, table)
     return tuple(found)
 
 
@@ -64,7 +68,8 @@ def matched(result: ProbeResult, table: Table) -> dict[str, int]:
     by_label = {label.lower(): i for i, label in enumerate(table.labels)}
     found: dict[str, int] = {}
     for arm in result.arms:
-        place = by_label.get(short(result, arm.name).lower()) if arm.point is None else by_value.get(arm.point)
+        named = by_label.get(arm.name.lower(), by_label.get(short(result, arm.name).lower()))
+        place = named if arm.point is None else by_value.get(arm.point)
         if place is not None:
             found[arm.name] = place
     return found
@@ -82,7 +87,7 @@ def _local(result: ProbeResult) -> list[Curve]:
     return [Curve(f"here, {name}" if name else "here", tuple(ps), here=True) for name, ps in points.items()]
 
 
-def _published(result: ProbeResult, metric: Metric, evidence: Evidence, table: Table) -> list[Curve]:
+def _published(result: ProbeResult, metric: Metric, source: Evidence, table: Table) -> list[Curve]:
     match = matched(result, table)
     if len(match) < ENOUGH or result.baseline not in match:
         return []
@@ -103,10 +108,10 @@ def _published(result: ProbeResult, metric: Metric, evidence: Evidence, table: T
             place = table.values[i] if by_number else order[names[i]]
             points.append(Point(table.labels[i], place, share, share, share))
         if len(points) >= ENOUGH:
-            made.append(Curve(_named(evidence, table, name), tuple(points), here=False))
+            made.append(Curve(_named(source, table, name), tuple(points), here=False))
     return made
 
 
-def _named(evidence: Evidence, table: Table, series: str) -> str:
+def _named(source: Evidence, table: Table, series: str) -> str:
     which = f", {series}" if len(table.series) > 1 else ""
-    return f"{evidence.id}, {evidence.date[:4]}{which}"
+    return f"{source.id}, {source.date[:4]}{which}"

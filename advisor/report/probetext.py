@@ -8,9 +8,9 @@ from advisor.redact import clean
 from advisor.report import probechart
 from advisor.report.probefigures import number
 from advisor.report.probenames import numeric
-from advisor.report.probepublished import curves, tables
+from advisor.report.probepublished import curves
 from advisor.report.probetable import CLAIMED, aligned, others, parted, sheet
-from advisor.report.probewords import answer, claims, ended, headline, relation, unseen, where
+from advisor.report.probewords import answer, claims, ended, headline, published, relation, unseen, where
 from advisor.report.words import bold, wrap
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def report(result: ProbeResult, page: Page) -> str:
         _list("What this run can't show", unseen(result), page),
         _list("Notes", result.notes, page),
         _list("Where", where(result), page),
-        _list("Published", _published(result), page),
+        _list("Published", published(result), page),
     ]
     return page.fitted("\n\n".join(block for block in blocks if block) + "\n")
 
@@ -71,10 +71,3 @@ def _facts(result: ProbeResult, page: Page) -> str:
 def _list(title: str, entries: Iterable[str], page: Page) -> str:
     lines = [wrap(clean(entry), "  ", "    ", page.width) for entry in entries if entry]
     return "\n".join([bold(title, page.colour), *lines]) if lines else ""
-
-
-def _published(result: ProbeResult) -> list[str]:
-    return [
-        f"{e.id} ({e.versions}, {e.date[:4]}; {e.hardware}): {e.conclusion} {e.url}".replace("; )", ")")
-        for e, _ in tables(result)
-    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.report.probenames import short
-from advisor.report.probepublished import ENOUGH, matched, tables, turned
+from advisor.report.probepublished import ENOUGH, evidence, matched, tables, turned
 from advisor.report.words import plural
 from advisor.sizes import about, exact, lasted
 from probes.conclude import conclude
@@ -50,6 +50,15 @@ def relation(result: ProbeResult) -> str:
 def unseen(result: ProbeResult) -> tuple[str, ...]:
     """What the run could not have seen: effects too small for its noise, and what the experiment never shows."""
     return conclude(result).limits
+
+
+def published(result: ProbeResult) -> list[str]:
+    """What others found, with the conditions and the place to read it."""
+    found = []
+    for e in evidence(result):
+        conditions = ", ".join(part for part in (e.versions, e.date[:4], e.hardware) if part)
+        found.append(f"{e.id} ({conditions}): {e.conclusion} {e.url}".rstrip())
+    return found
 
 
 def where(result: ProbeResult) -> list[str]:

@@ -1,0 +1,209 @@
+"""Rounds keep to the time that was given, and whatever ends them, whole rounds stay whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+import pytest
+
+from advisor.facts.host import Host
+from advisor.facts.probes import Metric, ProbeResult
+from probes.experiment import Choice, Cost, Ground, Measured, Plan, ProbeError, Variant, Wanted
+from probes.rounds import Progress, run
+from probes.stopping import Stop
+
+FORCED = frozenset({"busy", "neighbour", "full", "little"})
+
+
+@dataclass
+class Timed:
+    """An experiment on a clock of its own: a block takes what it was given, `extra` more, and `late` times as long."""
+
+    variants: int = 4
+    rounds: int = 5
+    seconds: float = 60.0
+    extra: float = 0.0
+    told_extra: float = 0.0
+    late: float = 1.0
+    clearing: float = 0.0
+    now: float = 1000.0
+    at: dict[int, Callable[[], object]] = field(default_factory=dict)
+    order: list[str] = field(default_factory=list)
+    closed: bool = False
+    silent: bool = False
+
+    name = title = question = "timed"
+    kind = "host"
+    evidence: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
+
+    def plan(self, _ground: Ground, _wanted: Wanted) -> Plan:
+        """Variants a, b, c, …; the overhead that is told may be another than the real one."""
+        names = tuple(Variant(chr(ord("a") + place), {}) for place in range(self.variants))
+        cost = Cost(0, 0, 0.0, ())
+        return Plan(names, "a", (Metric("rate", "1/s"),), cost, self.seconds, self.rounds, self.told_extra)
+
+    @contextmanager
+    def prepare(self, _ground: Ground, _wanted: Wanted, _plan: Plan, _stop: Stop) -> Iterator[Timed]:
+        """Half a minute of preparation, which is no time of measuring."""
+        self.now += 30
+        try:
+            yield self
+        finally:
+            self.now += self.clearing
+            self.closed = True
+
+    def measure(self, variant: Variant, seconds: float, _stop: Stop) -> Measured:
+        """A rate that is too unsteady to end the run early."""
+        block = len(self.order)
+        self.order.append(variant.name)
+        self.now += seconds * self.late + self.extra
+        if block in self.at:
+            self.at[block]()
+        return Measured({"rate": 100.0 + 37 * block % 50}, {})
+
+    def facts(self) -> dict[str, float | str]:
+        """Nothing, or nothing more."""
+        if self.silent:
+            raise ProbeError("the server is gone")
+        return {"read": 1.0}
+
+    def notes(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+
+def ran(timed: Timed, stop: Stop | None = None, **wanted: float) -> ProbeResult:
+    """The experiment as users run it, on its own clock."""
+    wish = Wanted("/", force=FORCED, **wanted)
+    return run(timed, Ground(Host(), "here"), wish, stop or Stop(), clock=lambda: timed.now)
+
+
+@pytest.mark.parametrize("variants", [1, 2, 8])
+@pytest.mark.parametrize("seconds", [20.0, 60.0, 10_800.0])
+@pytest.mark.parametrize(("extra", "told"), [(0.0, 0.0), (0.4, 0.4), (0.4, 0.0), (0.0, 0.4), (1.0, 0.5)])
+def test_the_budget_is_kept(variants: int, seconds: float, extra: float, told: float) -> None:
+    """Whatever blocks take besides measuring, foreseen or not, a run ends within a tenth of the time it was given."""
+    timed = Timed(variants=variants, extra=extra, told_extra=told, clearing=25.0)
+    result = ran(timed, seconds=seconds)
+    assert result.seconds == pytest.approx(seconds, rel=0.1)
+    assert result.rounds >= 1
+    assert timed.closed
+
+
+@pytest.mark.parametrize("late", [0.7, 1.2, 1.5])
+def test_blocks_that_miss_their_time_are_allowed_for(late: float) -> None:
+    """Drivers that take longer than they were told, or less, keep the whole run to its time all the same."""
+    assert ran(Timed(late=late), seconds=60.0).seconds == pytest.approx(60.0, rel=0.1)
+
+
+def test_rounds_alone_take_their_share_of_the_plan() -> None:
+    """Twice as many rounds as planned take twice the plan's time."""
+    result = ran(Timed(), rounds=10)
+    assert result.rounds == 10
+    assert result.seconds == pytest.approx(120.0, rel=0.1)
+    assert result.ended == "finished"
+
+
+def test_too_short_a_time_says_what_it_takes() -> None:
+    """A time in which no round fits is refused with one that does."""
+    with pytest.raises(ProbeError, match=r"too short for 8 variants: give at least --time \d+s"):
+        ran(Timed(variants=8, told_extra=1.0), seconds=3.0)
+
+
+def test_every_variant_has_its_turn_in_every_round() -> None:
+    """Orders differ from round to round and are equal for equal seeds."""
+    timed, again, other = Timed(), Timed(), Timed()
+    ran(timed, rounds=6)
+    ran(again, rounds=6)
+    ran(other, rounds=6, seed=1)
+    rounds = [tuple(timed.order[i : i + 4]) for i in range(0, 24, 4)]
+    assert all(sorted(one) == ["a", "b", "c", "d"] for one in rounds)
+    assert len(set(rounds)) > 1
+    assert timed.order == again.order != other.order
+
+
+@pytest.mark.parametrize("block", [4, 9, 11])
+def test_a_stop_keeps_whole_rounds(block: int) -> None:
+    """A round that was cut short is left out, of every variant alike."""
+    timed, stop = Timed(), Stop()
+    timed.at[block] = partial(stop.say, "cancelled")
+    result = ran(timed, stop)
+    assert result.ended == "cancelled"
+    assert {len(arm.blocks) for arm in result.arms} == {block // 4} == {result.rounds}
+    assert len(timed.order) == block + 1
+    assert timed.closed
+
+
+def test_a_stop_with_a_sentence_tells_it() -> None:
+    """The reason is a word; the sentence behind it becomes a note."""
+    timed, stop = Timed(), Stop()
+    timed.at[5] = partial(stop.say, "neighbour: mysqld answers slower")
+    result = ran(timed, stop)
+    assert result.ended == "neighbour"
+    assert any("mysqld answers slower" in note for note in result.notes)
+
+
+def _break() -> None:
+    raise ProbeError("the disk is full")
+
+
+def test_what_breaks_off_keeps_whole_rounds() -> None:
+    """An error in the third round leaves two, and says what happened."""
+    timed = Timed(at={9: _break})
+    result = ran(timed)
+    assert result.rounds == 2
+    assert result.ended == "broken"
+    assert any("round 3" in note and "the disk is full" in note for note in result.notes)
+    assert timed.closed
+
+
+@pytest.mark.parametrize("block", [0, 3])
+def test_an_error_in_the_first_round_is_raised(block: int) -> None:
+    """There is nothing to keep; what was made is removed."""
+    timed = Timed(at={block: _break})
+    with pytest.raises(ProbeError, match="the disk is full"):
+        ran(timed)
+    assert timed.closed
+
+
+def test_a_stop_in_the_first_round_is_raised() -> None:
+    """The same for a stop."""
+    timed, stop = Timed(), Stop()
+    timed.at[2] = partial(stop.say, "cancelled")
+    with pytest.raises(ProbeError, match="nothing to keep"):
+        ran(timed, stop)
+    assert timed.closed
+
+
+def test_a_bench_that_can_say_no_more_loses_no_sample() -> None:
+    """A server that died leaves its samples, and a note."""
+    result = ran(Timed(silent=True))
+    assert result.rounds == 5
+    assert result.facts == {}
+    assert any("the server is gone" in note for note in result.notes)
+
+
+def test_each_whole_round_is_handed_out() -> None:
+    """What is handed out after a round is a result by itself, with that many rounds."""
+    timed = Timed()
+    seen: list[int] = []
+    ground, wish = Ground(Host(), "here"), Wanted("/", force=FORCED)
+    run(timed, ground, wish, Stop(), keep=lambda r: seen.append(r.rounds), clock=lambda: timed.now)
+    assert seen == [1, 2, 3, 4, 5]
+
+
+def test_progress_only_grows() -> None:
+    """What is done grows from nothing to all, what is left falls to nothing, and rounds are counted from one."""
+    timed = Timed()
+    seen: list[Progress] = []
+    run(timed, Ground(Host(), "here"), Wanted("/", force=FORCED), Stop(), seen.append, clock=lambda: timed.now)
+    done, left = [p.done for p in seen], [p.left for p in seen]
+    assert done == sorted(done)
+    assert (done[0], done[-1]) == (0.0, 1.0)
+    assert left == sorted(left, reverse=True)
+    assert left[-1] < 6
+    assert {p.round for p in seen} == {1, 2, 3, 4, 5}

@@ -1,0 +1,231 @@
+"""What a probe's report says and draws: local numbers and published ones on one scale, and nothing that misleads."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from lxml import etree
+
+from advisor.exits import MycnfError
+from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
+from advisor.report import probechart
+from advisor.report.probefigures import change, number, rows, span
+from advisor.report.probenames import axis_name, curve_of, label, numeric, short
+from advisor.report.probepage import Page
+from advisor.report.probepublished import Curve, Point, curves
+from advisor.report.proberesult import render
+from advisor.report.probetable import aligned, parted, sheet
+from rules.evidence_store import load
+
+SIZES = {"16K": 16384.0, "128K": 131072.0, "2M": 2097152.0}
+RATE, TIME = Metric("scanned", "MB/s"), Metric("time", "s", "less")
+
+
+def arm(name: str, values: tuple[float, ...], point: float | None = None, metric: str = "scanned") -> Arm:
+    """A variant with a block a value."""
+    blocks = tuple(Block(n, float(n), 1.0, {metric: value}) for n, value in enumerate(values, 1))
+    return Arm(name, {}, blocks, point)
+
+
+def result(*arms: Arm, metric: Metric = RATE, baseline: str = "128K", **more: object) -> ProbeResult:
+    """A result of these variants."""
+    made = ProbeResult(
+        PROBE_SCHEMA, "0", "read-buffer", "2026-11-21T04:00:00Z", 9.0, "finished", Place("here"), (metric,), arms,
+        baseline, axis="read_buffer_size", evidence=("RBS-01",),
+    )  # fmt: skip
+    return replace(made, **more)
+
+
+def scan(metric: Metric = RATE, **more: object) -> ProbeResult:
+    """Three read buffers, the largest of them slower by a fifth."""
+    levels = {"16K": 99.0, "128K": 100.0, "2M": 80.0}
+    if metric is TIME:
+        levels = {name: 1000 / level for name, level in levels.items()}
+    near = (0.98, 1.0, 1.02, 1.01, 0.99, 0.985, 1.015)
+    turns = enumerate(levels.items())  # noise of its own for each variant, around the level as its median
+    arms = (
+        arm(n, tuple(v * near[(i * 2 + k * k) % 7] for k in range(7)), SIZES[n], metric.name) for i, (n, v) in turns
+    )
+    return result(*arms, metric=metric, **more)
+
+
+def test_published_times_are_turned_beside_a_rate() -> None:
+    """RBS-01 took 65.2 s at 2M and 43.0 s at 128K: two thirds of the speed, all of its points drawn."""
+    here, published = curves(scan())
+    assert here.here
+    assert [p.value for p in here.points] == pytest.approx([0.99, 1.0, 0.8], abs=0.01)
+    by_label = {p.label: p.value for p in published.points}
+    assert by_label["2M"] == pytest.approx(43.0 / 65.2)
+    assert len(published.points) == 10
+    assert "turned round" in render(scan(), "text", Page())
+
+
+def test_published_times_stay_beside_times() -> None:
+    """Where the local metric is a time too, both curves rise together and nothing is turned."""
+    _, published = curves(scan(TIME))
+    assert {p.label: p.value for p in published.points}["2M"] == pytest.approx(65.2 / 43.0)
+    assert "turned round" not in render(scan(TIME), "text", Page())
+
+
+def test_a_table_without_the_baseline_is_not_drawn() -> None:
+    """Shares of a baseline that nobody published don't exist; the evidence is still named."""
+    other = result(arm("12K", (1.0, 1.0), 12288.0), arm("16K", (2.0, 2.1), 16384.0), baseline="12K")
+    assert [c.here for c in curves(other)] == [True]
+    assert "RBS-01" in render(other, "text", Page())
+
+
+def test_words_match_published_labels() -> None:
+    """Variants without numbers stand beside published rows of the same name, in any case."""
+    table = load("DUR-01")
+    assert table is not None
+    assert table.table is not None
+    names = table.table.labels[:2]
+    arms = (arm(name.upper(), (1.0, 2.0, 1.5)) for name in names)
+    found = curves(result(*arms, baseline=names[0].upper(), evidence=(table.id,)))
+    assert any(not c.here for c in found)
+    assert all({p.place for p in c.points} <= {0.0, 1.0} for c in found)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("metric", [RATE, TIME])
+def test_the_chart_fits(width: int, plain: bool, metric: Metric) -> None:
+    """No line is wider than the page, both curves have their mark, intervals are drawn, ASCII is ASCII."""
+    drawn = probechart.draw(curves(scan(metric)), Page(width, plain=plain))
+    lines = drawn.splitlines()
+    assert max(map(len, lines)) <= width
+    assert lines[-1].split()[0] == ("o" if plain else "●")
+    assert drawn.count("o" if plain else "●") >= 4 - (width == 40)
+    assert "\x1b" not in drawn
+    assert not plain or drawn.isascii()
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_intervals_are_bars(plain: bool) -> None:
+    """The same curve with wide intervals has more bars in it, and reaches as far as they do."""
+    bar, page = "|" if plain else "│", Page(plain=plain)
+    points = [(f"{n}K", float(n), 1.0 + n / 100) for n in (1, 2, 4, 8)]
+    sure = probechart.draw([Curve("here", tuple(Point(*p, p[2], p[2]) for p in points), here=True)], page)
+    wide = probechart.draw([Curve("here", tuple(Point(*p, 0.5, 1.5) for p in points), here=True)], page)
+    assert wide.count(bar) > sure.count(bar) + 4
+    assert "1.4" in wide
+    assert "1.4" not in sure
+
+
+def test_colour_is_for_terminals_that_want_it() -> None:
+    """With colour the local curve is painted."""
+    assert "\x1b[" in probechart.draw(curves(scan()), Page(80, colour=True))
+
+
+def test_an_interval_without_end_is_not_drawn() -> None:
+    """Of one round nothing is sure: the points are drawn, no bar, and no number is infinite in any format."""
+    one = result(arm("16K", (99.0,), 16384.0), arm("128K", (100.0,), 131072.0))
+    for form in ("text", "markdown", "svg", "json"):
+        made = render(one, form, Page())
+        assert "inf" not in made.lower().replace("info", "")
+        assert "nan" not in made.lower()
+
+
+def test_the_drawing_is_whole_and_harmless() -> None:
+    """The SVG is well-formed, holds every point and interval, no script, and text of servers as text."""
+    evil = scan(server='mysql-8.0"<script>alert(1)</script>&\x1b')
+    top = etree.fromstring(render(evil, "svg", Page()).encode())
+    names = [etree.QName(e).localname for e in top.iter()]
+    assert set(names) <= {"svg", "title", "desc", "rect", "text", "line", "polyline", "path", "circle"}
+    assert names.count("circle") == 3 + 10 + 2
+    assert names.count("path") == 2
+    assert names.count("polyline") == 2
+    width, height = float(top.get("width")), float(top.get("height"))
+    places = [(float(e.get("cx")), float(e.get("cy"))) for e in top.iter("{*}circle")]
+    assert all(0 < x < width and 0 < y < height for x, y in places)
+
+
+def test_a_single_variant_has_no_drawing() -> None:
+    """One point is no curve: the format says what to take instead, and the text does without."""
+    one = result(arm("128K", (1.0, 2.0, 3.0), 131072.0))
+    with pytest.raises(MycnfError, match="--format markdown"):
+        render(one, "svg", Page())
+    assert "2.00" in render(one, "text", Page())
+
+
+def test_options_in_names_become_the_axis() -> None:
+    """Where every variant is a value of one option, its name is said once."""
+    pair = result(arm("flush=1", (1.0, 2.0)), arm("flush=0", (2.0, 3.0)), baseline="flush=1", axis="")
+    assert axis_name(pair) == "flush"
+    assert [short(pair, a.name) for a in pair.arms] == ["1", "0"]
+    assert sheet(pair).heads[:3] == ("flush", "MB/s", "to 1")
+    mixed = result(arm("a=1", (1.0,)), arm("b=1", (1.0,)), baseline="a=1", axis="")
+    assert axis_name(mixed) == "variant"
+    assert short(mixed, "a=1") == "a=1"
+
+
+def test_variants_at_one_point_are_curves_of_their_own() -> None:
+    """What a name says besides its point tells the curve; all stand over one axis."""
+    grid = [("flush 1", 1.0), ("flush 0", 1.0), ("flush 1", 8.0), ("flush 0", 8.0)]
+    arms = [arm(f"{kind}, {point:g} at once", (1.0, 2.0, 1.5), point) for kind, point in grid]
+    many = result(*arms, baseline="flush 1, 1 at once", evidence=())
+    assert set(curve_of(many).values()) == {"flush 1", "flush 0"}
+    assert [c.name for c in curves(many)] == ["here, flush 1", "here, flush 0"]
+    assert [p.label for p in curves(many)[0].points] == ["1 at once", "8 at once"]
+    assert numeric(many)
+
+
+def test_names_that_tell_no_curve_are_points_in_a_row() -> None:
+    """Variants at one point that names don't part stand side by side, unjoined."""
+    arms = (arm("x", (1.0, 2.0), 1.0), arm("y", (1.0, 2.0), 1.0), arm("z", (1.0, 2.0), 2.0))
+    odd = result(*arms, baseline="x", evidence=())
+    assert [p.place for c in curves(odd) for p in c.points] in ([0.0, 1.0, 2.0], [1.0, 2.0, 1.0])
+    assert label(odd, "x") == "x"
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_tables_are_parted_to_fit(width: int) -> None:
+    """Columns that have no room go below, each piece with the names first, none of them lost."""
+    whole = sheet(scan())
+    pieces = parted(whole, width)
+    assert all(max(map(len, aligned(piece))) <= width for piece in pieces)
+    assert [h for piece in pieces for h in piece.heads[1:]] == list(whole.heads[1:])
+    assert all(piece.heads[0] == whole.heads[0] for piece in pieces)
+
+
+def test_a_column_wider_than_the_page_stands_by_itself() -> None:
+    """It is told all the same."""
+    long = scan(metric=Metric("scanned", "a very long unit of measurement that fits no narrow page"))
+    assert len(parted(sheet(long), 40)) > 1
+
+
+@pytest.mark.parametrize(("value", "said"), [
+    (None, "-"), (0.0, "0"), (0.01234, "0.0123"), (1.0, "1.00"), (43.04, "43.0"), (123.45, "123.5"),
+    (12345.6, "12,346"), (-2.5, "-2.50"),
+])  # fmt: skip
+def test_numbers(value: float | None, said: str) -> None:
+    """Three digits that count, thousands apart."""
+    assert number(value) == said
+
+
+def test_changes() -> None:
+    """Percent up to twice, times beyond, a dash for what nobody knows."""
+    assert [change(r) for r in (None, math.inf, math.nan, 1.0, 0.8, 5.0)] == ["-", "-", "-", "0 %", "-20 %", "5 times"]
+
+
+def test_a_claim_is_starred_and_the_rest_is_not() -> None:
+    """A fifth less stands out of noise of two percent; one percent less does not."""
+    by_name = {row.name: row for row in rows(scan())}
+    assert by_name["2M"].claim == "less"
+    assert by_name["16K"].claim == "none"
+    assert span(by_name["128K"]) == ""
+    text = render(scan(), "text", Page())
+    assert next(line for line in text.splitlines() if line.startswith("  2M")).count("*") == 1
+    assert next(line for line in text.splitlines() if line.startswith("  16K")).count("*") == 0
+
+
+def test_many_published_curves_leave_room_for_the_local_one() -> None:
+    """More curves than there are marks: the local one is always drawn."""
+    point = (Point("a", 1.0, 1.0, 1.0, 1.0), Point("b", 2.0, 2.0, 1.5, 2.5))
+    many = [Curve(f"p{n}", point, here=False) for n in range(9)] + [Curve("here", point, here=True)]
+    drawn = probechart.draw(many, Page())
+    assert "● here" in drawn
+    assert "p3" in drawn
+    assert "p4" not in drawn
