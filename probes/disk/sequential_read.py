@@ -115,8 +115,8 @@ class _Bench:
             "drop": way == "ahead",
             "block": block,
         }
-        parts = _parts(os.path.getsize(self._paths[way]), readers, block)
-        whole = together(self._crew.run([task | part for part in parts], seconds, stop))
+        shares = parts(os.path.getsize(self._paths[way]), readers, block)
+        whole = together(self._crew.run([task | share for share in shares], seconds, stop))
         return self._tally.add(variant, whole, {THROUGHPUT.name: whole.bytes / whole.seconds / 1e6})
 
     def facts(self) -> dict[str, float | str]:
@@ -197,7 +197,7 @@ def _cached_size(size: int) -> int:
     return min(LONGEST_CACHED, size // CACHED_SHARE) >> 20 << 20
 
 
-def _parts(size: int, readers: int, block: int) -> list[dict[str, int]]:
+def parts(size: int, readers: int, block: int) -> list[dict[str, int]]:
     """Where each reader begins, and how much it goes over again and again: parts of whole blocks, apart if they fit."""
     length = max(block, size // readers // block * block)
     last = max(0, size - length) // block * block

@@ -19,6 +19,7 @@ sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
 import agreement
 import audit
+import disk
 import generated
 import simulations
 import speed
@@ -29,6 +30,7 @@ SOURCES = {
     "audit": audit.figures,
     "agreement": agreement.figures,
     "simulations": simulations.figures,
+    "disk": disk.figures,
     "generated": generated.figures,
 }
 

@@ -1,0 +1,159 @@
+"""The driver of the storage probes beside fio: the same file, the same request, in turns."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from figure import Figure
+
+from probes.disk.aio import available
+from probes.disk.crew import Crew
+from probes.disk.material import Material, accepts_direct
+from probes.disk.sequential_read import parts
+from probes.disk.tally import together
+from probes.stopping import Stop
+
+PAIRS = 5
+SECONDS = float(os.environ.get("SECONDS_EACH", "2"))
+WITHIN = 15  # percent
+SIZE = 1 << 30
+KIB, MIB = 1 << 10, 1 << 20
+
+
+class Case(NamedTuple):
+    """One request as our driver and as fio are told to make it; `ours` and `fios` read the figure from the answers."""
+
+    name: str
+    unit: str
+    tasks: list[dict[str, Any]]
+    fio: list[str]
+    ours: Callable[[list[dict[str, Any]]], float]
+    fios: Callable[[dict[str, Any]], float]
+
+
+class Pairs(NamedTuple):
+    """What both measured, turn by turn."""
+
+    case: Case
+    ours: list[float]
+    fio: list[float]
+
+    @property
+    def ratio(self) -> float:
+        """The median of the pairs' ratios, ours over fio's."""
+        return statistics.median(own / beside for own, beside in zip(self.ours, self.fio, strict=True))
+
+    @property
+    def off(self) -> float:
+        """How far that is from 1, in percent."""
+        return abs(self.ratio - 1) * 100
+
+
+def figures(_top: str) -> Iterator[Figure]:
+    """Ours, fio's, and how far the median of the pairs' ratios is from 1."""
+    directory = os.environ.get("DIR", tempfile.gettempdir())
+    if reason := lacking(directory):
+        yield Figure("storage driver beside fio", None, why_not=reason)
+        return
+    for pairs in beside_fio(directory):
+        name, unit = pairs.case.name, pairs.case.unit
+        yield Figure(f"{name}: ours, median of {PAIRS}", statistics.median(pairs.ours), unit)
+        yield Figure(f"{name}: fio's", statistics.median(pairs.fio), unit)
+        yield Figure(f"{name}: the pairs' median is off by", pairs.off, "%", "<=", WITHIN)
+
+
+def lacking(directory: str) -> str:
+    """Why the two can't be laid side by side here, empty where they can."""
+    if shutil.which("fio") is None:
+        return "no fio (apt-get install fio)"
+    if not accepts_direct(directory):
+        return f"no O_DIRECT in {directory} (DIR=… names another)"
+    return "" if available() else "the kernel grants no asynchronous I/O"
+
+
+def beside_fio(directory: str) -> Iterator[Pairs]:
+    """Every case, pair by pair, on one file."""
+    stop = Stop()
+    with Material(directory, lambda _: None, stop) as material, Crew(4) as crew:
+        path = material.file("pages", SIZE)
+        size = os.path.getsize(path)
+        for case in _cases(path, size):
+            ours, fio = [], []
+            for _ in range(PAIRS):
+                ours.append(case.ours(crew.run(case.tasks, SECONDS, stop)))
+                fio.append(case.fios(_fio(path, size, case.fio)))
+            yield Pairs(case, ours, fio)
+
+
+def _cases(path: str, size: int) -> Iterator[Case]:
+    for depth in (1, 4, 16, 32, 64):
+        yield _random(path, size, depth)
+    for block, readers in ((128 * KIB, 1), (MIB, 1), (MIB, 4)):
+        yield _sequential(path, size, block, readers, direct=True)
+    yield _sequential(path, size, 128 * KIB, 1, direct=False)
+    for call in ("fsync", "fdatasync"):
+        for direct in (False, True):
+            yield _commit(path, size, call, direct=direct)
+
+
+def _random(path: str, size: int, depth: int) -> Case:
+    task = {"task": "read", "path": path, "size": size, "seed": 1, "direct": True, "way": "aio"}
+    return Case(
+        f"random reads of 16K, {depth} at once",
+        "1/s",
+        [task | {"depth": depth, "block": 16 * KIB}],
+        ["--rw=randread", "--bs=16k", "--ioengine=libaio", f"--iodepth={depth}", "--direct=1", "--randrepeat=0"],
+        lambda reports: together(reports).done / together(reports).seconds,
+        lambda job: float(job["read"]["iops"]),
+    )
+
+
+def _sequential(path: str, size: int, block: int, readers: int, *, direct: bool) -> Case:
+    task = {"task": "follow", "path": path, "direct": direct, "drop": False, "block": block}
+    apart = size // readers // block * block
+    return Case(
+        f"sequential reads of {block // KIB}K, {'O_DIRECT' if direct else 'cached'}, {readers} at once",
+        "MB/s",
+        [task | part for part in parts(size, readers, block)],
+        [
+            *(
+                "--rw=read",
+                f"--bs={block}",
+                "--ioengine=psync",
+                f"--direct={direct:d}",
+                "--thread",
+                "--group_reporting",
+            ),
+            *(f"--numjobs={readers}", f"--size={apart}", f"--offset_increment={apart}"),
+        ],
+        lambda reports: together(reports).bytes / together(reports).seconds / 1e6,
+        lambda job: float(job["read"]["bw_bytes"]) / 1e6,
+    )
+
+
+def _commit(path: str, size: int, call: str, *, direct: bool) -> Case:
+    task = {"task": "commit", "path": path, "size": size, "block": 16 * KIB, "call": call, "direct": direct}
+    return Case(
+        f"{call} after 16K, {'O_DIRECT' if direct else 'buffered'}, median",
+        "us",
+        [task],
+        ["--rw=write", "--bs=16k", "--ioengine=psync", f"--direct={direct:d}", f"--{call}=1"],
+        lambda reports: float(reports[0]["sync"]),
+        lambda job: float(job["sync"]["lat_ns"]["percentile"]["50.000000"]) / 1000,
+    )
+
+
+def _fio(path: str, size: int, words: list[str]) -> dict[str, Any]:
+    """One job of fio's on our file; its caches are left as they are."""
+    common = ["--name=beside", f"--filename={path}", f"--size={size}", "--time_based", f"--runtime={SECONDS}"]
+    command = ["fio", *common, *words, "--invalidate=0", "--allow_file_create=0", "--output-format=json"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=os.path.dirname(path))
+    job: dict[str, Any] = json.loads(ran.stdout[ran.stdout.index("{") :])["jobs"][0]
+    return job
