@@ -15,6 +15,8 @@ MODULES: dict[str, str] = {
     "random-read": "probes.disk.random_read",
     "random-write": "probes.disk.random_write",
     "sequential-read": "probes.disk.sequential_read",
+    "memory-latency": "probes.memory.latency",
+    "memory-bandwidth": "probes.memory.bandwidth",
     "commit": "probes.served.commit",
     "ab": "probes.served.ab",
 }

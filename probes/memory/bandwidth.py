@@ -1,0 +1,127 @@
+"""Memory bandwidth by buffer size: what a buffer costs that is filled, read, given back, and asked for again."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+from typing import TYPE_CHECKING
+
+from advisor.facts.probes import Metric
+from advisor.sizes import exact
+from probes.choices import Chosen
+from probes.experiment import Choice, Cost, Measured, Plan, Variant
+from probes.memory import asking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probes.experiment import Ground, Wanted
+    from probes.memory.asking import Answers
+    from probes.stopping import Stop
+
+THROUGH = Metric("through", "MiB/s", "more")
+READ = Metric("read", "MiB/s", "more")
+ALLOCATE = Metric("allocate", "us/MiB", "less")
+MIB = 1 << 20
+FAR = 128 << 20  # bytes of the memory that buffers are filled from, as kernel.c has it
+DEFAULT = "128K"  # read_buffer_size of every supported server
+BUFFERS = "16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M,64M"
+CLIFF = 4.0  # times the cheapest allocation; page faults make it many more
+LIMITS = (
+    "It measures memory, no server: a query does more with a row than these loops do, so its share is smaller.",
+    "One thread was measured: many at once share the way to memory and fall off earlier.",
+    "malloc is this system's own in a fresh process; a server that preloads another, or has freed blocks, differs.",
+)
+
+
+class MemoryBandwidth:
+    """The experiment `memory-bandwidth`."""
+
+    name = "memory-bandwidth"
+    title = "Memory bandwidth by buffer size"
+    question = "From which size on does a read or sort buffer cost more than it saves, when no disk takes part?"
+    kind = "host"
+    evidence = ("RBS-02", "MALLOC-01", "MALLOC-02")
+    choices = (Choice("buffers", "sizes", BUFFERS, "sizes of the buffer"), asking.BY)
+
+    def plan(self, _ground: Ground, wanted: Wanted) -> Plan:
+        """Each buffer size, beside the default of read_buffer_size where that is among them."""
+        chosen = Chosen(self.choices, wanted)
+        driver = asking.driver_of(chosen)
+        sizes = sorted(chosen.sizes("buffers", 4 << 10))
+        names = [exact(size) for size in sizes]
+        compiled = driver == asking.COMPILED
+        return Plan(
+            variants=tuple(Variant(exact(size), {"bytes": str(size)}, float(size)) for size in sizes),
+            baseline=DEFAULT if DEFAULT in names else names[0],
+            metrics=(THROUGH, READ, ALLOCATE) if compiled else (THROUGH, READ),
+            cost=Cost(0, FAR + 2 * sizes[-1] + (16 << 20), 2.0, asking.creates(driver)),
+            seconds=18.0,
+            rounds=5,
+            overhead=0.005,
+            shortest=0.05,
+            axis="buffer",
+            driver=driver,
+            limits=LIMITS if compiled else (*LIMITS[:2], "Without a C compiler what malloc costs can't be told."),
+        )
+
+    @contextlib.contextmanager
+    def prepare(self, ground: Ground, _wanted: Wanted, plan: Plan, _stop: Stop) -> Iterator[_Bench]:
+        """Have the far memory touched."""
+        with asking.answering(plan.driver, ground.report) as answers:
+            answers.ask("through", 4 << 10, 0.001)
+            yield _Bench(answers, plan)
+
+
+class _Bench:
+    def __init__(self, answers: Answers, plan: Plan) -> None:
+        self._answers, self._plan = answers, plan
+        self._costs: dict[str, list[float]] = {}
+
+    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+        """The three questions, one after the other."""
+        size = int(variant.settings["bytes"])
+        metrics = {}
+        for metric in self._plan.metrics:
+            given = asking.slowly(self._answers, metric.name, size, seconds / len(self._plan.metrics), stop)
+            if given:
+                metrics[metric.name] = _in_unit(metric, max(given))
+        if ALLOCATE.name in metrics:
+            self._costs.setdefault(variant.name, []).append(metrics[ALLOCATE.name])
+        return Measured(metrics, {})
+
+    def facts(self) -> dict[str, float | str]:
+        """`allocation_cliff`: the least size, in bytes, whose allocation costs page faults each time."""
+        cliff = self._cliff()
+        facts: dict[str, float | str] = {"measured_by": self._answers.name}
+        return facts | ({"allocation_cliff": float(cliff[0])} if cliff else {})
+
+    def notes(self) -> tuple[str, ...]:
+        """Where allocation falls off, in words."""
+        cliff = self._cliff()
+        if not cliff:
+            return ()
+        size, cost, least = cliff
+        words = f"malloc takes {exact(size)} from the system anew each time, and its pages are made one by one:"
+        return (f"{words} {cost:.0f} us a MiB instead of {least:.3g}.",)
+
+    def _cliff(self) -> tuple[int, float, float] | None:
+        """The size, its cost and that of smaller ones; every size from there on costs as much."""
+        costs = [
+            (int(variant.settings["bytes"]), statistics.median(self._costs[variant.name]))
+            for variant in self._plan.variants
+            if variant.name in self._costs
+        ]
+        for place in range(1, len(costs)):
+            before, after = [cost for _, cost in costs[:place]], [cost for _, cost in costs[place:]]
+            if min(after) > CLIFF * max(before):
+                return (*costs[place], statistics.median(before))
+        return None
+
+
+def _in_unit(metric: Metric, rate: float) -> float:
+    """Bytes a second in the metric's unit."""
+    return 1e6 * MIB / rate if metric is ALLOCATE else rate / MIB
+
+
+EXPERIMENT = MemoryBandwidth()

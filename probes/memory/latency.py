@@ -1,0 +1,143 @@
+"""Memory latency by working set: how long a load takes that waits for the one before it."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from advisor.facts.probes import Metric
+from advisor.sizes import about, exact
+from probes.choices import Chosen
+from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
+from probes.memory import asking, plain
+from probes.memory.seen import Seen, see
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts.host import Host
+    from probes.experiment import Ground, Wanted
+    from probes.memory.asking import Answers
+    from probes.stopping import Stop
+
+LATENCY = Metric("latency", "ns", "neither")
+SMALLEST = 4 << 10
+HALVES = 64 << 20  # up to here there is a size between two powers of two
+SHARE = 8  # part of the available memory that all chains together may take
+MAKING = 3e-9  # seconds a byte
+LIMITS = (
+    "One thread on one processor was measured: others at work share the last cache and the way to memory.",
+    "It tells what this machine is like, not that any buffer should be as large as a cache.",
+)
+
+
+class MemoryLatency:
+    """The experiment `memory-latency`."""
+
+    name = "memory-latency"
+    title = "Memory latency by working set"
+    question = "How large are the caches that one thread gets here, and how long does a load from memory take?"
+    kind = "host"
+    evidence = ("METH-02", "RBS-02", "NUMA-01")
+    choices = (
+        Choice("largest", "size", "512M", "the largest working set; less is taken where memory is short"),
+        asking.BY,
+    )
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """A chain of cache lines in random order for each working set, 4K to 512M."""
+        chosen = Chosen(self.choices, wanted)
+        driver = asking.driver_of(chosen)
+        sizes = _sizes(_largest(ground.host, chosen.size("largest", 2 * SMALLEST), driver))
+        return Plan(
+            variants=tuple(Variant(exact(size), {"bytes": str(size)}, float(size)) for size in sizes),
+            baseline=exact(sizes[0]),
+            metrics=(LATENCY,),
+            cost=Cost(0, sum(sizes) + (32 << 20), 1 + sum(sizes) * MAKING, asking.creates(driver)),
+            seconds=18.0,
+            rounds=4,
+            overhead=0.005,
+            shortest=0.02,
+            axis="working set",
+            driver=driver,
+            parameters={"largest": exact(sizes[-1])},
+            limits=LIMITS,
+        )
+
+    @contextlib.contextmanager
+    def prepare(self, ground: Ground, _wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[_Bench]:
+        """Make every chain, and go through it once."""
+        with asking.answering(plan.driver, ground.report) as answers:
+            ground.report(f"making chains through {about(plan.cost.memory)} of memory")
+            for variant in plan.variants:
+                if not stop.is_set():
+                    answers.ask("chase", int(variant.settings["bytes"]), 0.001)
+            yield _Bench(answers, ground.host)
+
+
+class _Bench:
+    def __init__(self, answers: Answers, host: Host) -> None:
+        self._answers, self._host = answers, host
+        self._given: dict[int, list[float]] = {}
+
+    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+        """Follow one chain for so long."""
+        size = int(variant.settings["bytes"])
+        given = asking.slowly(self._answers, "chase", size, seconds, stop)
+        if not given:
+            return Measured({}, {})
+        self._given.setdefault(size, []).append(min(given))
+        return Measured({LATENCY.name: min(given)}, {})
+
+    def facts(self) -> dict[str, float | str]:
+        """`boundary` is the largest that was resolved, in bytes; `sysfs_…` is what the kernel says of each cache."""
+        facts: dict[str, float | str] = {"measured_by": self._answers.name}
+        if not self._given:
+            return facts
+        seen = self._seen()
+        if seen.resolved:
+            facts["boundary"] = float(round(seen.resolved[-1].size))
+            facts["boundaries"] = ", ".join(about(boundary.size) for boundary in seen.resolved)
+        if seen.share is not None:
+            facts["share_of_last_cache"] = float(round(seen.share.size))
+        facts["nearest_ns"], facts["farthest_ns"] = (round(value, 2) for value in self._ends())
+        caches = self._host.cpu.caches if self._host.cpu else ()
+        return facts | {f"sysfs_{cache.name}": float(cache.size) for cache in caches if cache.name != "L1i"}
+
+    def notes(self) -> tuple[str, ...]:
+        """What was seen, and what could not be resolved."""
+        return (*self._seen().words, *self._kernels_words()) if self._given else ()
+
+    def _seen(self) -> Seen:
+        virtual = bool(self._host.cpu and self._host.cpu.hypervisor)
+        return see(self._given, compiled=self._answers.name == asking.COMPILED, virtual=virtual)
+
+    def _ends(self) -> tuple[float, float]:
+        return min(self._given[min(self._given)]), min(self._given[max(self._given)])
+
+    def _kernels_words(self) -> tuple[str, ...]:
+        caches = self._host.cpu.caches if self._host.cpu else ()
+        named = ", ".join(f"{cache.name} {exact(cache.size)}" for cache in caches if cache.name != "L1i")
+        return (f"The kernel names these caches (from /sys, not measured): {named}.",) if named else ()
+
+
+def _largest(host: Host, wanted: int, driver: str) -> int:
+    """The largest working set whose chains, all together, take no more than a share of the available memory."""
+    largest = min(wanted, plain.LARGEST) if driver == asking.PLAIN else wanted
+    available = host.memory.available if host.memory else None
+    while available and sum(_sizes(largest)) > available // SHARE and largest > 2 * SMALLEST:
+        largest //= 2
+    if largest < 2 * SMALLEST:
+        raise ProbeError("there is too little memory for any working set: stop something else first")
+    return largest
+
+
+def _sizes(largest: int) -> list[int]:
+    sizes, size = [], SMALLEST
+    while size <= largest:
+        sizes += [size] if size >= HALVES else [size, size * 3 // 2]
+        size *= 2
+    return [size for size in sizes if size <= largest]
+
+
+EXPERIMENT = MemoryLatency()

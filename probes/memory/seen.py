@@ -1,0 +1,68 @@
+"""Which boundaries a run of the latency probe may stand for, and which it only glimpsed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from advisor.sizes import about
+from probes.memory.levels import Boundary, boundaries
+
+MEMORY = 45.0  # ns; no cache that is near a processor takes so long, no memory less
+APART = 4.0  # a cache holds at least so many times what the one before it holds
+STEADY = 2.0  # times by which rounds may differ on a boundary that is said to be resolved
+
+
+class Seen(NamedTuple):
+    """Boundaries that were `resolved`, the `share` of a cache that others use too, and both in words."""
+
+    resolved: tuple[Boundary, ...]
+    share: Boundary | None
+    words: tuple[str, ...]
+
+
+def see(given: dict[int, list[float]], *, compiled: bool, virtual: bool) -> Seen:
+    """What latencies in ns by working set in bytes, one a round, allow to say.
+
+    The last step up to memory's latency is a capacity only where nobody else uses that cache: on a virtual machine
+    other guests do, and rounds that differ tell of other work.
+    """
+    found = boundaries([(size, min(values)) for size, values in given.items()])
+    share = found[-1] if found and _is_a_share(given, found, virtual) else None
+    resolved = tuple(found[:-1] if share else found)
+    words = [_resolved(resolved) if resolved else "No boundary of a cache could be resolved."]
+    if share:
+        words.append(_shared(share, virtual))
+    if not compiled:
+        words.append(
+            "Python's own steps take longer than loads from the first caches: without a C compiler these can't be told."
+        )
+    return Seen(resolved, share, tuple(words))
+
+
+def _is_a_share(given: dict[int, list[float]], found: list[Boundary], virtual: bool) -> bool:
+    last = found[-1]
+    if last.above < MEMORY:
+        return False
+    if virtual or (len(found) > 1 and last.size < APART * found[-2].size):
+        return True
+    return not _steady(given)
+
+
+def _steady(given: dict[int, list[float]]) -> bool:
+    rounds = min(len(values) for values in given.values())
+    each = [boundaries([(size, values[place]) for size, values in given.items()]) for place in range(rounds)]
+    sizes = [found[-1].size for found in each if found]
+    return len(sizes) == rounds and max(sizes) <= STEADY * min(sizes)
+
+
+def _resolved(resolved: tuple[Boundary, ...]) -> str:
+    steps = "; ".join(f"at {about(b.size)}, from {b.below:.3g} to {b.above:.3g} ns" for b in resolved)
+    return f"Boundaries of caches by latency alone, each within a factor of two: {steps}."
+
+
+def _shared(share: Boundary, virtual: bool) -> str:
+    others = "other guests of the machine beneath, and other work here," if virtual else "other work here"
+    return (
+        f"Not resolved: the size of the last cache. From about {about(share.size)} on loads wait for memory"
+        f" ({share.above:.3g} ns), but {others} may use that cache too, so this is the share that one thread got."
+    )
