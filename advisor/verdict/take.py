@@ -60,7 +60,8 @@ def take_option(
     taken = _take(option, found, value, catalog.target, before.get(option.name))
     if found.cache:
         taken = taken._replace(value=None)
-    if found.prefix and taken.outcome is Outcome.ADJUSTED and taken.value == "0" and value and not value.strip("0"):
+    implied = found.prefix and found.prefix != "maximum"
+    if implied and taken.outcome is Outcome.ADJUSTED and taken.value == "0" and value and not value.strip("0"):
         taken = Taken(Outcome.ACCEPTED, "0")
     if found.loose and catalog.target.is_mariadb and taken.outcome is Outcome.INVALID and taken.value is None:
         taken = _passed_over(option, found, taken, value or "")
