@@ -17,6 +17,7 @@ MODULES: dict[str, str] = {
     "sequential-read": "probes.disk.sequential_read",
     "memory-latency": "probes.memory.latency",
     "memory-bandwidth": "probes.memory.bandwidth",
+    "read-buffer": "probes.served.read_buffer",
     "commit": "probes.served.commit",
     "ab": "probes.served.ab",
 }

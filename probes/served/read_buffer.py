@@ -135,13 +135,14 @@ class ScanBench:
 
     def facts(self) -> dict[str, float | str]:
         """How long the reads were at each size."""
-        names = sorted(self._read_sizes, key=lambda name: self._running[name])
-        sizes: dict[str, float | str] = {f"read size at {n}": round(statistics.median(self._read_sizes[n])) for n in names}
-        return {**sizes, "file size": float(self._readers.file_size)}
+        facts: dict[str, float | str] = {"file size": float(self._readers.file_size)}
+        for name in sorted(self._read_sizes, key=lambda name: self._running[name]):
+            facts[f"read size at {name}"] = round(statistics.median(self._read_sizes[name]))
+        return facts
 
     def notes(self) -> tuple[str, ...]:
         """What the read sizes say, and whether the table really left the page cache."""
-        said = list(_told_by_reads(self._read_sizes))
+        said = list(_told_by_reads(self._read_sizes, broken=self._readers.scan.fragmented > 0))
         differ = [f"{name} runs as {made}" for name, made in self._running.items() if exact(made) != name]
         if differ:
             said.append(f"The server rounds the size: {', '.join(differ)}.")
@@ -177,12 +178,17 @@ def _each(waves: list[Wave]) -> float:
     return statistics.fmean(wave.seconds for wave in waves)
 
 
-def _told_by_reads(sizes: dict[str, list[float]]) -> Iterator[str]:
+def _told_by_reads(sizes: dict[str, list[float]], *, broken: bool) -> Iterator[str]:
     if not sizes:
         yield "The kernel doesn't tell how the server read (/proc/PID/io), so read sizes are left out."
         return
     each = [statistics.median(seen) for seen in sizes.values()]
-    if len(each) > 1 and max(each) < ALIKE * min(each):
+    if broken:
+        yield (
+            f"Reads were {about(min(each))} to {about(max(each))} bytes long on average: the pieces of broken rows are "
+            "read one at a time, whatever read_buffer_size is."
+        )
+    elif len(each) > 1 and max(each) < ALIKE * min(each):
         yield (
             f"Whatever read_buffer_size was, the scans read {about(each[0])} bytes at a time: they don't read with it, "
             "so a difference between sizes is none of its making."

@@ -35,7 +35,7 @@ class Readers:
 
     def __init__(self, served: Served, scan: Scan, count: int) -> None:
         self._served = served
-        self._scan = scan
+        self.scan = scan
         self._path = os.path.join(served.sandbox.datadir, scan.file)
         self._connections = [served.sandbox.connect(autocommit=True) for _ in range(count)]
         self._ids = [int(_ask(connection, "SELECT CONNECTION_ID()")) for connection in self._connections]
@@ -79,7 +79,7 @@ class Readers:
         pid = self._served.sandbox.pid
         before = reads_of(pid)
         began = time.monotonic()
-        scans = [self._pool.submit(_ask, connection, self._scan.query) for connection in self._connections]
+        scans = [self._pool.submit(_ask, connection, self.scan.query) for connection in self._connections]
         if not self._done(scans, stop):
             return None
         seconds = time.monotonic() - began
