@@ -146,8 +146,9 @@ def _unknown(result: ProbeResult, metric: Metric, comparisons: tuple[Comparison,
         return f"{metric.name} of {result.baseline}, which the others are compared with, is missing or zero."
     if result.rounds < 2:  # noqa: PLR2004 - noise shows from the second on
         return f"One round was finished, which can't tell a difference from noise: {MORE_TIME}."
-    worst = percent(max(comparison.bound for comparison in comparisons))
-    return f"This run can't tell: a difference of {worst} may hide in its noise; {MORE_TIME}."
+    worst = max(comparison.bound for comparison in comparisons)
+    hidden = f"a difference of {percent(worst)}" if worst < TIMES else "a difference of many times"
+    return f"This run can't tell: {hidden} may hide in its noise; {MORE_TIME}."
 
 
 def _claim(comparison: Comparison, metric: Metric, baseline: str) -> str:
