@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from advisor.redact import clean
+from advisor.report.probepublished import most
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,7 @@ def draw(curves: Sequence[Curve], page: Page, *, joined: bool = True) -> str:
         return ""
     import plotext
 
+    curves, more = most(curves, len(HERE), len(OTHERS))
     place = axis(curves)
     plotext.clear_figure()
     plotext.theme("clear")
@@ -41,7 +43,8 @@ def draw(curves: Sequence[Curve], page: Page, *, joined: bool = True) -> str:
     drawn = plotext.build()
     lines = (drawn if page.colour else plotext.uncolorize(drawn)).splitlines()
     legend = "   ".join(f"{mark} {clean(curve.name)}" for curve, mark, _ in _styled(curves, page))
-    return page.fitted("\n".join([*(f"  {line.rstrip()}" for line in lines), *_folded(legend, page.width)]))
+    below = [*_folded(legend, page.width), *([f"  {more}"] if more else [])]
+    return page.fitted("\n".join([*(f"  {line.rstrip()}" for line in lines), *below]))
 
 
 def steps(low: float, high: float) -> list[float]:
@@ -55,7 +58,7 @@ def steps(low: float, high: float) -> list[float]:
 def _ends(curves: Sequence[Curve]) -> tuple[float, float]:
     """The lowest and the highest that is drawn, intervals included."""
     points = [p for curve in curves for p in curve.points]
-    ends = [y for p in points for y in ((p.low, p.high) if _bounded(p) else (p.value,))]
+    ends = [y for p in points for y in p.ends]
     return min(ends), max(ends)
 
 
@@ -71,10 +74,9 @@ class axis:  # noqa: N801 - it is called like a function: a place on the axis fo
 
 
 def _styled(curves: Sequence[Curve], page: Page) -> list[tuple[Curve, str, str]]:
-    """Each curve with its mark and its colour; more curves than there are marks are left to the tables."""
+    """Each curve with its mark and its colour."""
     marks = {True: iter(PLAIN_HERE if page.plain else HERE), False: iter(PLAIN_OTHERS if page.plain else OTHERS)}
-    styled = ((curve, next(marks[curve.here], ""), "green" if curve.here else "default") for curve in curves)
-    return [(curve, mark, colour) for curve, mark, colour in styled if mark]
+    return [(curve, next(marks[curve.here]), "green" if curve.here else "default") for curve in curves]
 
 
 def _curve(curve: Curve, place: axis, mark: str, colour: str, *, joined: bool, page: Page) -> None:
@@ -83,16 +85,11 @@ def _curve(curve: Curve, place: axis, mark: str, colour: str, *, joined: bool, p
     points = sorted(curve.points, key=lambda p: p.place)
     xs, ys = [place(p.place) for p in points], [p.value for p in points]
     for x, p in zip(xs, points, strict=True):
-        if _bounded(p):
+        if p.bounded:
             plotext.plot([x, x], [p.low, p.high], marker="|" if page.plain else "│", color=colour)
     if joined:
         plotext.plot(xs, ys, marker="." if page.plain else "·", color=colour)
     plotext.scatter(xs, ys, marker=mark, color=colour)
-
-
-def _bounded(point: Point) -> bool:
-    """Whether there is an interval worth drawing; one of few rounds may have no end."""
-    return point.low < point.high and math.isfinite(point.high) and point.low > 0 and point.high < point.value * 3
 
 
 def _ticks(curves: Sequence[Curve], place: axis, room: int) -> list[Point]:
@@ -103,10 +100,11 @@ def _ticks(curves: Sequence[Curve], place: axis, room: int) -> list[Point]:
             known.setdefault(point.place, point)
     points = [known[key] for key in sorted(known)]
     low, high = place(points[0].place), place(points[-1].place)
-    chosen, free = [], -1.0
+    chosen: list[Point] = []
+    free = 0.0
     for point in points:
         column = (place(point.place) - low) / ((high - low) or 1.0) * room
-        if column - len(point.label) / 2 > free:
+        if not chosen or column - len(point.label) / 2 > free:
             chosen.append(point)
             free = column + len(point.label) / 2 + 1
     return chosen

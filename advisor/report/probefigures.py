@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 DURATIONS = frozenset({"s", "ms", "us", "µs", "ns", "seconds", "min"})
 
 
+BEYOND = 100.0  # times; an interval as wide as this says nothing
+
+
 class Row(NamedTuple):
     """A variant in one metric: its median, and its ratio to the baseline with the 95 % interval (None: no claim).
 
@@ -77,7 +80,7 @@ def span(row: Row) -> str:
     """The 95 % interval of a row's ratio, `+7 to +15 %`; nothing for the baseline, a dash where rounds are too few."""
     if row.claim == "baseline" or row.low is None or row.high is None:
         return ""
-    if not math.isfinite(row.high) or row.low == 0:
+    if not 0 < row.low <= row.high < row.low * BEYOND:
         return "-"
     low, high = change(row.low), change(row.high)
     return f"{low.removesuffix(' %') if high.endswith(' %') else low} to {high}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.report.mdtext import code, prose
 from advisor.report.probefigures import number
-from advisor.report.probetable import CLAIMED, others, sheet
+from advisor.report.probetable import CLAIMED, sheets
 from advisor.report.probewords import answer, claims, ended, headline, published, unseen, where
 
 if TYPE_CHECKING:
@@ -21,9 +21,11 @@ def report(result: ProbeResult) -> str:
     facts = [f"{name.replace('_', ' ')}: {v if isinstance(v, str) else number(v)}" for name, v in result.facts.items()]
     blocks = [f"## {prose(headline(result))}", f"**{prose(answer(result))}**"]
     blocks += [*map(prose, claims(result)), prose(ended(result))]
-    blocks += ["\n".join(_table(whole)) for whole in (sheet(result), others(result)) if whole is not None]
-    if any(cell.rstrip().endswith(CLAIMED) for row in sheet(result).rows for cell in row):
-        blocks.append(f"\\{CLAIMED} a difference that noise of this run's size doesn't make")
+    for whole in sheets(result):
+        blocks += [prose(whole.title)] if whole.title else []
+        blocks.append("\n".join(_table(whole)))
+    if any(cell.endswith(CLAIMED) for row in sheets(result)[0].rows for cell in row):
+        blocks.append(f"\\{CLAIMED} differs from {code(result.baseline)} by more than noise of this run's size does")
     for title, entries in (
         ("Found besides", facts),
         ("What this run can't show", unseen(result)),

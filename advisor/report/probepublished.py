@@ -9,9 +9,12 @@ from advisor.report.probenames import curve_of, label, numeric, short
 from rules.evidence_store import load
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from advisor.facts.probes import Metric, ProbeResult
     from rules.evidence_store import Evidence, Table
 
+WIDEST = 3.0  # times the value; an interval that reaches further would leave no room for the curve
 ENOUGH = 2  # points in common that make two curves comparable
 
 
@@ -23,6 +26,16 @@ class Point(NamedTuple):
     value: float
     low: float
     high: float
+
+    @property
+    def bounded(self) -> bool:
+        """Whether its interval can be drawn; one of few rounds or much noise has no end on paper."""
+        return 0 < self.low < self.high < self.value * WIDEST
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """What must fit on the paper: the interval's ends, or the value alone."""
+        return (self.low, self.value, self.high) if self.bounded else (self.value,)
 
 
 class Curve(NamedTuple):
@@ -55,6 +68,13 @@ def curves(result: ProbeResult) -> tuple[Curve, ...]:
     for source, table in tables(result):
         found += _published(result, metric, source, table)
     return tuple(found)
+
+
+def most(shown: Sequence[Curve], local: int, published: int) -> tuple[list[Curve], str]:
+    """The first curves of each kind, and a sentence on how many more there are."""
+    drawn = [c for c in shown if c.here][:local] + [c for c in shown if not c.here][:published]
+    left = len(shown) - len(drawn)
+    return drawn, f"{left} more {'curves are' if left > 1 else 'curve is'} in the tables alone" if left else ""
 
 
 def turned(metric: Metric, table: Table) -> bool:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 from advisor.redact import clean
 from advisor.report.probechart import axis, steps
+from advisor.report.probepublished import most
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.report.probepublished import Curve, Point
+    from advisor.report.probepublished import Curve
 
 WIDTH, HEIGHT = 760, 420
 LEFT, RIGHT, TOP, FOOT = 70, 24, 76, 60  # margins; the legend takes more below, a line a curve
 LINE = 20
 LETTER = 7  # pixels that a letter of a label takes
 INK, FAINT, GRID = "#1f2933", "#5b6770", "#dfe4e8"
-# Colours that stay apart for those who see no red or green, and each published curve a dash pattern of its own besides.
-LOCALS = ("#0b6e99", "#1b3a57", "#3fa7d6", "#107e7d", "#59656f")
+# No curve is told by its colour alone: local ones differ in their marks too, published ones in their dashes.
+LOCALS = ("#0b6e99", "#c2185b", "#2e7d32", "#14213d", "#b7791f")
+SHAPES: tuple[tuple[tuple[int, int], ...], ...] = (
+    (),  # a circle
+    ((-4, -4), (4, -4), (4, 4), (-4, 4)),
+    ((0, -5), (5, 4), (-5, 4)),
+    ((0, -6), (5, 0), (0, 6), (-5, 0)),
+    ((-5, -4), (5, -4), (0, 5)),
+)
 OTHERS = (("#b3541e", "6 4"), ("#7a5195", "2 3"), ("#4d7c0f", "9 3 2 3"), ("#6b7280", "1 4"))
 
 
@@ -46,9 +53,9 @@ class _Frame(NamedTuple):
 
 def draw(curves: Sequence[Curve], title: str, answer: str, words: tuple[str, str], *, joined: bool = True) -> str:
     """The drawing; `words` are those beneath the x axis and above the y axis."""
-    shown = [c for c in curves if c.here][: len(LOCALS)] + [c for c in curves if not c.here][: len(OTHERS)]
+    shown, more = most(curves, len(LOCALS), len(OTHERS))
     frame = _frame(shown)
-    height = HEIGHT + LINE * len(shown)
+    height = HEIGHT + LINE * (len(shown) + bool(more))
     size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
     letters = f'font-family="system-ui, sans-serif" font-size="13" fill="{INK}"'
     middle = (LEFT + WIDTH - RIGHT) / 2
@@ -68,6 +75,8 @@ def draw(curves: Sequence[Curve], title: str, answer: str, words: tuple[str, str
         parts += _curve(curve, frame, style, joined=joined)
     for order, curve in enumerate(shown):
         parts += _legend(curve, order, styles[order])
+    if more:
+        parts.append(f'<text x="{LEFT}" y="{HEIGHT + LINE * len(shown)}" fill="{FAINT}">{_text(more)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -75,16 +84,10 @@ def _frame(curves: Sequence[Curve]) -> _Frame:
     place = axis(curves)
     points = [p for c in curves for p in c.points]
     places = [place(p.place) for p in points]
-    ends = [y for p in points for y in _reach(p)]
+    ends = [y for p in points for y in p.ends]
     low, high = min(ends), max(ends)
     low = 0.0 if low < high / 3 else low - (high - low or high) * 0.08
     return _Frame(place, min(places), max(places), low, high + (high - low or high) * 0.05)
-
-
-def _reach(point: Point) -> tuple[float, ...]:
-    """How far a point reaches; an interval without an end isn't drawn."""
-    wide = not math.isfinite(point.high) or point.high > point.value * 3
-    return (point.value,) if wide else (point.low, point.value, point.high)
 
 
 def _grid(frame: _Frame) -> Iterator[str]:
@@ -116,21 +119,30 @@ def _curve(curve: Curve, frame: _Frame, style: tuple[str, str], *, joined: bool)
         yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
     for p in points:
         x, y = frame.x(p.place), frame.y(p.value)
-        if len(_reach(p)) > 1 and p.low < p.high:
+        if p.bounded:
             low, high = frame.y(p.low), frame.y(p.high)
             bar = f"M{x - 4:.1f} {low:.1f}h8M{x - 4:.1f} {high:.1f}h8M{x:.1f} {low:.1f}V{high:.1f}"
             yield f'<path d="{bar}" stroke="{colour}" stroke-width="1.5" fill="none"/>'
-        fill = colour if curve.here else "#ffffff"
-        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{fill}" stroke="{colour}" stroke-width="1.5"/>'
+        yield _mark(x, y, curve, style)
 
 
 def _legend(curve: Curve, order: int, style: tuple[str, str]) -> Iterator[str]:
     colour, dash = style
     y = HEIGHT + LINE * order
-    fill = colour if curve.here else "#ffffff"
     yield f'<line x1="{LEFT}" x2="{LEFT + 32}" y1="{y - 4}" y2="{y - 4}" stroke="{colour}" stroke-width="2"{dash}/>'
-    yield f'<circle cx="{LEFT + 16}" cy="{y - 4}" r="4" fill="{fill}" stroke="{colour}" stroke-width="1.5"/>'
+    yield _mark(LEFT + 16, y - 4, curve, style)
     yield f'<text x="{LEFT + 42}" y="{y}">{_text(curve.name)}</text>'
+
+
+def _mark(x: float, y: float, curve: Curve, style: tuple[str, str]) -> str:
+    """A point: hollow where it was published, and of a shape of its own for each local curve."""
+    colour = style[0]
+    ink = f'fill="{colour if curve.here else "#ffffff"}" stroke="{colour}" stroke-width="1.5"'
+    corners = SHAPES[LOCALS.index(colour)] if curve.here else ()
+    if not corners:
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" {ink}/>'
+    points = " ".join(f"{x + right:.1f},{y + down:.1f}" for right, down in corners)
+    return f'<polygon points="{points}" {ink}/>'
 
 
 def _styles(curves: Sequence[Curve]) -> list[tuple[str, str]]:

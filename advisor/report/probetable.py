@@ -5,22 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.report.probefigures import change, median, number, rows, span
-from advisor.report.probenames import axis_name, short
+from advisor.report.probenames import axis_name, curve_of, label, short
 from advisor.report.probepublished import curves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.facts.probes import ProbeResult
+    from advisor.facts.probes import Metric, ProbeResult
     from advisor.report.probefigures import Row
     from advisor.report.probepublished import Curve
 
 CLAIMED = "*"
+CLAIMS = ("more", "less")
 
 
 class Sheet(NamedTuple):
-    """Column heads and rows of texts; the first column is words, the others are numbers."""
+    """Column heads and rows of texts; the first column is words, the others are numbers. `title` may be empty."""
 
+    title: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
@@ -30,12 +32,24 @@ class Sheet(NamedTuple):
         return max(map(len, aligned(self)), default=0)
 
 
-def sheet(result: ProbeResult) -> Sheet:
+def sheets(result: ProbeResult) -> list[Sheet]:
+    """All numbers: a row a variant, or a row a point and a column a curve where variants make several curves."""
+    if len(set(curve_of(result).values())) > 1:
+        return [*(_by_curve(result, metric) for metric in known(result)), *_published(result)]
+    return [_by_variant(result), *_others(result)]
+
+
+def known(result: ProbeResult) -> list[Metric]:
+    """The metrics that were measured in some block."""
+    return [m for m in result.metrics if any(median(arm, m.name) is not None for arm in result.arms)]
+
+
+def _by_variant(result: ProbeResult) -> Sheet:
     """The main metric of each variant, what it differs from the baseline by, and what published curves differ by."""
     metric = result.metrics[0]
     found = rows(result)
     published = [c for c in curves(result) if not c.here]
-    marked = any(row.claim in ("more", "less") for row in found)
+    marked = any(row.claim in CLAIMS for row in found)
     compared = len(found) > 1
     heads = [axis_name(result), metric.unit or metric.name]
     heads += [f"to {short(result, result.baseline)}", "95 %"] if compared else []
@@ -46,18 +60,52 @@ def sheet(result: ProbeResult) -> Sheet:
         cells += _beside(row, marked) if compared else []
         cells += [_share(curve, row, short(result, row.name)) for curve in published]
         made.append(tuple(cells))
-    return Sheet(tuple(heads), tuple(made))
+    return Sheet("", tuple(heads), tuple(made))
 
 
-def others(result: ProbeResult) -> Sheet | None:
-    """The medians of the further metrics; None where there are none."""
-    known = [m for m in result.metrics[1:] if any(median(arm, m.name) is not None for arm in result.arms)]
-    if not known:
-        return None
-    heads = (axis_name(result), *(f"{m.name}, {m.unit}" if m.unit else m.name for m in known))
-    return Sheet(
-        heads, tuple((short(result, a.name), *(number(median(a, m.name)) for m in known)) for a in result.arms)
-    )
+def _others(result: ProbeResult) -> list[Sheet]:
+    """The medians of the further metrics; none where there are none."""
+    metrics = [metric for metric in known(result) if metric != result.metrics[0]]
+    if not metrics:
+        return []
+    heads = (axis_name(result), *map(_named, metrics))
+    made = ((short(result, arm.name), *(number(median(arm, m.name)) for m in metrics)) for arm in result.arms)
+    return [Sheet("", heads, tuple(made))]
+
+
+def _by_curve(result: ProbeResult, metric: Metric) -> Sheet:
+    """The medians of one metric, those starred that differ from the baseline."""
+    claimed = {row.name for row in rows(result) if row.claim in CLAIMS and metric == result.metrics[0]}
+    found = curve_of(result)
+    columns = list(dict.fromkeys(found.values()))
+    cells: dict[tuple[float, str], tuple[str, str]] = {}
+    for arm in result.arms:
+        star = CLAIMED if arm.name in claimed else " " * bool(claimed)
+        cells[arm.point or 0.0, found[arm.name]] = (label(result, arm.name), number(median(arm, metric.name)) + star)
+    made = []
+    for point in sorted({place for place, _ in cells}):
+        line = [cells.get((point, column), ("", "")) for column in columns]
+        made.append((next(name for name, _ in line if name), *(text for _, text in line)))
+    return Sheet(_named(metric), (axis_name(result), *columns), tuple(made))
+
+
+def _published(result: ProbeResult) -> list[Sheet]:
+    """The published curves as shares of the baseline, at the points that were measured here."""
+    published = [c for c in curves(result) if not c.here]
+    points = {arm.point or 0.0: label(result, arm.name) for arm in result.arms}
+    if not published:
+        return []
+    made = []
+    for point in sorted(points):
+        shares = [next((p.value for p in curve.points if p.place == point), None) for curve in published]
+        made.append((points[point], *map(change, shares)))
+    base = result.arm(result.baseline)
+    title = f"published, to {label(result, base.name)}" if base else "published"
+    return [Sheet(title, (axis_name(result), *(c.name for c in published)), tuple(made))]
+
+
+def _named(metric: Metric) -> str:
+    return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
 
 
 def parted(whole: Sheet, width: int) -> list[Sheet]:
@@ -83,14 +131,17 @@ def aligned(piece: Sheet) -> list[str]:
 
 
 def _columns(whole: Sheet, chosen: Sequence[int]) -> Sheet:
-    return Sheet(tuple(whole.heads[i] for i in chosen), tuple(tuple(row[i] for i in chosen) for row in whole.rows))
+    def part(row: Sequence[str]) -> tuple[str, ...]:
+        return tuple(row[i] for i in chosen)
+
+    return Sheet(whole.title, part(whole.heads), tuple(map(part, whole.rows)))
 
 
 def _beside(row: Row, marked: bool) -> list[str]:
     """The change with its interval; a claimed one is starred, and the others leave room for the star."""
     if row.claim == "baseline":
         return ["baseline" + " " * marked, ""]
-    star = (CLAIMED if row.claim in ("more", "less") else " ") if marked else ""
+    star = (CLAIMED if row.claim in CLAIMS else " ") if marked else ""
     return [change(row.ratio) + star, span(row)]
 
 

@@ -9,7 +9,7 @@ from advisor.report import probechart
 from advisor.report.probefigures import number
 from advisor.report.probenames import numeric
 from advisor.report.probepublished import curves
-from advisor.report.probetable import CLAIMED, aligned, others, parted, sheet
+from advisor.report.probetable import CLAIMED, aligned, parted, sheets
 from advisor.report.probewords import answer, claims, ended, headline, published, relation, unseen, where
 from advisor.report.words import bold, wrap
 
@@ -38,21 +38,18 @@ def report(result: ProbeResult, page: Page) -> str:
 
 
 def _numbers(result: ProbeResult, page: Page) -> str:
-    main = sheet(result)
-    lines = list(_sheet(main, page))
-    if any(cell.endswith(CLAIMED) for row in main.rows for cell in row):
-        lines.append(wrap(f"{CLAIMED} a difference that noise of this run's size doesn't make", "  ", width=page.width))
-    more = others(result)
-    if more is not None:
-        lines += ["", *_sheet(more, page)]
-    return "\n".join(lines)
+    whole = sheets(result)
+    blocks = ["\n\n".join(_sheet(part, page)) for part in whole]
+    if any(cell.endswith(CLAIMED) for row in whole[0].rows for cell in row):
+        words = f"{CLAIMED} differs from {result.baseline} by more than noise of this run's size does"
+        blocks[0] += "\n" + wrap(clean(words), "  ", "    ", page.width)
+    return "\n\n".join(blocks)
 
 
 def _sheet(whole: Sheet, page: Page) -> Iterator[str]:
-    for place, piece in enumerate(parted(whole, page.width)):
-        if place:
-            yield ""
-        yield from (clean(line) for line in aligned(piece))
+    for piece in parted(whole, page.width):
+        lines = [f"  {piece.title}"] if piece.title else []
+        yield "\n".join(clean(line) for line in [*lines, *aligned(piece)])
 
 
 def _chart(result: ProbeResult, page: Page) -> str:

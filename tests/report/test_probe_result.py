@@ -16,7 +16,7 @@ from advisor.report.probenames import axis_name, curve_of, label, numeric, short
 from advisor.report.probepage import Page
 from advisor.report.probepublished import Curve, Point, curves
 from advisor.report.proberesult import render
-from advisor.report.probetable import aligned, parted, sheet
+from advisor.report.probetable import aligned, parted, sheets
 from rules.evidence_store import load
 
 SIZES = {"16K": 16384.0, "128K": 131072.0, "2M": 2097152.0}
@@ -155,7 +155,7 @@ def test_options_in_names_become_the_axis() -> None:
     pair = result(arm("flush=1", (1.0, 2.0)), arm("flush=0", (2.0, 3.0)), baseline="flush=1", axis="")
     assert axis_name(pair) == "flush"
     assert [short(pair, a.name) for a in pair.arms] == ["1", "0"]
-    assert sheet(pair).heads[:3] == ("flush", "MB/s", "to 1")
+    assert sheets(pair)[0].heads[:3] == ("flush", "MB/s", "to 1")
     mixed = result(arm("a=1", (1.0,)), arm("b=1", (1.0,)), baseline="a=1", axis="")
     assert axis_name(mixed) == "variant"
     assert short(mixed, "a=1") == "a=1"
@@ -170,6 +170,10 @@ def test_variants_at_one_point_are_curves_of_their_own() -> None:
     assert [c.name for c in curves(many)] == ["here, flush 1", "here, flush 0"]
     assert [p.label for p in curves(many)[0].points] == ["1 at once", "8 at once"]
     assert numeric(many)
+    whole = sheets(many)[0]
+    assert whole.heads == ("read_buffer_size", "flush 1", "flush 0")
+    assert [row[0] for row in whole.rows] == ["1 at once", "8 at once"]
+    etree.fromstring(render(many, "svg", Page()).encode())
 
 
 def test_names_that_tell_no_curve_are_points_in_a_row() -> None:
@@ -183,7 +187,7 @@ def test_names_that_tell_no_curve_are_points_in_a_row() -> None:
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_tables_are_parted_to_fit(width: int) -> None:
     """Columns that have no room go below, each piece with the names first, none of them lost."""
-    whole = sheet(scan())
+    whole = sheets(scan())[0]
     pieces = parted(whole, width)
     assert all(max(map(len, aligned(piece))) <= width for piece in pieces)
     assert [h for piece in pieces for h in piece.heads[1:]] == list(whole.heads[1:])
@@ -193,7 +197,7 @@ def test_tables_are_parted_to_fit(width: int) -> None:
 def test_a_column_wider_than_the_page_stands_by_itself() -> None:
     """It is told all the same."""
     long = scan(metric=Metric("scanned", "a very long unit of measurement that fits no narrow page"))
-    assert len(parted(sheet(long), 40)) > 1
+    assert len(parted(sheets(long)[0], 40)) > 1
 
 
 @pytest.mark.parametrize(("value", "said"), [
@@ -229,3 +233,4 @@ def test_many_published_curves_leave_room_for_the_local_one() -> None:
     assert "● here" in drawn
     assert "p3" in drawn
     assert "p4" not in drawn
+    assert "5 more curves are in the tables alone" in drawn
