@@ -18,6 +18,7 @@ MODULES: dict[str, str] = {
     "memory-latency": "probes.memory.latency",
     "memory-bandwidth": "probes.memory.bandwidth",
     "read-buffer": "probes.served.read_buffer",
+    "cache-fit": "probes.served.cache_fit",
     "commit": "probes.served.commit",
     "ab": "probes.served.ab",
 }

@@ -1,0 +1,167 @@
+"""How many rows a buffer pool keeps at hand: random keys, a fifth more each step, by page size and compression."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.sizes import about
+from probes.choices import Chosen
+from probes.experiment import Choice, Cost, Plan, Variant
+from probes.served import measuring
+from probes.served.choosing import SERVER, binary_for
+from probes.served.eviction import evictable
+from probes.served.keyed import KeyedBench, Layout
+from probes.served.loaded import P95, QPS
+from probes.served.serving import serve
+from probes.workload.driving import DRIVER, driver_of
+from probes.workload.tables import Shape, fill
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probes.experiment import Ground, Wanted
+    from probes.stopping import Stop
+
+STEP = 1.2
+FIRST = 0.6  # of the pool's pages of 16K: all keys are at hand in every layout
+REDO = 64 << 20
+SECONDS = 120.0
+ROUNDS = 2
+OVERHEAD = 0.6  # the keys are read once, and the driver starts
+ROW = 200  # bytes of a row without a secondary key
+PAGE = 16 << 10
+# Short blocks need a pool that lets go of what the block before left: otherwise pages must be read again after a
+# second to stay, and another layout's keep five eighths of the pool until then.
+PLAIN_LRU = ("--innodb-old-blocks-time=0", "--innodb-old-blocks-pct=95")
+
+
+class Kind(NamedTuple):
+    """A layout before there is a server for it."""
+
+    page: int
+    database: str
+    engine: str
+    settings: dict[str, str]
+
+
+KINDS = {
+    "16K": Kind(PAGE, "sbtest", "InnoDB", {"innodb_page_size": "16384"}),
+    "4K": Kind(4096, "sbtest", "InnoDB", {"innodb_page_size": "4096"}),
+    "compressed": Kind(
+        PAGE,
+        "packed",
+        "InnoDB ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=4",
+        {"innodb_page_size": "16384", "row_format": "COMPRESSED", "key_block_size": "4"},
+    ),
+}
+
+
+class CacheFit:
+    """The experiment `cache-fit`."""
+
+    name = "cache-fit"
+    title = "Random keys and the buffer pool: where the cliff is"
+    question = "How many rows, picked at random, can a buffer pool serve fast, by page size and compression?"
+    kind = "server"
+    evidence = ("PGSZ-01", "PGSZ-02")
+    choices = (
+        SERVER,
+        DRIVER,
+        Choice("acceptable-qps", "number", "2000", "the rate below which keys count as no longer held"),
+        Choice("layouts", "words", "16K,4K,compressed", "16K and 4K pages, and 16K pages compressed to 4K"),
+        Choice("pool", "size", "32M", "innodb_buffer_pool_size; 128M in the published test"),
+        Choice("table", "size", "0", "size of the table; 0 for eight times the pool"),
+        Choice("steps", "number", "12", "how often the keys grow by a fifth"),
+        Choice("threads", "number", "1", "how many connections read at once"),
+        Choice("filler", "word", "constant", "constant compresses perfectly, as in the published test; digits don't"),
+    )
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """One variant for each layout and number of keys."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        layouts = chosen.words("layouts", *KINDS)
+        pool, rows = _pool(chosen), _rows(chosen)
+        counts = [min(rows, round(FIRST * pool / PAGE * STEP**n)) for n in range(chosen.number("steps", 2) + 1)]
+        variants = tuple(
+            Variant(f"{layout}, {count} keys", KINDS[layout].settings, float(count))
+            for layout in layouts
+            for count in dict.fromkeys(counts)
+        )
+        return Plan(
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=(QPS, P95),
+            cost=_cost(layouts, pool, rows),
+            seconds=SECONDS,
+            rounds=ROUNDS,
+            overhead=OVERHEAD,
+            shortest=1.0,
+            axis="keys",
+            driver=driver_of(chosen.word("driver")),
+            server=str(binary.target),
+            parameters={
+                "pool": about(pool),
+                "replacement": "least recently used (innodb_old_blocks_pct=95, innodb_old_blocks_time=0)",
+                "rows": str(rows),
+                "threads": str(chosen.number("threads", 1)),
+                "acceptable qps": str(chosen.number("acceptable-qps", 1)),
+                "filler": chosen.word("filler", "constant", "digits"),
+            },
+            limits=tuple(_limits(ground, pool)),
+        )
+
+    @contextlib.contextmanager
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[KeyedBench]:
+        """A server for each page size, with a table for each layout."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        pool, rows = _pool(chosen), _rows(chosen)
+        arguments = (*measuring.arguments(binary.target, pool=pool, redo=REDO), *PLAIN_LRU)
+        layouts: dict[str, Layout] = {}
+        with contextlib.ExitStack() as stack:
+            servers = {}
+            for name in chosen.words("layouts", *KINDS):
+                kind = KINDS[name]
+                if kind.page not in servers:
+                    initial = [] if kind.page == PAGE else [f"--innodb-page-size={kind.page}"]
+                    served = serve(ground, binary, wanted.directory, arguments, initial=initial)
+                    servers[kind.page] = stack.enter_context(served)
+                ground.report(f"filling a table of {rows} rows, {name}")
+                shape = Shape(rows, 1, kind.engine, plan.parameters["filler"], key_on_k=False, database=kind.database)
+                fill(servers[kind.page].connection(), shape, stop)
+                layouts[name] = Layout(name, servers[kind.page], kind.database, pool // kind.page)
+            for served_one in servers.values():
+                served_one.restart()  # what the filling left to be written is written now
+            yield KeyedBench(
+                layouts,
+                plan.driver,
+                rows,
+                chosen.number("threads", 1),
+                seed=wanted.seed + 1,
+                acceptable=chosen.number("acceptable-qps", 1),
+            )
+
+
+def _pool(chosen: Chosen) -> int:
+    return chosen.size("pool", 8 << 20)
+
+
+def _rows(chosen: Chosen) -> int:
+    return max(1000, (chosen.size("table", 0) or 8 * _pool(chosen)) // ROW)
+
+
+def _cost(layouts: list[str], pool: int, rows: int) -> Cost:
+    servers = len({KINDS[layout].page for layout in layouts})
+    return measuring.cost(pool=pool, data=rows * ROW * len(layouts) // servers, redo=REDO, servers=servers, threads=8)
+
+
+def _limits(ground: Ground, pool: int) -> Iterator[str]:
+    yield "Rows are picked at random, all alike: real access has favourites, and holds more rows in the same pool."
+    yield f"A pool of {about(pool)} has its own overhead: what it holds is a larger share of a larger pool."
+    if not evictable(ground.host):
+        yield "The directory lies in memory, so a page that the pool lacks costs next to nothing: there is no cliff."
+
+
+EXPERIMENT = CacheFit()
