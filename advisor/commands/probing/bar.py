@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Self
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from probes.rounds import Progress
+
+ECHO = 3  # columns
 
 
 def bar() -> Bar:
@@ -68,11 +71,10 @@ class _Drawn(Bar):
         """The bar moves when a block begins and when it ends."""
         self._rich.update(
             self._task,
-            total=1.0,
             completed=progress.done,
             words=f"{clean(progress.variant)[:24]:<12}",
             at=f"round {min(progress.round, progress.rounds)} of {progress.rounds}",
-            left=_clock(progress.left),
+            left=_Left(progress.left),
         )
         self._rich.refresh()
 
@@ -87,23 +89,44 @@ def _raw(text: str) -> None:
 
 
 def _made() -> tuple[RichProgress, TaskID]:
-    from rich.console import Console
+    from rich.console import Console, ConsoleDimensions
     from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as RichProgress
 
+    class Narrower(Console):
+        """A terminal with room at the end of each line for the ^C that it echoes itself."""
+
+        @property
+        def size(self) -> ConsoleDimensions:
+            """Columns and lines."""
+            whole = super().size
+            return ConsoleDimensions(max(1, whole.width - ECHO), whole.height)
+
+        @size.setter
+        def size(self, new: tuple[int, int]) -> None:
+            """As the console has it."""
+
     columns = (
         TextColumn("{task.fields[words]}", markup=False),
-        BarColumn(None),
+        BarColumn(None, style="bright_black", complete_style="green", finished_style="green"),
         TextColumn("{task.fields[at]}", markup=False),
         TextColumn("{task.fields[left]}", markup=False),
     )
-    # Drawn when there is news alone: a thread that redraws would take processor time from what is measured.
-    rich = RichProgress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True, expand=True)
-    return rich, rich.add_task("", total=None, words="preparing", at="", left="")
+    # Once a second and no more: what redraws takes processor time from what is measured.
+    rich = RichProgress(*columns, console=Narrower(stderr=True), refresh_per_second=1, transient=True, expand=True)
+    return rich, rich.add_task("", total=1.0, words="preparing   ", at="", left=_Left())
 
 
-def _clock(seconds: float) -> str:
-    """3:05 left, or 1:02:09 left."""
-    whole = int(seconds + 0.5)
-    hours, minutes = divmod(whole // 60, 60)
-    return f"{hours}:{minutes:02}:{whole % 60:02} left" if hours else f"{minutes}:{whole % 60:02} left"
+class _Left:
+    """The time that is left, as it is whenever it is drawn; nothing while nobody knows."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._until = None if seconds is None else time.monotonic() + seconds
+
+    def __str__(self) -> str:
+        """3:05 left, or 1:02:09 left."""
+        if self._until is None:
+            return ""
+        whole = max(0, int(self._until - time.monotonic() + 0.5))
+        hours, minutes = divmod(whole // 60, 60)
+        return f"{hours}:{minutes:02}:{whole % 60:02} left" if hours else f"{minutes}:{whole % 60:02} left"
