@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Origin
 from advisor.preflight.outlook import whole
+from advisor.verdict.effects import CONNECTIONS as COMPILED_CONNECTIONS
+from advisor.verdict.startup import Start
+from advisor.verdict.startup.host import LEAST_TABLES, OTHERS, OTHERS_MARIADB, TABLE_INSTANCES
 
 if TYPE_CHECKING:
     from advisor.preflight.command import Command
@@ -20,11 +23,9 @@ FILES = "open_files_limit"
 CONNECTIONS = "max_connections"
 TABLES = "table_open_cache"
 INSTANCES = "table_open_cache_instances"
-LEAST_TABLES = 400  # MySQL lowers the table cache no further, and keeps room for as many
-MYSQL_EXTRA, MARIADB_EXTRA = 10, 32
+MARIADB_EXTRA = OTHERS_MARIADB - 1  # beside one further connection
 MARIADB_KEPT = 30  # files that MariaDB leaves to others when it lowers its table cache
 MARIADB_LEAST_TABLES = 200
-MARIADB_INSTANCES = 8
 UNLIMITED = 1 << 20
 
 
@@ -32,7 +33,7 @@ def clip(views: dict[str, Outlook], now: Known, command: Command) -> None:
     """Lower what the next start's limit won't bear; where the limit can't be told, what it decides is unknown."""
     if not {FILES, CONNECTIONS, TABLES} <= views.keys():
         return
-    compiled = {CONNECTIONS: 151, TABLES: 4000 if now.target.since("mysql", 8) else 2000}
+    compiled = {CONNECTIONS: COMPILED_CONNECTIONS, TABLES: Start({}, {}, now.catalog).tables}
     for name, default in compiled.items():
         if views[name].value is None:
             views[name] = views[name]._replace(value=str(default))
@@ -43,16 +44,16 @@ def clip(views: dict[str, Outlook], now: Known, command: Command) -> None:
 
 
 def _mysql(views: dict[str, Outlook], now: Known, command: Command, connections: int, tables: int) -> None:
-    asked = max(10 + connections + 2 * tables, 5 * connections, _line_number(views, FILES) or 5000)
+    asked = max(OTHERS + connections + 2 * tables, 5 * connections, _line_number(views, FILES) or 5000)
     granted = _granted_mysql(asked, now, command)
     _put(views, FILES, granted, now)
     room = min(granted, asked) if granted is not None else None
     if room is None:
         return
-    fewer = min(connections, max(room - MYSQL_EXTRA - 2 * LEAST_TABLES, 1))
+    fewer = min(connections, max(room - OTHERS - 2 * LEAST_TABLES, 1))
     if fewer < connections:
         _put(views, CONNECTIONS, fewer, now)
-    left = max((room - MYSQL_EXTRA - fewer) // 2, LEAST_TABLES)
+    left = max((room - OTHERS - fewer) // 2, LEAST_TABLES)
     if left < tables:
         _put(views, TABLES, left, now)
 
@@ -71,7 +72,7 @@ def _granted_mysql(asked: int, now: Known, command: Command) -> int | None:
 def _mariadb(views: dict[str, Outlook], now: Known, command: Command, connections: int, tables: int) -> None:
     extra = MARIADB_EXTRA + (_number(views, "extra_max_connections") or _now(now, "extra_max_connections") or 1)
     line = _line_number(views, INSTANCES)
-    instances = line or MARIADB_INSTANCES
+    instances = line or TABLE_INSTANCES
     asked = extra + connections + 2 * tables * instances
     asked = max(asked, 5 * (connections + extra - MARIADB_EXTRA), _line_number(views, FILES) or 0)
     granted = _granted_mariadb(asked, now, command)

@@ -87,6 +87,4 @@ def _missing_files(facts: Facts, command: Command, target: Target) -> Iterator[I
 
 
 def _item(message: str, name: str, location: Location | None, help_: str) -> Item:
-    return Item(
-        Kind.REFUSED, Severity.ERROR, Confidence.CERTAIN, message, location=location, help=help_, name=name
-    )
+    return Item(Kind.REFUSED, Severity.ERROR, Confidence.CERTAIN, message, location=location, help=help_, name=name)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.model import Action, Origin
 from advisor.optionfile import groups_read, parse
 from advisor.preflight.item import Kind
+from advisor.preflight.late import comes_back
 from advisor.preflight.outlook import option_of, whole
 from advisor.redact import MASK, redact_value
 from advisor.sizes import exact
@@ -115,6 +116,8 @@ def _needed(option: Option, running: str, view: Outlook) -> str:
 def _persist(option: Option, value: str, now: Known) -> str | None:
     """The statement that keeps a value beyond restarts, which MySQL 8 and later have."""
     if not now.target.since("mysql", 8) or not option.variable or now.server.managed:
+        return None
+    if not comes_back(option.name, now.target):
         return None
     bare = option.kind in ("int", "uint", "double") or value.upper() in ("ON", "OFF")
     quoted = value if bare else "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"

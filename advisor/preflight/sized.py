@@ -6,18 +6,21 @@ untouched server of this version was asked for.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from advisor.model import Origin
 from advisor.preflight.outlook import Outlook, whole
+from advisor.preflight.prime import prime_about
 from advisor.upgrade.collations import default_of
 from advisor.verdict.charsets import plain
 from advisor.verdict.compare import same
-from advisor.verdict.settings import SET
+from advisor.verdict.settings import BOOLEANS, SET
+from advisor.verdict.startup import LEAST_CAPACITY
+from advisor.verdict.startup import running as started
+from advisor.verdict.startup.engine import CHUNK, FEW_FILES, INSTANCES, POOL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from advisor.catalog.load import Catalog
     from advisor.model import Target
@@ -25,20 +28,17 @@ if TYPE_CHECKING:
 
 # Servers call it compiled in where a file sets it, and it follows the character set where none does.
 MISTOLD = frozenset({"collation_server"})
-MIB, GIB = 1 << 20, 1 << 30
-LEAST_OPEN_FILES = 10  # InnoDB takes a smaller number for none
 EVENTS = ("stages", "statements", "transactions", "waits")
-
-
-class NotToldError(Exception):
-    """The value moves, and only the server knows where to."""
+AS_HELP = {shown: printed for printed, shown in BOOLEANS.items()}
+CELL = 4096  # bytes of the pool for each cell of MariaDB's adaptive hash index
 
 
 class Inputs:
     """Other settings as a formula asks for them, which notes the names; ValueError for what is no number."""
 
-    def __init__(self, texts: Callable[[str], str | None], catalog: Catalog) -> None:
+    def __init__(self, texts: Callable[[str], str | None], is_set: Callable[[str], bool], catalog: Catalog) -> None:
         self._texts = texts
+        self.is_set = is_set
         self.catalog = catalog
         self.asked: list[str] = []
 
@@ -65,42 +65,38 @@ def _host_cache(of: Inputs) -> int:
     return min(2000, 128 + connections if connections <= 500 else 628 + (connections - 500) // 20)  # noqa: PLR2004
 
 
-def _performance_schema(small: int, medium: int, large: int) -> Formula:
-    def size(of: Inputs) -> int:
-        default = 4000 if of.text("version").startswith(("8", "9")) else 2000
-        load = max(of["max_connections"] / 151, of["table_definition_cache"] / 400, of["table_open_cache"] / default)
-        return small if load <= 1 else medium if load <= 2 else large  # noqa: PLR2004 - twice the defaults
+def _as_started(name: str, *given: str, if_set: Sequence[str] = ()) -> Formula:
+    """What the verdict foretells for an option that is left at its default, beside others that are given, or may be."""
 
-    return size
+    def made(of: Inputs) -> str:
+        option = of.catalog.get(name)
+        if option is None or option.default is None:
+            raise ValueError(name)
+        texts = {other: of.text(other) for other in given}
+        for other in if_set:
+            of.asked.append(other)
+            if of.is_set(other):
+                texts[other] = of.text(other)
+        values = {other: AS_HELP.get(text, text) for other, text in texts.items()}
+        values[name] = option.default
+        return started(values, {}, of.catalog).get(name, option.default)
+
+    return made
 
 
 def _follows(name: str) -> Formula:
     return lambda of: of.text(name)
 
 
-def _pool_instances(of: Inputs) -> int:
-    return 8 if of["innodb_buffer_pool_size"] >= GIB else 1
-
-
-def _chunk(of: Inputs) -> int:
-    return min(128 * MIB, of["innodb_buffer_pool_size"] // of["innodb_buffer_pool_instances"])
-
-
 def _collation(of: Inputs) -> str:
-    """The default one of the character set, as far as it is known."""
-    charset = of.text("character_set_server")
-    known = default_of(plain(charset), of.catalog.target)
-    own, collation = (of.catalog.get(name) for name in ("character_set_server", "collation_server"))
-    if known is None and own and collation and own.default == charset and collation.default:
-        return collation.default
-    if known is None:
-        raise NotToldError
-    return known
+    """The default one of the character set."""
+    return default_of(plain(of.text("character_set_server")), of.catalog.target)
 
 
-def _open_files(of: Inputs) -> int:
-    """As many as tables are kept open, where each has a file of its own."""
-    return max(300, of["table_open_cache"]) if of.text("innodb_file_per_table") == "ON" else 300
+def _sessions_collation(of: Inputs) -> str:
+    """The server's one; who sets the character set at run time moves that too, and servers don't say so of it."""
+    of.text("character_set_server")
+    return of.text("collation_server")
 
 
 def _switched(of: Inputs, name: str, word: str, switch: str, on: str = "ON") -> str:
@@ -117,43 +113,38 @@ def _disabled(of: Inputs) -> str:
     return ",".join(sorted((({*admin.split(",")} - {"slave"}) | ({*replica.split(",")} & {"slave"})) - {""}))
 
 
-def _somehow(name: str) -> Formula:
-    """It moves with another setting, in a way that is the server's own."""
-
-    def untold(of: Inputs) -> str:
-        of.text(name)
-        raise NotToldError
-
-    return untold
-
-
 BOTH: dict[str, Formula] = {
     "host_cache_size": _host_cache,
-    "innodb_open_files": _open_files,
-    "innodb_io_capacity_max": lambda of: max(2000, 2 * of["innodb_io_capacity"]),
+    "innodb_open_files": _as_started("innodb_open_files", "table_open_cache", "innodb_file_per_table"),
+    "innodb_io_capacity_max": lambda of: max(LEAST_CAPACITY, 2 * of["innodb_io_capacity"]),
     "character_set_client": _follows("character_set_server"),
     "character_set_connection": _follows("character_set_server"),
     "character_set_database": _follows("character_set_server"),
     "character_set_results": _follows("character_set_server"),
     "collation_server": _collation,
-    "collation_connection": _follows("collation_server"),
-    "collation_database": _follows("collation_server"),
+    "collation_connection": _sessions_collation,
+    "collation_database": _sessions_collation,
     "max_insert_delayed_threads": _follows("max_delayed_threads"),
     "port": lambda of: 0 if of.text("skip_networking") == "ON" else 3306,
 }
+# What MySQL's Performance Schema goes by, and what it sizes so.
+LOAD = ("max_connections", "table_definition_cache", "table_open_cache")
+SIZED_BY_LOAD = (
+    "performance_schema_digests_size",
+    *(f"performance_schema_events_{of}_history{long}_size" for of in EVENTS for long in ("", "_long")),
+)
 MYSQL: dict[str, Formula] = {
     "thread_cache_size": lambda of: min(100, 8 + of["max_connections"] // 100),
     "table_definition_cache": lambda of: min(2000, 400 + of["table_open_cache"] // 2),
     "read_only": lambda of: "ON" if of.text("super_read_only") == "ON" else "OFF",
-    "innodb_buffer_pool_chunk_size": _chunk,
-    "performance_schema_digests_size": _performance_schema(1000, 5000, 10000),
-    **{f"performance_schema_events_{of}_history_size": _performance_schema(5, 10, 10) for of in EVENTS},
-    **{f"performance_schema_events_{of}_history_long_size": _performance_schema(100, 1000, 10000) for of in EVENTS},
+    POOL: _as_started(POOL, if_set=(CHUNK, INSTANCES)),
+    CHUNK: _as_started(CHUNK, POOL, if_set=(INSTANCES,)),
+    **{name: _as_started(name, *LOAD) for name in SIZED_BY_LOAD},
 }
 TO_57: dict[str, Formula] = {"back_log": lambda of: min(900, 50 + of["max_connections"] // 5)}
 TO_80: dict[str, Formula] = {
-    "innodb_buffer_pool_instances": _pool_instances,
-    "innodb_page_cleaners": lambda of: min(4, of["innodb_buffer_pool_instances"]),
+    INSTANCES: _as_started(INSTANCES, POOL),
+    "innodb_page_cleaners": _as_started("innodb_page_cleaners", POOL, if_set=(INSTANCES,)),
 }
 SINCE_80: dict[str, Formula] = {
     "log_slave_updates": _follows("log_bin"),
@@ -167,15 +158,15 @@ MARIADB: dict[str, Formula] = {
     "max_relay_log_size": _follows("max_binlog_size"),
     "log_slow_filter": lambda of: _switched(of, "log_slow_filter", "not_using_index", "log_queries_not_using_indexes"),
     "log_slow_disabled_statements": _disabled,
-    "innodb_adaptive_hash_index_cells": _somehow("innodb_buffer_pool_size"),
+    "innodb_adaptive_hash_index_cells": lambda of: prime_about(of[POOL] // CELL),
 }
-SINCE_114: dict[str, Formula] = {"innodb_buffer_pool_chunk_size": lambda of: of["innodb_buffer_pool_size"] // 64}
+IN_CHUNKS: dict[str, Formula] = {POOL: _as_started(POOL, if_set=(CHUNK,)), CHUNK: _as_started(CHUNK, POOL)}
 
 
 def formulas(target: Target) -> Mapping[str, Formula]:
     """The formulas of a server, in an order in which what a formula needs is sized before."""
     if target.is_mariadb:
-        return {**MARIADB, **(SINCE_114 if target.since("mariadb", 11, 4) else {}), **BOTH}
+        return {**IN_CHUNKS, **MARIADB, **BOTH}
     if not target.since("mysql", 8):
         return {**TO_80, **TO_57, **MYSQL, **BOTH}
     older = {} if target.since("mysql", 8, 4) else {**TO_80, **IN_80}
@@ -193,7 +184,7 @@ def size(views: dict[str, Outlook], now: Known) -> None:
 def _is_left_to_the_server(name: str, view: Outlook) -> bool:
     """Whether nobody sets it, or sets it to what counts as nothing."""
     if view.line is not None:
-        return name == "innodb_open_files" and (whole(view.value) or 0) < LEAST_OPEN_FILES
+        return name == "innodb_open_files" and (whole(view.value) or 0) < FEW_FILES
     return view.source is Origin.COMPILED
 
 
@@ -206,20 +197,17 @@ def _sized(name: str, views: Mapping[str, Outlook], now: Known, formula: Formula
     view, running = views[name], now.server.variables[name]
     if view.cause:
         return view
-    before, explains = Inputs(now.server.variables.get, now.catalog), False
-    with suppress(NotToldError):
-        explains = _made(formula, before) == running
-    moved = tuple(dict.fromkeys(n for n in before.asked if n in views and _moves(n, views, now)))
-    try:
-        made = _made(formula, Inputs(_next_text(views, now), now.catalog))
-    except NotToldError:
-        return view._replace(value=None, cause=moved) if moved else view._replace(value=running)
+    before = Inputs(now.server.variables.get, lambda n: _origin(n, now) in SET, now.catalog)
+    explains = _made(formula, before) == running
+    made = _made(formula, Inputs(_next_text(views, now), lambda n: views[n].line is not None, now.catalog))
     if made is None:
         return view
+    moved = tuple(dict.fromkeys(n for n in before.asked if n in views and _moves(n, views, now)))
     if not _stands(name, now):
         return view._replace(value=made, cause=moved if explains else ())
-    believed = explains or any(_origin(n, now) is Origin.RUNTIME for n in moved)
-    return view._replace(value=made, cause=moved) if moved and believed else view
+    reset = tuple(dict.fromkeys(n for n in before.asked if _origin(n, now) is Origin.RUNTIME))
+    cause = moved or (reset if made != running else ())
+    return view._replace(value=made, cause=cause) if cause and (explains or reset) else view
 
 
 def _next_text(views: Mapping[str, Outlook], now: Known) -> Callable[[str], str | None]:
@@ -242,8 +230,8 @@ def _moves(name: str, views: Mapping[str, Outlook], now: Known) -> bool:
 
 
 def _made(formula: Formula, inputs: Inputs) -> str | None:
-    """What the formula gives; None where an input is missing. Raises NotToldError."""
+    """What the formula gives; None where an input is missing."""
     try:
         return str(formula(inputs))
-    except (ValueError, ZeroDivisionError, OverflowError):
+    except (KeyError, ValueError, ZeroDivisionError, OverflowError):
         return None

@@ -13,6 +13,7 @@ from advisor.model import Location, Origin
 from advisor.optionfile import groups_read, resolve
 from advisor.optionfile.lines import Kind, Line, Placed, Resolved
 from advisor.preflight.command import COMMAND_LINE
+from advisor.preflight.late import set_in_turn
 from advisor.verdict import judge_file
 
 if TYPE_CHECKING:
@@ -94,9 +95,7 @@ def _file_options(files: Files | None, catalog: Catalog) -> Resolved:
     if files is None:
         return Resolved((), (), ())
     target = catalog.target
-    read = resolve(
-        files.tops, flavour=target.flavour, version=target.version, loader=files.read, lister=files.names
-    )
+    read = resolve(files.tops, flavour=target.flavour, version=target.version, loader=files.read, lister=files.names)
     suffix = files.group_suffix
     return read._replace(options=tuple(_without(suffix, read.options, catalog))) if suffix else read
 
@@ -161,7 +160,8 @@ def _persisted(files: Files, catalog: Catalog) -> _Persisted:
         if stray.fatal
     )
     early = [line for n, line in placed.items() if held[n].early]
-    return _Persisted(early, [line for n, line in placed.items() if not held[n].early], strays)
+    late = set_in_turn((line for n, line in placed.items() if not held[n].early), catalog.target)
+    return _Persisted(early, late, strays)
 
 
 def _member(number: int, one: PersistedOption) -> str:

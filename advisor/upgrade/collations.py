@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from advisor.verdict import FileVerdict
 
 CHARSET, COLLATION = "character_set_server", "collation_server"
+# The default collations that are no general ones.
+LANGUAGES = {
+    **dict.fromkeys(("big5", "gb18030", "gb2312", "gbk"), "chinese"),
+    **dict.fromkeys(("cp932", "eucjpms", "sjis", "ujis"), "japanese"),
+    **dict.fromkeys(("dec8", "latin1", "swe7"), "swedish"),
+    "euckr": "korean",
+    "hp8": "english",
+    "latin5": "turkish",
+    "tis620": "thai",
+}
 UNICODE = ("utf8mb3", "utf8mb4", "ucs2", "utf16", "utf32")
 
 
@@ -26,7 +36,7 @@ def changed_collation(old: FileVerdict, new: FileVerdict) -> DefaultChange | Non
         return None
     charset = plain(line.value)
     before, after = default_of(charset, old.catalog.target), default_of(charset, new.catalog.target)
-    if before is None or before == after or after is None:
+    if before == after:
         return None
     wanted = f"{COLLATION} = {before}"
     verdict = keep.borne_out([wanted], new)[wanted]
@@ -46,10 +56,12 @@ def changed_collation(old: FileVerdict, new: FileVerdict) -> DefaultChange | Non
     )
 
 
-def default_of(charset: str, target: Target) -> str | None:
-    """The collation that goes with a character set of Unicode, asked of running servers; all others never changed."""
+def default_of(charset: str, target: Target) -> str:
+    """The collation that goes with a character set, asked of running servers; only those of Unicode ever changed."""
+    if charset == "binary":
+        return charset
     if charset not in UNICODE:
-        return None
+        return f"{charset}_{LANGUAGES.get(charset, 'general')}_ci"
     if charset == "utf8mb4" and target.since("mysql", 8):
         return "utf8mb4_0900_ai_ci"
     # Since 11.5 character_set_collations names them.

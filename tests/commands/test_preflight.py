@@ -80,8 +80,6 @@ PERSISTING = (
     "SET PERSIST max_heap_table_size = 33554432",
     "SET GLOBAL max_heap_table_size = 67108864",
 )
-# The server alone knows how it sizes these: preflight says that they change, and of what.
-UNTOLD = frozenset({"innodb_adaptive_hash_index_cells"})
 
 
 def test_a_restart_is_foretold(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
@@ -100,8 +98,7 @@ def test_a_restart_is_foretold(mycnf: Mycnf, server_name: str, start: Start, tmp
     told = {i["variable"]: (i["running"], i["next"]) for i in items(ended)}
     sandbox.restart()
     real = differing(before, variables(sandbox))
-    assert {n: v for n, v in told.items() if n not in UNTOLD} == {n: v for n, v in real.items() if n not in UNTOLD}
-    assert all(told[n] == (real[n][0], None) for n in UNTOLD & real.keys())
+    assert told == real
     assert len(real) > 30
 
 
@@ -139,19 +136,17 @@ def test_what_follows_is_foretold(mycnf: Mycnf, server_name: str, start: Start, 
     sandbox.restart()
     real = differing(before, variables(sandbox))
     told = {i["variable"]: (i["running"], i["next"]) for i in found}
-    # Of MariaDB's Performance Schema and of a few more the server alone knows what they become.
+    # Of MariaDB's Performance Schema the server alone knows what it becomes.
     untold = {n for n, (_, after) in told.items() if after is None}
     assert {n: v for n, v in told.items() if n not in untold} == {n: v for n, v in real.items() if n not in untold}
-    assert untold <= {n for n in real if n in UNTOLD or n.startswith("performance_schema_")}
+    assert untold <= {n for n in real if n.startswith("performance_schema_")}
     follows = {i["variable"]: i["follows"] for i in found}
     assert follows["log_bin_basename"] == ["log_bin"]
     assert follows["character_set_client"] == ["character_set_server"]
 
 
 @pytest.mark.servers("mysql-8.0")
-def test_a_boolean_that_was_persisted_as_a_number(
-    mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path
-) -> None:
+def test_a_boolean_that_was_persisted_as_a_number(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
     """MySQL 8.0.15 keeps what SET PERSIST_ONLY was given, and stops at a boolean that is neither ON nor OFF."""
     sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", "[mysqld]\n"), small=True)
     run(sandbox, "SET PERSIST_ONLY read_only = 1")

@@ -1,0 +1,41 @@
+"""What becomes of persisted values that MySQL sets once it is up, by SET as it were."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.upgrade.collations import CHARSET, COLLATION, default_of
+from advisor.verdict.charsets import charset_of, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.model import Target
+    from advisor.optionfile.lines import Placed
+
+KEY_CACHE = frozenset(
+    ("key_buffer_size", "key_cache_age_threshold", "key_cache_block_size", "key_cache_division_limit")
+)
+
+
+def comes_back(name: str, target: Target) -> bool:
+    """Whether a persisted value is set at all: 8.0.15 writes those of key caches down, and that is all."""
+    return target.since("mysql", 8, 0, 16) or name not in KEY_CACHE
+
+
+def set_in_turn(late: Iterable[Placed], target: Target) -> list[Placed]:
+    """The lines that take effect, with those that they bring: a character set and a collation set each other."""
+    there = [placed for placed in late if comes_back(placed.line.name or "", target)]
+    names = {placed.line.name for placed in there}
+    brought = []
+    for placed in there:
+        value = placed.line.value or ""
+        if placed.line.name == CHARSET and COLLATION not in names:
+            brought.append(_beside(placed, COLLATION, default_of(plain(value), target)))
+        elif placed.line.name == COLLATION and CHARSET not in names:
+            brought.append(_beside(placed, CHARSET, charset_of(value)))
+    return [*there, *brought]
+
+
+def _beside(placed: Placed, name: str, value: str) -> Placed:
+    return placed._replace(line=placed.line._replace(name=name, raw=value, value=value))

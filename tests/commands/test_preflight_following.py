@@ -1,0 +1,107 @@
+"""`mycnf preflight` beside the restart: values that come back, or follow others, in ways of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from restarting import differing, items, preflight, run, variables, written
+
+from probes.sandbox import SandboxError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asking import Mycnf
+    from servers_plugin import Start
+
+
+class Restart(NamedTuple):
+    """The lines that a server starts with, what it is told, and the lines that it starts with again."""
+
+    says: str
+    before: str = ""
+    statements: tuple[str, ...] = ()
+    after: str = ""
+
+    def __str__(self) -> str:
+        return self.says
+
+
+PERSISTED = (
+    Restart("key caches", statements=(
+        "SET PERSIST key_cache_block_size = 2048", "SET PERSIST key_cache_age_threshold = 400",
+        "SET PERSIST key_cache_division_limit = 50", "SET PERSIST_ONLY key_buffer_size = 16777216")),
+    Restart("a character set", statements=("SET PERSIST character_set_server = latin2",)),
+    Restart("a character set, for the next start alone", statements=("SET PERSIST_ONLY character_set_server = gbk",)),
+    Restart("a collation", statements=("SET PERSIST_ONLY collation_server = latin2_czech_cs",)),
+    Restart("both", statements=(
+        "SET PERSIST character_set_server = latin2", "SET PERSIST collation_server = latin2_czech_cs")),
+)  # fmt: skip
+POOLS = (
+    Restart("a chunk's line goes", "innodb_buffer_pool_chunk_size = 3M"),
+    Restart("a chunk's line comes", after="innodb_buffer_pool_chunk_size = 3M"),
+    Restart("a larger pool", "innodb_buffer_pool_size = 64M", after="innodb_buffer_pool_size = 1G"),
+    Restart("a pool just over a power of two", after="innodb_buffer_pool_size = 258M"),
+    Restart("a pool just below a power of two", after="innodb_buffer_pool_size = 253M"),
+)
+
+
+def told_and_real(
+    case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path
+) -> tuple[dict[str, tuple[str, str | None]], dict[str, tuple[str, str | None]]]:
+    """What preflight foretells as (now, next) by variable, and what the restart then did."""
+    file = written(tmp_path / "my.cnf", f"[mysqld]\n{case.before}\n")
+    sandbox = start(server_name, option_file=file)
+    run(sandbox, *case.statements)
+    written(file, f"[mysqld]\n{case.after}\n")
+    before = variables(sandbox)
+    told = {i["variable"]: (i["running"], i["next"]) for i in items(preflight(mycnf, sandbox, "--format", "json"))}
+    sandbox.restart()
+    return told, differing(before, variables(sandbox))
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7")
+@pytest.mark.parametrize("case", PERSISTED, ids=str)
+def test_persisted(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
+    """A character set and a collation bring each other; 8.0.15 never sets what it persisted for key caches."""
+    told, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    assert told == real
+
+
+@pytest.mark.servers("mysql-8.0")
+def test_persisted_over_a_line(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
+    """On 8.0 a persisted character set, which is set late, takes the place of a collation of another one."""
+    line = "collation_server = utf8mb4_bin"
+    case = Restart("", line, ("SET PERSIST_ONLY character_set_server = latin1",), line)
+    told, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    assert told == real
+
+
+@pytest.mark.servers("mysql-9.7")
+def test_persisted_against_a_line(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
+    """On 9.7 it is read with the options, and the server stops at a collation of another one."""
+    file = written(tmp_path / "my.cnf", "[mysqld]\ncollation_server = utf8mb4_bin\n")
+    sandbox = start(server_name, option_file=file, small=True)
+    run(sandbox, "SET PERSIST_ONLY character_set_server = latin1")
+    found = items(preflight(mycnf, sandbox, "--format", "json"))
+    assert [i["option"] for i in found if i["kind"] == "refused"] == ["collation_server"]
+    with pytest.raises(SandboxError):
+        sandbox.restart()
+
+
+@pytest.mark.parametrize("case", POOLS, ids=str)
+def test_pools(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
+    """The pool, its chunks and what is sized by it are told as the server then has them."""
+    told, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    assert told == real
+    assert real
+
+
+@pytest.mark.servers("mysql-8.0")
+def test_no_advice_to_persist_in_vain(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
+    """Where a persisted value would not come back, a line keeps it, and no statement is offered that can't."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", "[mysqld]\n"), small=True)
+    run(sandbox, "SET GLOBAL key_cache_block_size = 2048")
+    (lost,) = items(preflight(mycnf, sandbox, "--format", "json"))
+    assert [(a["option_line"], a["statement"]) for a in lost["actions"]] == [("key_cache_block_size = 2K", None)]

@@ -1,0 +1,39 @@
+"""What servers say of the defaults that persisted values bring along."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.catalog.targets import parse_target
+from advisor.preflight.late import comes_back
+from advisor.upgrade.collations import default_of
+from advisor.verdict.charsets import charset_of
+
+if TYPE_CHECKING:
+    from probes.sandbox import Sandbox
+
+
+def test_default_collations(any_server: Sandbox) -> None:
+    """Each character set's default collation is what the server says it is."""
+    with any_server.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT VERSION()")
+        version = cursor.fetchone()[0]
+        cursor.execute("SHOW CHARACTER SET")
+        real = {row[0]: row[2] for row in cursor.fetchall()}
+    flavour = "mariadb" if "MariaDB" in version else "mysql"
+    target = parse_target(f"{flavour}-{version.partition('-')[0]}")
+    assert len(real) > 30
+    assert {charset: default_of("utf8mb3" if charset == "utf8" else charset, target) for charset in real} == {
+        charset: collation.replace("utf8_", "utf8mb3_") for charset, collation in real.items()
+    }
+    assert all(charset_of(collation) == charset for charset, collation in real.items())
+
+
+def test_which_persisted_values_come_back() -> None:
+    """Those of key caches don't on 8.0.15; all others do, and so do those on later servers."""
+    asked = [
+        ("key_buffer_size", "mysql-8.0.15"),
+        ("sort_buffer_size", "mysql-8.0.15"),
+        ("key_buffer_size", "mysql-9.7.4"),
+    ]
+    assert [comes_back(name, parse_target(target)) for name, target in asked] == [False, True, True]
