@@ -102,11 +102,12 @@ def _started(scratch: Scratch, report: Callable[[str], None]) -> Iterator[Answer
         report(f"the measuring program can't be had here ({_reason(error)}), so Python measures, which sees less")
         yield Plain()
         return
-    with process:  # closing its pipe ends it; it ends by itself too when we are killed
-        try:
-            yield Compiled(process)
-        finally:
-            process.kill()
+    try:
+        yield Compiled(process)
+    finally:  # when we are killed it ends by itself, for its pipe is closed then
+        process.kill()
+        with contextlib.suppress(BrokenPipeError), process:
+            pass
 
 
 def slowly(answers: Answers, what: str, size: int, seconds: float, stop: Stop) -> list[float]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.facts.probes import Metric
 from advisor.sizes import exact
 from probes.choices import Chosen
-from probes.experiment import Choice, Cost, Measured, Plan, Variant
+from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
 from probes.memory import asking
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class MemoryBandwidth:
         chosen = Chosen(self.choices, wanted)
         driver = asking.driver_of(chosen)
         sizes = sorted(chosen.sizes("buffers", 4 << 10))
+        if sizes[-1] > FAR:
+            raise ProbeError(f"buffers={exact(sizes[-1])} is too large: up to {exact(FAR)} can be measured")
         names = [exact(size) for size in sizes]
         compiled = driver == asking.COMPILED
         return Plan(

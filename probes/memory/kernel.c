@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 enum { LINE = 64, STEPS = 2048, TURNS = 1 << 14, CHAINS = 128, PAGE = 4096 };
-static const size_t FAR = (size_t)128 << 20, HUGE_PAGE = (size_t)2 << 20;
+static const size_t FAR = (size_t)128 << 20, HUGE_PAGE = (size_t)2 << 20, MOST = (size_t)1 << 40;
+static const size_t SHUFFLED = (size_t)16 << 20; /* beyond, a shuffle would wait for memory at every step */
 
 static volatile uint64_t sink; /* keeps the compiler from leaving the work out */
 static double turns[TURNS];
@@ -30,13 +31,19 @@ static double now(void) {
     return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
+static size_t whole(size_t bytes) { return (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1); }
+
+/* Whole huge pages, where the kernel has them: small pages lie scattered over a cache, and walks to them hide it. */
 static char *memory(size_t bytes) {
-    char *got = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (got == MAP_FAILED) return NULL;
-    got = (char *)(((uintptr_t)got + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
-    madvise(got, bytes, MADV_HUGEPAGE); /* fewer page walks, which would hide the caches */
-    memset(got, 1, bytes);
-    return got;
+    size_t got = whole(bytes), room = got + HUGE_PAGE;
+    char *from = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (from == MAP_FAILED) return NULL;
+    char *at = (char *)whole((uintptr_t)from);
+    if (at > from) munmap(from, at - from);
+    if (at + got < from + room) munmap(at + got, from + room - (at + got));
+    madvise(at, got, MADV_HUGEPAGE);
+    memset(at, 1, got);
+    return at;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -50,6 +57,26 @@ static double best_tenth(int count) {
     return turns[count / 10];
 }
 
+static uint64_t chance(void) { /* xorshift64*: fast, and good enough for an order */
+    static uint64_t state = 0x9e3779b97f4a7c15u;
+    state ^= state >> 12, state ^= state << 25, state ^= state >> 27;
+    return state * 0x2545f4914f6cdd1du;
+}
+
+static void shuffle(char *base, uint64_t lines) { /* Sattolo's way, which leaves one cycle through all lines */
+    for (uint64_t i = 0; i < lines; i++) *(void **)(base + i * LINE) = base + i * LINE;
+    for (uint64_t i = lines - 1; i > 0; i--) {
+        void **here = (void **)(base + i * LINE), **there = (void **)(base + chance() % i * LINE), *held = *here;
+        *here = *there, *there = held;
+    }
+}
+
+static void leap(char *base, uint64_t lines) { /* for 2^k or 3 * 2^k lines: one cycle too, and made in one sweep */
+    uint64_t factor = lines * 618 / 1000 / 12 * 12 + 1, step = lines * 381 / 1000 / 6 * 6 + 1;
+    for (uint64_t i = 0; i < lines; i++)
+        *(void **)(base + i * LINE) = base + (i * factor + step) % lines * LINE;
+}
+
 struct chain { size_t bytes; void **at; };
 
 static struct chain *chain_of(size_t bytes) { /* each size has its own, made once: a cycle through all of its lines */
@@ -59,10 +86,7 @@ static struct chain *chain_of(size_t bytes) { /* each size has its own, made onc
         if (chain->bytes == bytes) return chain;
     char *base = chain < chains + CHAINS ? memory(bytes) : NULL;
     if (!base) return NULL;
-    /* A linear congruence of full period (lines of 2^k or 3 * 2^k) jumps as a shuffle does, and is made in one sweep. */
-    uint64_t lines = bytes / LINE, factor = lines * 618 / 1000 / 12 * 12 + 1, step = lines * 381 / 1000 / 6 * 6 + 1;
-    for (uint64_t i = 0; i < lines; i++)
-        *(void **)(base + i * LINE) = base + (i * factor + step) % lines * LINE;
+    bytes > SHUFFLED ? leap(base, bytes / LINE) : shuffle(base, bytes / LINE);
     chain->at = (void **)base, chain->bytes = bytes;
     return chain;
 }
@@ -115,7 +139,7 @@ static double through(size_t bytes, double seconds) {
         double to = now();
         turns[count] = to - from, from = to;
     }
-    munmap(buffer, bytes);
+    munmap(buffer, whole(bytes));
     return rate(count, turn);
 }
 
@@ -130,7 +154,7 @@ static double read_again(size_t bytes, double seconds) {
         double to = now();
         turns[count] = to - from, from = to;
     }
-    munmap(buffer, bytes);
+    munmap(buffer, whole(bytes));
     return rate(count, turn);
 }
 
@@ -188,10 +212,11 @@ int main(void) {
         unsigned long long bytes = 0;
         double seconds = 0, answer = -1;
         int words = sscanf(line, "%15s %llu %lf", what, &bytes, &seconds);
-        if (words == 3 && bytes >= LINE && !strcmp(what, "chase")) answer = chase(bytes, seconds);
-        if (words == 3 && bytes >= LINE && !strcmp(what, "through")) answer = through(bytes, seconds);
-        if (words == 3 && bytes >= LINE && !strcmp(what, "read")) answer = read_again(bytes, seconds);
-        if (words == 3 && bytes >= LINE && !strcmp(what, "allocate")) answer = allocate(bytes, seconds);
+        int sound = words == 3 && bytes >= LINE && bytes <= MOST;
+        if (sound && !strcmp(what, "chase")) answer = chase(bytes, seconds);
+        if (sound && bytes <= FAR && !strcmp(what, "through")) answer = through(bytes, seconds);
+        if (sound && !strcmp(what, "read")) answer = read_again(bytes, seconds);
+        if (sound && !strcmp(what, "allocate")) answer = allocate(bytes, seconds);
         if (words == 1 && !strcmp(what, "huge")) answer = huge();
         printf("%.6g\n", answer);
         fflush(stdout);
