@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from probes.rounds import Progress
 
 ECHO = 3  # columns
+NAME = 24
 
 
 def bar() -> Bar:
@@ -72,7 +73,7 @@ class _Drawn(Bar):
         self._rich.update(
             self._task,
             completed=progress.done,
-            words=f"{clean(progress.variant)[:24]:<12}",
+            words=f"{_ending(clean(progress.variant)):<12}",
             at=f"round {min(progress.round, progress.rounds)} of {progress.rounds}",
             left=_Left(progress.left),
         )
@@ -115,6 +116,11 @@ def _made() -> tuple[RichProgress, TaskID]:
     # Once a second and no more: what redraws takes processor time from what is measured.
     rich = RichProgress(*columns, console=Narrower(stderr=True), refresh_per_second=1, transient=True, expand=True)
     return rich, rich.add_task("", total=1.0, words="preparing   ", at="", left=_Left())
+
+
+def _ending(name: str) -> str:
+    """A name's last letters, where variants of one option differ."""
+    return name if len(name) <= NAME else f"…{name[1 - NAME :]}"
 
 
 class _Left:
