@@ -27,6 +27,7 @@ class Steered:
     opened: int = 0
     closed: int = 0
     asked: list[Wanted] = field(default_factory=list)
+    stop: Stop = field(default_factory=Stop)
 
     name = "scan"
     title = "Read buffers of full scans"
@@ -58,9 +59,10 @@ class Steered:
         )
 
     @contextmanager
-    def prepare(self, ground: Ground, _wanted: Wanted, _plan: Plan, _stop: Stop) -> Iterator[Steered]:
+    def prepare(self, ground: Ground, _wanted: Wanted, _plan: Plan, stop: Stop) -> Iterator[Steered]:
         """Counts how often it was opened and closed."""
         self.opened += 1
+        self.stop = stop
         self.measured = []
         ground.report("filling a table")
         try:
