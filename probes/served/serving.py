@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from typing import TYPE_CHECKING, Any
 
 from advisor.catalog.load import load
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from probes.sandbox import Binary, Sandbox
 
 Connection = Any
+DYING = 0.5  # seconds
 RESTARTED = frozenset(["innodb_buffer_pool_size"])  # its resizing goes on in the background while one measures
 
 
@@ -143,7 +145,7 @@ class Served:
         try:
             yield
         except (SandboxError, pymysql.Error, OSError, ProbeError) as error:
-            if not self.sandbox.running:
+            if self._is_gone():
                 self._hang_up()
                 words = own_words(self.sandbox.log())
                 raise ProbeError(f"{self.sandbox.binary.name} died in the middle of the run: {words}") from error
@@ -153,6 +155,13 @@ class Served:
 
     def _is_dynamic(self, name: str) -> bool:
         return is_dynamic(self.catalog, name)
+
+    def _is_gone(self) -> bool:
+        """Whether the server has ended; its connections break a moment before its process does."""
+        deadline = time.monotonic() + DYING
+        while self.sandbox.running and time.monotonic() < deadline:
+            time.sleep(DYING / 20)
+        return not self.sandbox.running
 
     def _variable_of(self, name: str) -> str | None:
         option = _option(self.catalog, name)

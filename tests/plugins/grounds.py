@@ -1,0 +1,58 @@
+"""Where experiments take place in tests: this host, and one real server's program."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from advisor.collect.host.read import read_host
+from advisor.collect.host.root import open_root
+from probes.experiment import Bench, Experiment, Ground, Wanted
+from probes.sandbox import Binary
+from probes.served import measuring
+from probes.served.serving import Served, serve
+from probes.stopping import Stop
+
+
+def ground_of(templates: Path, directory: Path, *binaries: Binary) -> Ground:
+    """This host with these server programs, silent while it prepares."""
+    host = read_host(open_root("/"), datadir=str(directory))
+    return Ground(host, "here", binaries, report=lambda _: None, templates=str(templates))
+
+
+@contextmanager
+def served(
+    binary: Binary, templates: Path, directory: Path, *, pool: int = 32 << 20, binary_log: bool = False
+) -> Iterator[Served]:
+    """A server with the settings of one that is measured."""
+    arguments = measuring.arguments(binary.target, pool=pool, redo=32 << 20, binary_log=binary_log)
+    with serve(ground_of(templates, directory, binary), binary, str(directory), arguments) as it:
+        yield it
+
+
+@contextmanager
+def prepared(
+    experiment: Experiment, ground: Ground, directory: Path, stop: Stop, **choices: str
+) -> Iterator[tuple[Bench, Wanted]]:
+    """An experiment's bench, ready to measure; names of choices with underscores for hyphens."""
+    wanted = Wanted(str(directory), choices={name.replace("_", "-"): value for name, value in choices.items()})
+    plan = experiment.plan(ground, wanted)
+    with experiment.prepare(ground, wanted, plan, stop) as bench:
+        yield bench, wanted
+
+
+def children() -> dict[int, str]:
+    """The living processes that this one started: number and command line."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                state, parent = (entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[:2]
+                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if int(parent) == os.getpid() and state not in "ZX":
+                found[int(entry.name)] = words
+    return found

@@ -1,0 +1,59 @@
+"""What the user chose for an experiment is read by its kind, or refused in one line."""
+
+from __future__ import annotations
+
+import pytest
+
+from probes.choices import Chosen
+from probes.experiment import Choice, ProbeError, Wanted
+
+OFFERED = (
+    Choice("sizes", "sizes", "8200,128K,1.5M", "sizes"),
+    Choice("threads", "number", "4", "a number"),
+    Choice("word", "word", "one", "a word"),
+)
+
+
+def chosen(**choices: str) -> Chosen:
+    """The choices of a run."""
+    return Chosen(OFFERED, Wanted("/tmp", choices=choices))
+
+
+def test_defaults_stand_where_nothing_was_chosen() -> None:
+    """Sizes take suffixes and fractions, and numbers are numbers."""
+    assert chosen().sizes("sizes") == [8200, 131072, 1572864]
+    assert chosen().number("threads") == 4
+    assert chosen().word("word", "one", "two") == "one"
+
+
+def test_a_choice_outranks_the_default_and_repeats_count_once() -> None:
+    """The user's values replace the default's, and the same value twice is one."""
+    assert chosen(sizes=" 1k , 1024,2KiB").sizes("sizes") == [1024, 2048]
+    assert chosen(threads="8,8,2").numbers("threads") == [8, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("sizes", "12Q", "sizes are digits with K, M or G behind them"),
+        ("sizes", "1K,,x", "sizes are digits"),
+        ("sizes", ",", "names nothing"),
+        ("threads", "many", "a whole number is wanted"),
+        ("threads", "0", "at least 1"),
+        ("word", "three", "one of one, two is wanted"),
+        ("wrod", "one", "no option 'wrod': it takes sizes, threads, word"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_one_line(name: str, value: str, said: str) -> None:
+    """The refusal names the choice and what is wanted."""
+    with pytest.raises(ProbeError, match=said) as refused:
+        read_all(**{name: value})
+    assert "\n" not in str(refused.value)
+
+
+def read_all(**choices: str) -> None:
+    """Read everything that is offered."""
+    it = chosen(**choices)
+    it.sizes("sizes")
+    it.number("threads", 1)
+    it.word("word", "one", "two")

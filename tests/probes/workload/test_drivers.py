@@ -1,0 +1,188 @@
+"""Load on real servers: both drivers do what they say, and nothing of them outlives its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from asking import CHECKOUT
+from grounds import children, served
+from running import PATIENCE, alive, eventually
+from servers_plugin import Binaries
+
+from probes.experiment import ProbeError
+from probes.sandbox import Binary, sweep
+from probes.served.serving import Served
+from probes.stopping import Stop
+from probes.workload import sysbench
+from probes.workload.driving import drive, driver_of
+from probes.workload.statements import OLTP, Access, Workload, simple_ranges
+from probes.workload.tables import Shape, fill
+from probes.workload.task import Task
+
+ROWS, THREADS = 2000, 3
+DRIVERS = ["mycnf", "sysbench"]
+
+
+def driver(word: str) -> str:
+    """A driver by its word; the test skips where it isn't installed."""
+    if word == "sysbench" and sysbench.version() is None:
+        pytest.skip("sysbench is not installed")
+    return driver_of(word)
+
+
+@pytest.fixture(scope="module")
+def filled(
+    server_name: str, binaries: Binaries, templates: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    """A server with one small table."""
+    with served(binaries(server_name), templates, tmp_path_factory.mktemp("load")) as it:
+        fill(it.connection(), Shape(ROWS, tables=2), Stop())
+        yield it
+
+
+def task(it: Served, workload: str = "oltp_read_write", kind: str = "uniform") -> Task:
+    """A load on its tables."""
+    return Task(it.sandbox.socket, it.room, OLTP[workload], Access(kind), THREADS, ROWS, tables=2)
+
+
+@pytest.mark.servers("all")
+@pytest.mark.parametrize("word", DRIVERS)
+def test_the_driver_counts_what_the_server_counts(filled: Served, word: str) -> None:
+    """Queries and commits are the server's own, but for what connecting and rolling back takes."""
+    before = filled.status()
+    ran = drive(driver(word), task(filled, kind="pareto"), 1, Stop())
+    after = filled.status()
+    assert ran is not None
+    assert ran.transactions == after["Com_commit"] - before["Com_commit"] > 0
+    others = after["Questions"] - before["Questions"] - ran.queries
+    assert 0 <= others <= 3 * THREADS + 2 + 2 * ran.repeated
+    assert ran.queries >= 20 * ran.transactions
+    assert len(ran.qps) == len(ran.tps) == 1
+    assert ran.p95 > 0
+    if word == "mycnf":
+        assert (sum(ran.tps), sum(ran.qps)) == (ran.transactions, ran.queries)
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-11.8")
+@pytest.mark.parametrize("word", DRIVERS)
+@pytest.mark.parametrize("workload", [OLTP["oltp_write_only"]._replace(script=None), simple_ranges(10)])
+def test_statements_without_a_bundled_script_run_too(filled: Served, word: str, workload: Workload) -> None:
+    """What sysbench has no script for is sent from one of our making, and by our own driver alike."""
+    load = task(filled)._replace(workload=workload)
+    before = filled.status()
+    ran = drive(driver(word), load, 1, Stop())
+    after = filled.status()
+    assert ran is not None
+    sent = sum(after[name] - before[name] for name in ("Com_select", "Com_insert", "Com_update", "Com_delete"))
+    brackets = 2 * (ran.transactions + ran.repeated) if load.workload.bracketed else 0
+    assert ran.queries - brackets - 2 * THREADS <= sent <= ran.queries + 2 * ran.repeated
+
+
+@pytest.mark.servers("mysql-8.0")
+@pytest.mark.parametrize("word", DRIVERS)
+def test_a_stop_ends_the_driver_at_once(filled: Served, word: str) -> None:
+    """A stopped load gives nothing, and none of its processes is left."""
+    stop = Stop()
+    chosen = driver(word)
+    thread = threading.Thread(target=_stop_once_connected, args=(filled, stop))
+    thread.start()
+    assert drive(chosen, task(filled), 600, stop) is None
+    thread.join()
+    assert [words for words in children().values() if "mysqld" not in words] == []
+
+
+def _stop_once_connected(it: Served, stop: Stop) -> None:
+    connection = it.sandbox.connect()
+    with connection, connection.cursor() as cursor:
+
+        def connected() -> bool:
+            cursor.execute("SHOW GLOBAL STATUS LIKE 'Threads_connected'")
+            return int(cursor.fetchone()[1]) > THREADS
+
+        try:
+            eventually(connected, what="the driver connects")
+        finally:
+            stop.say("cancelled")
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11")
+@pytest.mark.parametrize("word", DRIVERS)
+def test_a_server_that_dies_is_told_with_its_last_words(
+    binary: Binary, templates: Path, tmp_path: Path, word: str
+) -> None:
+    """The run ends with one line on the server, and its directory and the driver are gone."""
+    with pytest.raises(ProbeError, match="died in the middle of the run") as told:
+        _run_until_it_dies(binary, templates, tmp_path, driver(word))
+    assert "\n" not in str(told.value)
+    assert list(tmp_path.iterdir()) == []
+    assert [words for words in children().values() if str(tmp_path) in words] == []
+
+
+def _run_until_it_dies(binary: Binary, templates: Path, directory: Path, chosen: str) -> None:
+    with served(binary, templates, directory) as it:
+        fill(it.connection(), Shape(ROWS, tables=2), Stop())
+        killer = threading.Thread(target=_kill_once_loaded, args=(it,))
+        killer.start()
+        with it.guard():
+            drive(chosen, task(it), 600, Stop())
+
+
+def _kill_once_loaded(it: Served) -> None:
+    before = it.status()["Questions"]
+    try:
+        eventually(lambda: it.status()["Questions"] > before + 500, what="the load comes")
+    finally:
+        os.kill(it.sandbox.pid, signal.SIGKILL)
+
+
+OWNER = """
+import os, sys, threading
+from advisor.model import Target
+from pathlib import Path
+sys.path.insert(0, "tests/plugins")
+from grounds import children, served
+from probes.sandbox import Binary
+from probes.stopping import Stop
+from probes.workload.driving import drive
+from probes.workload.statements import OLTP, Access
+from probes.workload.tables import Shape, fill
+from probes.workload.task import Task
+with served(eval(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])) as it:
+    fill(it.connection(), Shape(2000), Stop())
+    task = Task(it.sandbox.socket, it.room, OLTP["oltp_read_write"], Access(), 3, 2000)
+    def tell():
+        while len(children()) < 2:
+            pass
+        print(*children(), flush=True)
+    threading.Thread(target=tell).start()
+    drive(sys.argv[4], task, 600, Stop())
+"""
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11")
+@pytest.mark.parametrize("word", DRIVERS)
+def test_kill_9_of_the_owner_ends_server_and_driver(
+    binary: Binary, templates: Path, tmp_path: Path, word: str
+) -> None:
+    """After kill -9 in the middle of a load neither server nor driver runs on, and the next sweep removes the rest."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", OWNER, repr(binary), str(templates), str(tmp_path), driver(word)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=CHECKOUT,
+    )
+    assert process.stdout is not None
+    pids = [int(word) for word in process.stdout.readline().split()]
+    process.kill()
+    process.wait(PATIENCE)
+    assert len(pids) >= 2
+    eventually(lambda: not any(alive(pid) for pid in pids), what="server and driver die with their owner")
+    assert len(sweep(tmp_path)) == 1
+    assert list(tmp_path.iterdir()) == []
