@@ -51,7 +51,8 @@ def conclude(result: ProbeResult) -> Conclusion:
     verdict, best = _verdict(result, metric, comparisons)
     alike = _alike(result, metric, best)
     within = max((comparison.bound for comparison in comparisons), default=None)
-    claimed = [_claim(comparison, metric, result.baseline) for comparison in comparisons if comparison.claim != "none"]
+    told = [comparison for comparison in comparisons if comparison.claim != "none" and verdict != "described"]
+    claimed = [_claim(comparison, metric, result.baseline) for comparison in told]
     uneven = [_uneven(comparison, metric, result.baseline) for comparison in varied if comparison.claim != "none"]
     return Conclusion(
         verdict=verdict,
@@ -81,8 +82,11 @@ def percent(share: float) -> str:
 
 def change(ratio: float) -> str:
     """A ratio as people say it: +12 %, -3.4 %, 5.1 times."""
+    if not math.isfinite(ratio):
+        return "any number of times"
     if not 1 / TIMES <= ratio <= TIMES:
-        return f"{ratio:.2g} times" if math.isfinite(ratio) else "any number of times"
+        digits = 0 if ratio >= 10 else 1 if ratio > 1 else 2  # noqa: PLR2004 - where a digit stops counting
+        return f"{ratio:.{digits}f} times"
     return f"{'-' if ratio < 1 else '+'}{percent(abs(ratio - 1))}"
 
 
@@ -171,13 +175,15 @@ def _uneven(comparison: Comparison, metric: Metric, baseline: str) -> str:
 
 
 def _sight(comparisons: tuple[Comparison, ...]) -> tuple[str, ...]:
-    """What could have been seen, by the variant that was seen worst."""
-    worst = max((comparison.detectable for comparison in comparisons), default=math.inf)
-    if math.isinf(worst):
+    """What could have been seen: in the median variant, and in the one that scatters most."""
+    if not comparisons or math.isinf(comparisons[0].detectable):
         return ()
+    worst = max(comparisons, key=lambda comparison: comparison.detectable)
+    usual = statistics.median(comparison.detectable for comparison in comparisons)
     rounds = comparisons[0].rounds
-    seen = (
-        f"With {rounds} rounds and this noise, a difference of {percent(worst)} or more is seen in four of five runs."
+    seen = f"With {rounds} rounds and this noise, four of five runs see a difference of {percent(usual)} or more"
+    seen += (
+        f"; in {worst.arm}, which scatters most, of {percent(worst.detectable)}." if worst.detectable > usual else "."
     )
     drawn = comparisons[0].drawn_in
     blocks = "1 block" if drawn == 1 else f"{drawn} blocks"

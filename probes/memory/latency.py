@@ -38,7 +38,7 @@ class MemoryLatency:
     title = "Memory latency by working set"
     question = "How large are the caches that one thread gets here, and how long does a load from memory take?"
     kind = "host"
-    evidence = ("METH-02", "RBS-02", "NUMA-01")
+    evidence = ("METH-02", "RBS-02")
     choices = (
         Choice("largest", "size", "512M", "the largest working set; less is taken where memory is short"),
         asking.BY,

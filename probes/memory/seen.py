@@ -26,7 +26,7 @@ def see(given: dict[int, list[float]], *, compiled: bool, virtual: bool) -> Seen
     The last step up to memory's latency is a capacity only where nobody else uses that cache: on a virtual machine
     other guests do, and rounds that differ tell of other work.
     """
-    found = boundaries([(size, min(values)) for size, values in given.items()])
+    found = _up_to_memory(boundaries([(size, min(values)) for size, values in given.items()]))
     share = found[-1] if found and _is_a_share(given, found, virtual) else None
     resolved = tuple(found[:-1] if share else found)
     words = [_resolved(resolved) if resolved else "No boundary of a cache could be resolved."]
@@ -37,6 +37,12 @@ def see(given: dict[int, list[float]], *, compiled: bool, virtual: bool) -> Seen
             "Python's own steps take longer than loads from the first caches: without a C compiler these can't be told."
         )
     return Seen(resolved, share, tuple(words))
+
+
+def _up_to_memory(found: list[Boundary]) -> list[Boundary]:
+    """The first step up to memory's latency ends the caches; what rises beyond is the way to memory itself."""
+    far = next((place for place, boundary in enumerate(found) if boundary.above >= MEMORY), len(found))
+    return found[: far + 1]
 
 
 def _is_a_share(given: dict[int, list[float]], found: list[Boundary], virtual: bool) -> bool:
@@ -50,7 +56,8 @@ def _is_a_share(given: dict[int, list[float]], found: list[Boundary], virtual: b
 
 def _steady(given: dict[int, list[float]]) -> bool:
     rounds = min(len(values) for values in given.values())
-    each = [boundaries([(size, values[place]) for size, values in given.items()]) for place in range(rounds)]
+    curves = [[(size, values[place]) for size, values in given.items()] for place in range(rounds)]
+    each = [_up_to_memory(boundaries(curve)) for curve in curves]
     sizes = [found[-1].size for found in each if found]
     return len(sizes) == rounds and max(sizes) <= STEADY * min(sizes)
 

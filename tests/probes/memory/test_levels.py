@@ -71,6 +71,13 @@ def test_shared_cache_is_named_unresolved(last: tuple[int, ...], virtual: bool) 
     assert any(words.startswith("Not resolved: the size of the last cache") for words in seen.words)
 
 
+def test_rises_of_memory_are_no_caches() -> None:
+    """Once loads take as long as memory does, a further rise (of page walks, of a busy bus) ends no cache."""
+    given = {size: [value * (1.6 if size >= 200 << 20 else 1) for value in row] for size, row in _rounds().items()}
+    assert len(boundaries([(size, min(row)) for size, row in given.items()])) == 4
+    assert 16 << 20 <= see(given, compiled=True, virtual=False).resolved[-1].size <= 64 << 20
+
+
 def test_python_says_what_it_misses() -> None:
     """Measured by Python, the first caches are said to be out of sight."""
     assert "without a C compiler" in see(_rounds(), compiled=False, virtual=False).words[-1]
