@@ -1,0 +1,211 @@
+"""The storage probes run from plan to result on real file systems, and say what they could not see."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from advisor.collect.host import open_root, read_host
+from advisor.facts.host import BlockDevice, Host, Mount, Storage
+from advisor.facts.probes import ProbeResult
+from probes.disk import asking
+from probes.disk.aio import available
+from probes.disk.material import accepts_direct
+from probes.disk.tally import Tally, Together
+from probes.experiment import Experiment, Ground, Plan, ProbeError, Variant, Wanted
+from probes.registry import load
+from probes.rounds import run
+from probes.stopping import Stop
+
+NAMES = ("commit-latency", "random-read", "random-write", "sequential-read")
+SMALL = {
+    "commit-latency": {"sizes": "512,16K"},
+    "random-read": {"size": "64M", "depths": "1,8"},
+    "random-write": {"size": "64M", "pages": "1,20"},
+    "sequential-read": {"size": "64M", "blocks": "8K,256K,1M", "readers": "1,2"},
+}
+FORCED = frozenset({"busy", "neighbour", "full", "little"})
+
+
+@pytest.fixture(params=["disk", "memory"])
+def directory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A directory of temporary files, and one on a file system that has no device."""
+    if request.param == "disk":
+        yield str(tmp_path)
+        return
+    if not os.access("/dev/shm", os.W_OK):
+        pytest.skip("no /dev/shm")
+    path = tempfile.mkdtemp(dir="/dev/shm")
+    yield path
+    shutil.rmtree(path)
+
+
+def ground(directory: str) -> Ground:
+    """This host."""
+    return Ground(read_host(open_root("/"), datadir=directory), "here", report=lambda _: None)
+
+
+def plan_of(name: str, directory: str, **choices: str) -> Plan:
+    """The plan of an experiment."""
+    return load(name).plan(ground(directory), Wanted(directory, choices=choices))
+
+
+def short(name: str, directory: str) -> ProbeResult:
+    """A run of two seconds, of small files."""
+    return run(load(name), ground(directory), Wanted(directory, 2.0, choices=SMALL[name], force=FORCED), Stop())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_gives_every_variant_its_metrics_and_leaves_nothing(name: str, directory: str) -> None:
+    """Each block of each variant has each metric, positive and finite, and the directory is empty afterwards."""
+    result = short(name, directory)
+    assert result.rounds >= 1
+    assert result.baseline in {arm.name for arm in result.arms}
+    for arm in result.arms:
+        assert arm.point
+        assert result.axis in arm.settings
+        for block in arm.blocks:
+            assert set(block.metrics) == {metric.name for metric in result.metrics}
+            assert all(math.isfinite(value) and value >= 0 for value in block.metrics.values())
+            assert block.metrics[result.metrics[0].name] > 0
+    assert result.limits
+    assert os.listdir(directory) == []
+    json.dumps(result.facts)
+
+
+def test_the_driver_says_how_it_asked(directory: str) -> None:
+    """Past the page cache by asynchronous I/O where both are to be had, else by threads, with what that means."""
+    plan = plan_of("random-read", directory)
+    if directory.startswith("/dev/shm"):
+        assert plan.driver == "mycnf (threads, through the page cache)"
+        assert "memory" in plan.notes[0]
+    elif accepts_direct(directory) and available():
+        assert plan.driver == "mycnf (Linux AIO, O_DIRECT)"
+        assert plan.notes == ()
+    assert plan_of("random-read", directory, open="buffered").driver == "mycnf (threads, through the page cache)"
+
+
+def test_memory_has_no_direct_reads() -> None:
+    """On tmpfs, which takes the flag of O_DIRECT, only cached reads are planned, and asking for others is refused."""
+    if not os.access("/dev/shm", os.W_OK):
+        pytest.skip("no /dev/shm")
+    plan = plan_of("sequential-read", "/dev/shm")
+    assert {variant.settings["from"] for variant in plan.variants} == {"cached"}
+    assert "tmpfs" in plan.notes[0]
+    with pytest.raises(ProbeError, match="--dir"):
+        plan_of("sequential-read", "/dev/shm", ways="direct")
+    with pytest.raises(ProbeError, match="O_DIRECT"):
+        plan_of("random-read", "/dev/shm", open="direct")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_plan_touches_nothing_and_keeps_to_its_time(name: str, tmp_path: Path) -> None:
+    """A plan makes no file, takes 20 seconds besides preparation, and every block of it is long enough."""
+    before = tmp_path.stat().st_mtime_ns
+    plan = plan_of(name, str(tmp_path))
+    assert tmp_path.stat().st_mtime_ns == before
+    assert plan.seconds <= 20
+    assert plan.rounds >= 3
+    assert plan.seconds / (plan.rounds * len(plan.variants)) >= plan.shortest + plan.overhead
+    assert len({variant.name for variant in plan.variants}) == len(plan.variants)
+    assert plan.cost.disk > 0
+    assert plan.cost.memory > 0
+    assert str(tmp_path) in plan.cost.creates[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_cost_is_what_is_taken(name: str, tmp_path: Path) -> None:
+    """While it measures, the files take the room that the plan names, to a mebibyte."""
+    experiment: Experiment = load(name)
+    wanted = Wanted(str(tmp_path), choices=SMALL[name])
+    plan = experiment.plan(ground(str(tmp_path)), wanted)
+    with experiment.prepare(ground(str(tmp_path)), wanted, plan, Stop()):
+        taken = sum(file.stat().st_blocks * 512 for file in tmp_path.rglob("*") if file.is_file())
+    assert plan.cost.disk <= taken <= plan.cost.disk + (1 << 20)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sequential_reads_cover_what_they_promise(tmp_path: Path) -> None:
+    """Blocks of 8K to 32M, cached and past the cache, by 1, 4 and 16 readers; read-ahead by one reader."""
+    if not accepts_direct(str(tmp_path)):
+        pytest.skip("no O_DIRECT for temporary files here")
+    plan = plan_of("sequential-read", str(tmp_path))
+    seen: dict[tuple[str, str], list[int]] = {}
+    for variant in plan.variants:
+        seen.setdefault((variant.settings["from"], variant.settings["readers"]), []).append(int(variant.point or 0))
+    assert set(seen) == {(way, n) for way in ("cached", "direct") for n in ("1", "4", "16")} | {("ahead", "1")}
+    assert seen["direct", "1"] == [8192 << step for step in range(13)]
+    assert all(points[0] == 8192 and points[-1] == 32 << 20 for points in seen.values())
+
+
+def test_a_bound_is_no_advice(tmp_path: Path) -> None:
+    """The bound for innodb_io_capacity is told to two digits, and that it is no reason to raise anything."""
+    result = short("random-write", str(tmp_path))
+    assert float(result.facts["io_capacity_bound"]) == pytest.approx(float(result.facts["most_writes"]), rel=0.05)
+    assert any("innodb_io_capacity" in limit and "never a reason" in limit for limit in result.limits)
+
+
+def test_writes_smaller_than_a_sector_are_left_out(tmp_path: Path) -> None:
+    """A disk of 4096-byte sectors takes no 512 bytes past the page cache: those are left out, and said to be."""
+    disk = BlockDevice("sda", "sda", "8:0", "disk", 1 << 40, logical_sector=4096)
+    host = Host(storage=Storage(str(tmp_path), Mount("/", "ext4", "/dev/sda"), (disk,)))
+    here = Ground(host, "here")
+    plan = load("commit-latency").plan(here, Wanted(str(tmp_path)))
+    if not asking.direct_possible(here, Wanted(str(tmp_path))):
+        pytest.skip("no O_DIRECT for temporary files here")
+    assert "fsync 512" in {variant.name for variant in plan.variants}
+    assert "fsync 512 O_DIRECT" not in {variant.name for variant in plan.variants}
+    assert "fsync 4K O_DIRECT" in {variant.name for variant in plan.variants}
+    assert "4096" in plan.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "choice", "words"),
+    [
+        ("random-read", {"size": "1M"}, "size=1M"),
+        ("random-read", {"size": "9999T"}, "up to 1T"),
+        ("random-read", {"blocks": "1000"}, "multiples of 512"),
+        ("random-read", {"depths": "0"}, "depths=0"),
+        ("random-read", {"depths": "5000"}, "up to 1024"),
+        ("random-read", {"open": "sideways"}, "auto, direct, buffered"),
+        ("random-write", {"pages": "100000"}, "up to 4096"),
+        ("sequential-read", {"readers": "1000"}, "up to 128"),
+        ("sequential-read", {"blocks": "512"}, "at least 4096"),
+        ("sequential-read", {"ways": ""}, "ways"),
+        ("commit-latency", {"calls": "sync"}, "fsync, fdatasync"),
+        ("commit-latency", {"blocks": "4K"}, "blocks"),
+    ],
+)
+def test_a_choice_that_cannot_be_is_one_clear_line(
+    tmp_path: Path, name: str, choice: dict[str, str], words: str
+) -> None:
+    """What was chosen, and what can be chosen instead, stand in one line."""
+    with pytest.raises(ProbeError, match=words) as refused:
+        plan_of(name, str(tmp_path), **choice)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_driver_at_its_own_limit_says_at_least() -> None:
+    """Nine tenths of a processor or more make a figure a lower bound, named; less don't."""
+    tally = Tally()
+    quick, slow = Variant("quick", {}), Variant("slow", {})
+    for _ in range(3):
+        tally.add(quick, Together(1.0, 1, 1, processor=0.93, queued=0.0), {"reads": 1.0})
+        tally.add(slow, Together(1.0, 1, 1, processor=0.5, queued=0.0), {"reads": 1.0})
+    assert tally.facts(["quick", "slow"]) == {"at_least": "quick"}
+    assert tally.notes(["quick", "slow"])[0].startswith("At least")
+    assert tally.notes(["slow"]) == ()
+
+
+def test_a_driver_that_waits_for_a_processor_says_so() -> None:
+    """Where others keep the processors busy, the figures are lower bounds as well."""
+    tally = Tally()
+    tally.add(Variant("one", {}), Together(1.0, 1, 1, processor=0.3, queued=0.4), {"reads": 1.0})
+    assert "waited" in tally.notes(["one"])[0]
