@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from asking_servers import judge_lines
 
 from advisor.catalog.load import Catalog, Option, load
 from advisor.catalog.targets import ASKED
@@ -16,6 +17,9 @@ UNPRINTED = "(No default value)"
 # Given on the command line of a throwaway server, so that it lives in its scratch folder.
 # Of these families; others crash a server at their ends, keep it busy for minutes, or are limited by the host.
 FAMILIES = ("innodb_", "sort_", "join_", "read_", "net_", "optimizer_", "slave_", "replica_", "tmp_", "query_")
+BOUNDED = (*FAMILIES, "max_", "lock_", "auto_")
+# MySQL 9.7 writes twice the width of this one behind maximum-, and so zeros into its neighbour in memory.
+OVERRUN = "innodb_log_spin_cpu_pct_hwm"
 GIVEN = {
     "port",
     "skip_networking",
@@ -110,3 +114,29 @@ def test_the_ends_of_a_range_are_taken(binary: Binary, tmp_path: Path, end: str)
     printed = {canonical(n): v for n, v in help_values(done.stdout).items()}
     moved = {n: (v, printed[n]) for n, v in bounds.items() if printed[n] not in (str(v), str(v - (1 << 32)))}
     assert moved == {}
+
+
+def may_be_bounded(option: Option) -> bool:
+    """Whether it is a number of some families that takes maximum- before its name."""
+    known = option.maximum and option.shown and None not in (option.min, option.max) and option.name != OVERRUN
+    return bool(known) and option.kind in ("int", "uint") and option.name.startswith(BOUNDED)
+
+
+@pytest.mark.parametrize("lower_first", [True, False])
+def test_what_maximum_does(binary: Binary, tmp_path: Path, lower_first: bool) -> None:
+    """Behind a lower or a higher value, maximum- before a number keeps, sets or bounds it as the catalog says."""
+    catalog = asked(binary)
+    lines = []
+    for option in filter(may_be_bounded, options_of(catalog)):
+        low, high = int(option.min or 0), int(option.max or 0)
+        steps = [low + (high - low) * part // 8 // option.block * option.block for part in (1, 2)]
+        first, second = sorted(steps, reverse=not lower_first)
+        lines += [f"{option.name}={first}", f"maximum_{option.name}={second}"]
+    path = tmp_path / "my.cnf"
+    path.write_text("[mysqld]\n" + "\n".join(lines) + "\n")
+    done = ask_help(binary, path)
+    assert done.returncode == 0, done.stderr
+    printed = {canonical(n): v for n, v in help_values(done.stdout).items()}
+    told = {n: line.value for n, line in judge_lines("\n".join(lines), catalog).effective.items()}
+    assert len(told) > 20
+    assert {n: (v, printed[n]) for n, v in told.items() if printed[n] != v} == {}

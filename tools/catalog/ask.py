@@ -25,8 +25,14 @@ FOLDER = os.environ.get("MYCNF_SERVERS") or os.path.expanduser("~/.cache/mycnf/s
 GONE = re.compile(r"was removed|does nothing|is ignored|no longer|has no effect|obsolete|compatible option", re.IGNORECASE)
 PREFIX = re.compile(r"^(skip|disable|enable|maximum|loose)_")
 DEPRECATED = re.compile(r"deprecated", re.IGNORECASE)
+UNBOUNDED = re.compile("Maximum value of|unknown (variable|option)|cannot take")
 NUMBERS = ("int", "uint")
 GIVEN = ("log_error_verbosity", "log_warnings")  # on the command line of every question
+LOCALES = {"lc_messages": "de_DE", "lc_time_names": "de_DE"}  # they fall back from what is no locale
+# These end the question at once, or stand on its command line.
+UNBOUNDABLE = frozenset(
+    ["help", "verbose", "version", "version_with_update", "daemonize", "gdb", "debug_gdb", "console", "user", "datadir", "tmpdir",
+     "lc_messages_dir", "language", "plugin_dir", "log_error_verbosity"])  # fmt: skip
 
 
 def servers(folder: str) -> list[Server]:
@@ -208,16 +214,39 @@ def find_effects(server: Server, rows: dict[str, Row], base: dict[str, str]) -> 
     return effects
 
 
-def find_maximum(server: Server, rows: dict[str, Row], base: dict[str, str]) -> list[Row]:
+def find_maximum(server: Server, names: list[str], rows: dict[str, Row], base: dict[str, str]) -> list[Row]:
     """What maximum- before a name does to its value; those that the server refuses to bound are left out."""
-    found: list[Row] = []
-    for name, row in rows.items():
-        value = other_value(row, base.get(name, ""))
-        answer = run(server, [f"maximum_{name}={value or 1}"])
-        if not any(re.search("Maximum value of|unknown (variable|option)|cannot take", m) for m in answer.messages):
-            kept = answer.status == 0 and answer.values.get(name) == base.get(name)
-            found.append({"option": name, "maximum": "keeps" if kept else "sets"})
-    return found
+    found = {name: bounded(server, name, rows.get(name, {}), base) for name in names}
+    return [{"option": name, "maximum": done} for name, done in found.items() if done]
+
+
+def bounded(server: Server, name: str, row: Row, base: dict[str, str]) -> str:
+    """Whether maximum- sets the option, keeps it as it is, or lowers it where it is higher; empty where it is refused."""
+    other = LOCALES.get(name) or (other_value(row, base.get(name, "")) if row.get("kind") else None)
+    low, high = two_values(row) or (other or ("0" if base.get(name) in ("TRUE", "ON") else "1"), "")
+    answer = run(server, [f"maximum_{name}={low}"])
+    if any("cannot take an argument" in m for m in answer.messages):
+        answer = run(server, [f"maximum_{name}"])
+    if any(UNBOUNDED.search(m) for m in answer.messages):
+        return ""
+    if not high:
+        kept = answer.status == 0 and name in base and answer.values.get(name) == base[name]
+        return "keeps" if kept else "sets"
+    lows, highs, above, below = (
+        run(server, lines).values.get(name)
+        for lines in ([f"{name}={low}"], [f"{name}={high}"], [f"{name}={high}", f"maximum_{name}={low}"], [f"{name}={low}", f"maximum_{name}={high}"])
+    )
+    return "keeps" if above == highs else "bounds" if below == lows else "sets"
+
+
+def two_values(row: Row) -> tuple[str, str] | None:
+    """A lower and a higher value in the range of a number, None for what is none."""
+    if row.get("kind") not in NUMBERS or not whole(row):
+        return None
+    low, high, size = int(row["min"]), int(row["max"]), int(row.get("block") or 1)
+    inside = [low + (high - low) * p // 1000 // size * size for p in (3, 500)]
+    lower, higher = inside if inside[0] < inside[1] else (low, high)
+    return (str(lower), str(higher)) if lower < higher else None
 
 
 def mentioned(message: str, name: str) -> bool:
@@ -353,7 +382,8 @@ def ask_one(server: Server) -> None:
     write(plugins, ["plugin", "argument", "default", *columns], "servers", server.name, "plugin-options.tsv")
     write(effects, ["option", "value", "other", "from", "to"], "servers", server.name, "effects.tsv")
     write(hidden, ["option", "arg", "ignored", "deprecated", "replaced_by"], "servers", server.name, "hidden.tsv")
-    write(find_maximum(server, rows, base), ["option", "maximum"], "servers", server.name, "maximum.tsv")
+    bounds = find_maximum(server, sorted(listed.keys() - UNBOUNDABLE), rows, base)
+    write(bounds, ["option", "maximum"], "servers", server.name, "maximum.tsv")
     print(f"{server.name}: {len(effects)} effects, {len(hidden)} hidden, {len(host)} depend on the host", flush=True)
 
 
