@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import subprocess
+from importlib.resources import files
 from typing import TYPE_CHECKING, Protocol
 
 from probes.experiment import Choice, ProbeError
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 COMPILED, PLAIN = "compiled program", "python"
 BY = Choice("by", "word", "auto", "who measures: compiled (needs a C compiler), python, or auto for the best there is")
 COMPILERS = ("cc", "gcc", "clang")
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kernel.c")
 PATIENCE = 60.0  # seconds that a compiler may take
 SLICE = 0.5  # seconds of one question; a stop is heard between them
 
@@ -127,8 +126,9 @@ def _compiler() -> str | None:
 
 
 def _compile(program: str) -> None:
-    command = [_compiler() or COMPILERS[0], "-O2", "-o", program, SOURCE]
-    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
+    source = files("probes.memory").joinpath("kernel.c").read_bytes()  # which may lie in a zip file, so not by path
+    command = [_compiler() or COMPILERS[0], "-O2", "-x", "c", "-o", program, "-"]
+    subprocess.run(command, input=source, check=True, capture_output=True, timeout=PATIENCE)
 
 
 def _reason(error: Exception) -> str:
