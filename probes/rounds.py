@@ -97,7 +97,8 @@ def _result(
 def _told(bench: Bench) -> tuple[dict[str, float | str], tuple[str, ...]]:
     """What the bench adds to the samples; one that broke may have nothing more to say, and the samples stay."""
     try:
-        return bench.facts(), bench.notes()
+        facts = {name: told if isinstance(told, str) else float(told) for name, told in bench.facts().items()}
+        return facts, bench.notes()
     except ProbeError as error:
         return {}, (f"Nothing was found out beside the samples: {error}",)
 

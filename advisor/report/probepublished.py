@@ -39,11 +39,12 @@ class Point(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """A curve to draw; `here` for what was measured on this host."""
+    """A curve to draw; `here` for what was measured on this host, `turned` where better was the other way round."""
 
     name: str
     points: tuple[Point, ...]
     here: bool
+    turned: bool = False
 
 
 def evidence(result: ProbeResult) -> list[Evidence]:
@@ -128,7 +129,7 @@ def _published(result: ProbeResult, metric: Metric, source: Evidence, table: Tab
             place = table.values[i] if by_number else order[names[i]]
             points.append(Point(table.labels[i], place, share, share, share))
         if len(points) >= ENOUGH:
-            made.append(Curve(_named(source, table, name), tuple(points), here=False))
+            made.append(Curve(_named(source, table, name), tuple(points), here=False, turned=turned(metric, table)))
     return made
 
 

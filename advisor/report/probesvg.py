@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 from advisor.redact import clean
-from advisor.report.probechart import axis, steps
 from advisor.report.probepublished import most
+from advisor.report.probescale import axes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.report.probepublished import Curve
+    from advisor.report.probescale import Scale
 
 WIDTH, HEIGHT = 760, 420
 LEFT, RIGHT, TOP, FOOT = 70, 24, 76, 60  # margins; the legend takes more below, a line a curve
@@ -34,21 +35,16 @@ OTHERS = (("#b3541e", "6 4"), ("#7a5195", "2 3"), ("#4d7c0f", "9 3 2 3"), ("#6b7
 class _Frame(NamedTuple):
     """Where values stand on the paper."""
 
-    place: axis
-    left: float
-    right: float
-    low: float
-    high: float
+    along: Scale
+    up: Scale
 
     def x(self, value: float) -> float:
         """Pixels from the left."""
-        share = (self.place(value) - self.left) / ((self.right - self.left) or 1.0)
-        return LEFT + 14 + share * (WIDTH - LEFT - RIGHT - 28)
+        return LEFT + 14 + self.along.share(value) * (WIDTH - LEFT - RIGHT - 28)
 
     def y(self, value: float) -> float:
         """Pixels from the top."""
-        share = (value - self.low) / ((self.high - self.low) or 1.0)
-        return HEIGHT - FOOT - share * (HEIGHT - TOP - FOOT)
+        return HEIGHT - FOOT - self.up.share(value) * (HEIGHT - TOP - FOOT)
 
 
 def draw(curves: Sequence[Curve], title: str, answer: str, words: tuple[str, str], *, joined: bool = True) -> str:
@@ -81,17 +77,17 @@ def draw(curves: Sequence[Curve], title: str, answer: str, words: tuple[str, str
 
 
 def _frame(curves: Sequence[Curve]) -> _Frame:
-    place = axis(curves)
-    points = [p for c in curves for p in c.points]
-    places = [place(p.place) for p in points]
-    ends = [y for p in points for y in p.ends]
-    low, high = min(ends), max(ends)
-    low = 0.0 if low < high / 3 else low - (high - low or high) * 0.08
-    return _Frame(place, min(places), max(places), low, high + (high - low or high) * 0.05)
+    """The axes, the upright one with some room at its ends, and from zero where that is near."""
+    along, up = axes(curves)
+    if up.logarithmic:
+        return _Frame(along, up._replace(low=up.low / 1.2, high=up.high * 1.2))
+    room = up.high - up.low or up.high
+    low = 0.0 if 0 <= up.low < up.high / 3 else up.low - room * 0.08
+    return _Frame(along, up._replace(low=low, high=up.high + room * 0.05))
 
 
 def _grid(frame: _Frame) -> Iterator[str]:
-    for tick in steps(frame.low, frame.high):
+    for tick in frame.up.ticks():
         y = frame.y(tick)
         yield f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{GRID}"/>'
         yield f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end" fill="{FAINT}">{tick:.3g}</text>'

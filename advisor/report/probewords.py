@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.report.probenames import short
-from advisor.report.probepublished import ENOUGH, curves, evidence, matched, tables, turned
+from advisor.report.probepublished import curves, evidence
 from advisor.report.words import plural
 from advisor.sizes import about, exact, lasted
 from probes.conclude import conclude
@@ -41,9 +41,10 @@ def relation(result: ProbeResult) -> str:
     """What the chart's numbers are."""
     metric = result.metrics[0]
     words = [{"more": "higher is better", "less": "lower is better"}.get(metric.better, "")]
-    if any(turned(metric, table) for _, table in tables(result) if len(matched(result, table)) >= ENOUGH):
+    shown = curves(result)
+    if any(curve.turned for curve in shown):
         words.append("published numbers run the other way and are turned round")
-    if any(not p.bounded and p.low < p.high for curve in curves(result) for p in curve.points):
+    if any(not p.bounded and p.low < p.high for curve in shown for p in curve.points):
         words.append("intervals too wide for the paper are left out")
     told = "; ".join(word for word in words if word)
     return f"{metric.name} relative to {short(result, result.baseline)}" + (f" ({told})" if told else "")
