@@ -11,7 +11,7 @@ from probes.experiment import Choice, Cost, Plan, Variant
 from probes.served import measuring
 from probes.served.choosing import SERVER, binary_for
 from probes.served.eviction import evictable
-from probes.served.keyed import KeyedBench, Layout
+from probes.served.keyed import MISSES, KeyedBench, Layout
 from probes.served.loaded import P95, QPS
 from probes.served.serving import serve
 from probes.workload.driving import DRIVER, driver_of
@@ -92,7 +92,7 @@ class CacheFit:
         return Plan(
             variants=variants,
             baseline=variants[0].name,
-            metrics=(QPS, P95),
+            metrics=(QPS, P95, MISSES),
             cost=_cost(layouts, pool, rows),
             seconds=SECONDS,
             rounds=ROUNDS,

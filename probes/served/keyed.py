@@ -9,6 +9,7 @@ import random
 import statistics
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from advisor.facts.probes import Metric
 from probes.experiment import Measured
 from probes.served.loaded import NOTHING
 from probes.workload.driving import drive
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from probes.served.serving import Served
     from probes.stopping import Stop
 
+MISSES = Metric("misses", "pages read/query", "neither")
 POINT = OLTP["oltp_point_select"]
+AT_HAND = 0.02  # pages read a query, below which the keys count as at hand
 AT_ONCE = 500  # keys a statement, when keys are read to warm up
 ASKED = 200  # keys that pages are counted over
 
@@ -48,6 +51,7 @@ class KeyedBench:
         self._source = random.Random(seed)  # noqa: S311 - load, no secret
         self._keys: list[int] = []
         self._rates: dict[str, dict[int, list[float]]] = {name: {} for name in layouts}
+        self._misses: dict[str, dict[int, list[float]]] = {name: {} for name in layouts}
 
     def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
         """Bring the keys' pages into the pool as far as it holds them, and read keys at random."""
@@ -55,18 +59,23 @@ class KeyedBench:
         keys = self._first(count)
         with layout.served.guard():
             self._warm(layout, keys, stop)
+            before = _pages_read(layout.served)
             ran = drive(self._driver, self._task(layout, keys), seconds, stop)
-        if ran is None:
-            return NOTHING
+            if ran is None:
+                return NOTHING
+            misses = (_pages_read(layout.served) - before) / max(1, ran.queries)
         qps = ran.queries / ran.seconds
         self._rates[layout.name].setdefault(count, []).append(qps)
-        return Measured({"qps": qps, "p95": ran.p95}, {"qps": ran.qps})
+        self._misses[layout.name].setdefault(count, []).append(misses)
+        return Measured({"qps": qps, "p95": ran.p95, MISSES.name: misses}, {"qps": ran.qps})
 
     def facts(self) -> dict[str, float | str]:
-        """For each layout the keys held at the acceptable rate, the steepest step, and the pages a query touches."""
+        """For each layout the keys held at the acceptable rate, those whose pages were at hand, the steepest step, and
+        the pages that a query touches."""
         facts: dict[str, float | str] = {}
         for name, rates in self._rates.items():
-            steps = [(count, statistics.median(seen)) for count, seen in sorted(rates.items())]
+            steps, misses = _medians(rates), _medians(self._misses[name])
+            facts[f"keys at hand, {name}"] = held(((count, -share) for count, share in misses), -AT_HAND)
             facts[f"keys held at {self._acceptable} qps, {name}"] = held(steps, self._acceptable)
             if len(steps) > 1:
                 facts[f"steepest step, {name}"] = steepest(steps)
@@ -128,6 +137,14 @@ class KeyedBench:
                 layout.served.query(_select(layout, [key], "c"))
             asked = layout.served.status()["Innodb_buffer_pool_read_requests"] - before
         return {f"pages a row at most, {layout.name}": round(asked / len(keys), 2)}
+
+
+def _medians(seen: dict[int, list[float]]) -> list[tuple[int, float]]:
+    return [(count, statistics.median(values)) for count, values in sorted(seen.items())]
+
+
+def _pages_read(served: Served) -> int:
+    return served.status()["Innodb_buffer_pool_reads"]
 
 
 def held(steps: Iterable[tuple[int, float]], acceptable: float) -> int:
