@@ -162,6 +162,9 @@ def test_released_schemas_load_for_ever(path: Path) -> None:
     assert found.host is not None
     assert found.host.memory is not None
     assert found.files is not None
+    if found.schema != "1.0":
+        assert found.probes
+        assert all(result.rounds for result in found.probes)
 
 
 def test_there_is_a_snapshot_of_this_schema() -> None:
