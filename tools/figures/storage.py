@@ -1,0 +1,117 @@
+"""Write docs/experiments/storage.md: the storage probes on this machine, and their driver beside fio.
+
+usage: python tools/figures/storage.py [DIRECTORY]      (the file system to measure; default: temporary files)
+
+Takes about five minutes, on an otherwise idle machine.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+from collections.abc import Iterator
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [TOP]
+
+import disk
+
+from advisor.collect.host import open_root, read_host
+from advisor.facts.probes import Arm, Metric, ProbeResult
+from advisor.sizes import about
+from probes.experiment import Ground, Wanted
+from probes.registry import load
+from probes.rounds import run
+from probes.stopping import Stop
+
+PAGE = os.path.join(TOP, "docs", "experiments", "storage.md")
+NAMES = ("commit-latency", "random-read", "random-write", "sequential-read")
+HEAD = """# Storage, measured
+
+What the storage probes found on one machine, and how far their driver agrees with fio on the same file in the same run.
+Written by `python tools/figures/storage.py`; run it to have the page of your own machine.
+The figures are those of the project's own driver; fio only stands beside it.
+"""
+
+
+def main() -> int:
+    """Measure and write."""
+    directory = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("TMPDIR", "/var/tmp")  # noqa: S108
+    if reason := disk.lacking(directory):
+        sys.exit(f"storage: {reason}")
+    busy = os.getloadavg()[0]
+    host = read_host(open_root("/"), datadir=directory)
+    wanted = Wanted(directory, force=frozenset({"busy", "neighbour"}))
+    results = [run(load(name), Ground(host, "here"), wanted, Stop()) for name in NAMES]
+    pairs = list(disk.beside_fio(directory))
+    with open(PAGE, "w", encoding="utf-8") as page:
+        page.write("\n".join([HEAD, *_machine(results[0], busy), *_beside(pairs)]))
+        page.writelines("\n" + "\n".join(_result(result)) for result in results)
+    return int(any(pair.off > disk.WITHIN for pair in pairs))
+
+
+def _machine(result: ProbeResult, busy: float) -> Iterator[str]:
+    place = result.place
+    yield f"Machine: {place.cpu}, {place.cpus} processors, {about(place.memory or 0)} of memory, Linux {place.kernel};"
+    yield f"{place.file_system} on {place.device}; {result.began_at[:10]}; load average {busy:.1f} when it began."
+    yield ""
+
+
+def _beside(pairs: list[disk.Pairs]) -> Iterator[str]:
+    yield "## Beside fio"
+    yield ""
+    yield f"Medians of {disk.PAIRS} turns of {disk.SECONDS:g} s each, ours and fio's by turns on one file; the ratio is"
+    yield "the median of the pairs' ratios, and the last column how far the ratios of single pairs lie apart."
+    yield ""
+    yield "| request | ours | fio | | ours / fio | pairs |"
+    yield "|---|--:|--:|---|--:|---|"
+    for pair in pairs:
+        ratios = [own / beside for own, beside in zip(pair.ours, pair.fio, strict=True)]
+        ours, fio = (f"{statistics.median(values):,.0f}" for values in (pair.ours, pair.fio))
+        spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
+        yield f"| {pair.case.name} | {ours} | {fio} | {pair.case.unit} | {pair.ratio:.2f} | {spread} |"
+
+
+def _result(result: ProbeResult) -> Iterator[str]:
+    experiment = load(result.probe)
+    yield f"## {experiment.title}"
+    yield ""
+    yield f"`mycnf probe {result.probe}`: {experiment.question}"
+    yield f"Driver: {result.driver}. {result.rounds} rounds in {result.seconds:.0f} s. Medians of the rounds."
+    yield ""
+    yield from _curves(result) if result.probe == "sequential-read" else _rows(result)
+    yield ""
+    for name, value in result.facts.items():
+        yield f"- {name}: {about(value) if isinstance(value, float) and value >= 1 << 12 else value}"
+    for sentence in (*result.notes, *result.limits):
+        yield f"- {sentence}"
+
+
+def _rows(result: ProbeResult) -> Iterator[str]:
+    yield "| | " + " | ".join(f"{metric.name}, {metric.unit}" for metric in result.metrics) + " |"
+    yield "|---|" + "--:|" * len(result.metrics)
+    for arm in result.arms:
+        yield f"| {arm.name} | " + " | ".join(_shown(arm, metric) for metric in result.metrics) + " |"
+
+
+def _curves(result: ProbeResult) -> Iterator[str]:
+    """Throughput by block size, a column for each way and number of readers."""
+    columns = list(dict.fromkeys((arm.settings["from"], arm.settings["readers"]) for arm in result.arms))
+    yield "| MB/s | " + " | ".join(f"{way}, {readers}" for way, readers in columns) + " |"
+    yield "|---|" + "--:|" * len(columns)
+    for block in dict.fromkeys(arm.settings[result.axis] for arm in result.arms):
+        cells = {
+            (a.settings["from"], a.settings["readers"]): a for a in result.arms if a.settings[result.axis] == block
+        }
+        shown = (_shown(cells[column], result.metrics[0]) if column in cells else "" for column in columns)
+        yield f"| {block} | " + " | ".join(shown) + " |"
+
+
+def _shown(arm: Arm, metric: Metric) -> str:
+    value = statistics.median(block.metrics[metric.name] for block in arm.blocks)
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004 - three digits
+
+
+if __name__ == "__main__":
+    sys.exit(main())
