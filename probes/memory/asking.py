@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from probes.experiment import Choice, ProbeError
 from probes.memory.plain import Plain
 from probes.sandbox.scratch import Scratch
+from probes.sandbox.sweeping import sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,6 +82,7 @@ def answering(driver: str, report: Callable[[str], None]) -> Iterator[Answers]:
     if driver != COMPILED:
         yield Plain()
         return
+    sweep()  # what an earlier run left that was killed
     scratch = Scratch()
     try:
         with _started(scratch, report) as answers:

@@ -7,6 +7,8 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -112,6 +114,37 @@ def test_program_that_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         with pytest.raises(ProbeError, match="choose smaller sizes"):
             answers.ask("chase", 4096, 0.01)
     assert os.listdir(tmp_path) == []
+
+
+@needs_compiler
+def test_nothing_outlives_a_kill(tmp_path: Path) -> None:
+    """Killed by force, a run's program is gone with it, and the next run removes its directory."""
+    code = (
+        "from probes.memory import asking\n"
+        "with asking.answering(asking.COMPILED, print) as answers:\n"
+        "    print(answers._process.pid, flush=True); answers.ask('chase', 4096, 60)"
+    )
+    env = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True) as run_of_it:
+        program = int(run_of_it.stdout.readline())
+        run_of_it.kill()
+    assert _ends(program)
+    assert len(os.listdir(tmp_path)) == 1
+    subprocess.run([sys.executable, "-c", code.replace("60", "0.01")], env=env, check=True, capture_output=True)
+    assert os.listdir(tmp_path) == []
+
+
+def _ends(pid: int) -> bool:
+    """Whether a process ends; one that nobody waits for stays behind as a zombie."""
+    for _ in range(100):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii") as text:
+                if text.read().rpartition(")")[2].split()[0] == "Z":
+                    return True
+        except FileNotFoundError:
+            return True
+        time.sleep(0.1)
+    return False
 
 
 @needs_compiler
