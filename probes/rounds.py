@@ -56,6 +56,8 @@ def run(
     """
     plan = experiment.plan(ground, wanted)
     began = datetime.now(UTC)
+    if wanted.seconds or not wanted.rounds:  # who asks for rounds alone gets them, each as short as makes sense
+        _refuse_haste(plan, _budget(plan, wanted))
     refuse(ground, wanted, plan.cost)
 
     def so_far(measuring: _Measuring) -> ProbeResult:
@@ -67,6 +69,20 @@ def run(
         result = so_far(measuring)
         facts, notes = _told(bench)
     return replace(result, facts=facts, notes=(*result.notes, *notes))
+
+
+def _budget(plan: Plan, wanted: Wanted) -> float:
+    """Seconds that the rounds may take: the user's, or the plan's for as many rounds."""
+    return wanted.seconds or plan.seconds * (wanted.rounds or plan.rounds) / plan.rounds
+
+
+def _refuse_haste(plan: Plan, budget: float) -> None:
+    """Raise ProbeError, before anything is prepared, where no round fits into the time."""
+    count = len(plan.variants)
+    least = (plan.shortest + plan.overhead) * count
+    if budget < least * 0.9 + plan.warm_up * count:
+        enough = math.ceil(least + plan.warm_up * count)
+        raise ProbeError(f"{budget:.0f} s are too short for {count} variants: give at least --time {enough}s")
 
 
 def _result(
@@ -129,7 +145,7 @@ class _Measuring:
         self._order = random.Random(wanted.seed)  # noqa: S311 - an order, no secret
         self._rounds = wanted.rounds or plan.rounds
         self._free = wanted.rounds is None and wanted.seconds is None
-        self._budget = wanted.seconds or plan.seconds * self._rounds / plan.rounds
+        self._budget = _budget(plan, wanted)
         self._overhead = plan.overhead
         self._blocks: dict[str, list[Block]] = {variant.name: [] for variant in plan.variants}
         self._whole = 0
@@ -173,9 +189,6 @@ class _Measuring:
         warming = 0.0 if self._whole else plan.warm_up
         left = self._budget - self.elapsed()
         least = (plan.shortest + self._overhead) * count
-        if left < least * 0.9 + warming * count and not self._whole:
-            least_time = math.ceil(least + warming * count)
-            raise ProbeError(f"{left:.0f} s are too short for {count} variants: give at least --time {least_time}s")
         left -= warming * count
         fitting = int((left + self._budget * SLACK) / least)  # a round that overruns a little beats an idle end
         if fitting < 1 and self._whole:

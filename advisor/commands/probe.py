@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
 
     from advisor.facts.probes import ProbeResult
-    from probes.experiment import Experiment, Ground, Plan, Wanted
+    from probes.experiment import Experiment, Ground, Wanted
 
 KEPT = "results"
 
@@ -95,16 +95,10 @@ def _run(
         narrate(f"the kept run is complete ({earlier.result.rounds} rounds); ask for more with --rounds or --time")
         show(earlier.result, reports)
         return exits.OK
-    _announce(plan)
     result, code = go(experiment, here, left or wish, earlier)
     if result is not None:
         show(result, reports)
     return code
-
-
-def _announce(plan: Plan) -> None:
-    if plan.cost.prepare >= 1:
-        narrate(f"preparing takes about {plan.cost.prepare:.0f} s")
 
 
 def show(result: ProbeResult, reports: list[tuple[str, str | None]]) -> None:

@@ -109,9 +109,16 @@ def test_rounds_alone_take_their_share_of_the_plan() -> None:
 
 
 def test_too_short_a_time_says_what_it_takes() -> None:
-    """A time in which no round fits is refused with one that does."""
+    """A time in which no round fits is refused, with one that does, before anything is prepared."""
+    timed = Timed(variants=8, told_extra=1.0)
     with pytest.raises(ProbeError, match=r"too short for 8 variants: give at least --time \d+s"):
-        ran(Timed(variants=8, told_extra=1.0), seconds=3.0)
+        ran(timed, seconds=3.0)
+    assert timed.now == 1000.0
+
+
+def test_a_round_that_was_asked_for_is_run() -> None:
+    """One round is run even where its share of the plan's time is too short for it."""
+    assert ran(Timed(variants=8, seconds=20.0, told_extra=1.0), rounds=1).rounds == 1
 
 
 def test_every_variant_has_its_turn_in_every_round() -> None:

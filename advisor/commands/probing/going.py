@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from probes.results import Kept
 
 BETWEEN = 60.0  # seconds between two notes of what there is so far, in a run that may be killed
+LONG = 5.0  # seconds of preparation that are worth a line
 GOOD_ENDS = frozenset({"finished", "precise", "time"})
 
 
@@ -120,7 +121,9 @@ class _Announced:
         return self._experiment.plan(ground, wanted)
 
     def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[Bench]:
-        """As the experiment itself, and deaf to signals from the moment that it is left."""
+        """As the experiment itself, announced where it takes long, and deaf to signals from the moment it is left."""
+        if plan.cost.prepare >= LONG:
+            ground.report(f"preparing takes about {plan.cost.prepare:.0f} s")
         return _deaf_at_the_end(self._experiment.prepare(ground, wanted, plan, stop), self._signals)
 
 
