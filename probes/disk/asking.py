@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.sizes import exact
 from probes.disk.aio import available
-from probes.disk.material import accepts_direct
+from probes.disk.material import PATIENCE, accepts_direct
 from probes.experiment import Choice, ProbeError
 from probes.served.eviction import evictable
 
@@ -88,6 +88,4 @@ def sector(ground: Ground) -> int:
 
 def preparation(size: int) -> float:
     """Seconds that writing so many bytes takes on a plain disk; ours gives up at some time and makes do with less."""
-    from probes.disk.material import PATIENCE
-
     return min(PATIENCE, 1 + size / 150e6)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import os
 from typing import TYPE_CHECKING
 
 from advisor.facts.probes import Metric
-from advisor.sizes import about, exact
+from advisor.sizes import exact
 from probes.choices import Chosen
-from probes.disk import asking
-from probes.disk.crew import Crew
-from probes.disk.material import Material
-from probes.disk.tally import PROCESSOR, Tally, together
-from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
+from probes.disk import asking, single
+from probes.disk.tally import PROCESSOR
+from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.served.eviction import evictable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
+    from probes.disk.tally import Tally
     from probes.experiment import Ground, Wanted
     from probes.stopping import Stop
 
@@ -69,15 +67,10 @@ class CommitLatency:
             variants=variants,
             baseline=variants[0].name,
             metrics=(LATENCY, P99, SYNC, RATE, PROCESSOR),
-            cost=Cost(
-                disk=FILE,
-                memory=32 << 20,
-                prepare=asking.preparation(FILE),
-                creates=(f"a file of {about(FILE)} in a directory of its own in {wanted.directory}",),
-            ),
+            cost=single.cost(wanted, FILE, sizes[-1]),
             seconds=20.0,
             rounds=5,
-            overhead=0.01,
+            overhead=single.OVERHEAD / 2,
             axis=AXIS,
             driver="mycnf",
             parameters={"file": exact(FILE)},
@@ -85,42 +78,22 @@ class CommitLatency:
             notes=_left_out(ways, sizes, direct, smallest) + _of_memory(ground),
         )
 
-    @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[_Bench]:
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[single.Single]:
         """Write the file."""
-        with Material(wanted.directory, ground.report, stop) as material, Crew(1) as crew:
-            yield _Bench(crew, material.file("log", FILE), plan)
+        reported = {LATENCY.name: "median", P99.name: "p99", SYNC.name: "sync"}
+        work = single.Work({"task": "commit"}, _order, RATE.name, reported, _facts)
+        return single.bench(ground, wanted, plan, stop, work)
 
 
-class _Bench:
-    def __init__(self, crew: Crew, path: str, plan: Plan) -> None:
-        self._crew, self._plan, self._tally = crew, plan, Tally()
-        self._task = {"task": "commit", "path": path, "size": os.path.getsize(path)}
+def _order(variant: Variant) -> dict[str, int | str | bool]:
+    settings = variant.settings
+    return {"block": int(settings["bytes"]), "call": settings["call"], "direct": settings["open"] == "direct"}
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
-        """Commit again and again for so long."""
-        task = self._task | {
-            "block": int(variant.settings["bytes"]),
-            "call": variant.settings["call"],
-            "direct": variant.settings["open"] == "direct",
-        }
-        report = self._crew.run([task], seconds, stop)
-        whole = together(report)
-        metrics = {RATE.name: whole.done / whole.seconds}
-        if whole.done:
-            metrics |= {LATENCY.name: report[0]["median"], P99.name: report[0]["p99"], SYNC.name: report[0]["sync"]}
-        return self._tally.add(variant, whole, metrics)
 
-    def facts(self) -> dict[str, float | str]:
-        """The `quickest` variant and its median latency in us as `quickest_latency`."""
-        names = [variant.name for variant in self._plan.variants]
-        best, latency = self._tally.best(names, LATENCY.name, least=True)
-        facts: dict[str, float | str] = {"quickest": best, "quickest_latency": round(latency, 1)}
-        return facts | self._tally.facts(names)
-
-    def notes(self) -> tuple[str, ...]:
-        """Where the figures are bounds."""
-        return self._tally.notes(variant.name for variant in self._plan.variants)
+def _facts(tally: Tally, names: list[str]) -> dict[str, float | str]:
+    """The `quickest` variant and its median latency in us as `quickest_latency`."""
+    best, latency = tally.best(names, LATENCY.name, least=True)
+    return {"quickest": best, "quickest_latency": round(latency, 1)}
 
 
 def _variant(call: str, way: str, size: int) -> Variant:
@@ -137,8 +110,6 @@ def _left_out(ways: list[str], sizes: list[int], direct: bool, smallest: int) ->
 
 
 def _of_memory(ground: Ground) -> tuple[str, ...]:
-    from probes.served.eviction import evictable
-
     if evictable(ground.host):
         return ()
     return ("The file lies in memory here (tmpfs), where nothing is ever safe: this is the cost of the calls alone.",)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from typing import TYPE_CHECKING
 
 from advisor.facts.probes import Metric
-from advisor.sizes import about, exact
+from advisor.sizes import exact
 from probes.choices import Chosen
-from probes.disk import asking
-from probes.disk.crew import Crew
-from probes.disk.material import Material
-from probes.disk.tally import PROCESSOR, Tally, together
-from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
+from probes.disk import asking, single
+from probes.disk.tally import PROCESSOR
+from probes.experiment import Choice, Plan, ProbeError, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
+    from probes.disk.tally import Tally
     from probes.experiment import Ground, Wanted
     from probes.stopping import Stop
 
@@ -26,6 +23,7 @@ MEDIAN = Metric("latency", "us", "less")
 P99 = Metric("latency_p99", "us", "less")
 DEEPEST = 1024
 AXIS = "queue depth"
+ALONE = "1 at once"
 QUICK, SLOW = 1500.0, 3000.0  # us of one 16K read: below, nothing has to turn; above, a disk's head has to move
 LIMITS = (
     "It reads a file of its own, over which a device's cache or the host beneath a virtual machine may have a hand.",
@@ -58,15 +56,10 @@ class RandomRead:
             variants=variants,
             baseline=variants[0].name,
             metrics=(READS, MEDIAN, P99, PROCESSOR),
-            cost=Cost(
-                disk=size,
-                memory=(32 << 20) + depths[-1] * blocks[-1],
-                prepare=asking.preparation(size),
-                creates=(f"a file of {about(size)} in a directory of its own in {wanted.directory}",),
-            ),
+            cost=single.cost(wanted, size, depths[-1] * blocks[-1]),
             seconds=20.0,
             rounds=5,
-            overhead=0.03,
+            overhead=single.OVERHEAD,
             axis=AXIS,
             driver=way.driver,
             parameters={"size": exact(size), "open": "O_DIRECT" if way.direct else "buffered"},
@@ -74,56 +67,29 @@ class RandomRead:
             notes=asking.reservations(ground, way),
         )
 
-    @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[_Bench]:
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[single.Single]:
         """Write the file."""
-        chosen = Chosen(self.choices, wanted)
-        way = asking.way_of(ground, wanted, chosen)
-        with Material(wanted.directory, ground.report, stop) as material, Crew(1) as crew:
-            path = material.file("pages", asking.file_size(chosen))
-            yield _Bench(crew, path, way, plan, wanted.seed)
+        way = asking.way_of(ground, wanted, Chosen(self.choices, wanted))
+        task = {"task": "read", "direct": way.direct, "way": way.many}
+        reported = {MEDIAN.name: "median", P99.name: "p99"}
+        return single.bench(ground, wanted, plan, stop, single.Work(task, _order, READS.name, reported, _facts))
 
 
-class _Bench:
-    def __init__(self, crew: Crew, path: str, way: asking.Way, plan: Plan, seed: int) -> None:
-        self._crew, self._plan, self._tally = crew, plan, Tally()
-        self._task = {
-            "task": "read",
-            "path": path,
-            "size": os.path.getsize(path),
-            "seed": seed,
-            "direct": way.direct,
-            "way": way.many,
-        }
+def _order(variant: Variant) -> dict[str, int]:
+    return {"depth": int(variant.settings[AXIS]), "block": int(variant.settings["bytes"])}
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
-        """Read pages for so long."""
-        task = self._task | {"depth": int(variant.settings[AXIS]), "block": int(variant.settings["bytes"])}
-        report = self._crew.run([task], seconds, stop)
-        whole = together(report)
-        metrics = {READS.name: whole.done / whole.seconds}
-        if whole.done:
-            metrics |= {MEDIAN.name: report[0]["median"], P99.name: report[0]["p99"]}
-        return self._tally.add(variant, whole, metrics)
 
-    def facts(self) -> dict[str, float | str]:
-        """`most_reads` a second and the variant that gave them; `one_read` in us, and what sort of disk that is."""
-        names = [variant.name for variant in self._plan.variants]
-        best, most = self._tally.best(names, READS.name)
-        facts: dict[str, float | str] = {"most_reads": round(most, 1), "most_reads_at": best}
-        alone = next((v for v in self._plan.variants if v.settings[AXIS] == "1"), None)
-        one = self._tally.median(alone.name, MEDIAN.name) if alone else None
-        if one is not None:
-            facts |= {"one_read": round(one, 1), "sort": _sort(one)}
-        return facts | self._tally.facts(names)
-
-    def notes(self) -> tuple[str, ...]:
-        """Where the figures are lower bounds."""
-        return self._tally.notes(variant.name for variant in self._plan.variants)
+def _facts(tally: Tally, names: list[str]) -> dict[str, float | str]:
+    """`most_reads` a second and the variant that gave them; `one_read` in us, and what sort of disk that is."""
+    best, most = tally.best(names, READS.name)
+    facts: dict[str, float | str] = {"most_reads": round(most, 1), "most_reads_at": best}
+    alone = next((name for name in names if name.split(", ")[-1] == ALONE), "")
+    one = tally.median(alone, MEDIAN.name)
+    return facts if one is None else facts | {"one_read": round(one, 1), "sort": _sort(one)}
 
 
 def _variant(depth: int, block: int, named: bool) -> Variant:
-    name = f"{exact(block)} at {depth}" if named else f"{depth} at once"
+    name = f"{exact(block)}, {depth} at once" if named else f"{depth} at once"
     return Variant(name, {AXIS: str(depth), "bytes": str(block)}, float(depth))
 
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from typing import TYPE_CHECKING
 
 from advisor.facts.probes import Metric
-from advisor.sizes import about, exact
+from advisor.sizes import exact
 from probes.choices import Chosen
-from probes.disk import asking
-from probes.disk.crew import Crew
-from probes.disk.material import Material
-from probes.disk.tally import PROCESSOR, Tally, together
-from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
+from probes.disk import asking, single
+from probes.disk.tally import PROCESSOR
+from probes.experiment import Choice, Plan, ProbeError, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
+    from probes.disk.tally import Tally
     from probes.experiment import Ground, Wanted
     from probes.stopping import Stop
 
@@ -63,15 +60,10 @@ class RandomWrite:
             variants=variants,
             baseline=variants[0].name,
             metrics=(WRITES, BATCH, BATCH_P99, PROCESSOR),
-            cost=Cost(
-                disk=size,
-                memory=(32 << 20) + DEPTH * block,
-                prepare=asking.preparation(size),
-                creates=(f"a file of {about(size)} in a directory of its own in {wanted.directory}",),
-            ),
+            cost=single.cost(wanted, size, DEPTH * block),
             seconds=20.0,
             rounds=5,
-            overhead=0.03,
+            overhead=single.OVERHEAD,
             axis=AXIS,
             driver=way.driver,
             parameters={
@@ -84,51 +76,22 @@ class RandomWrite:
             notes=asking.reservations(ground, way),
         )
 
-    @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[_Bench]:
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[single.Single]:
         """Write the file."""
-        chosen = Chosen(self.choices, wanted)
-        way = asking.way_of(ground, wanted, chosen)
-        with Material(wanted.directory, ground.report, stop) as material, Crew(1) as crew:
-            path = material.file("pages", asking.file_size(chosen))
-            yield _Bench(crew, path, way, plan, wanted.seed)
+        way = asking.way_of(ground, wanted, Chosen(self.choices, wanted))
+        task = {"task": "write", "direct": way.direct, "way": way.many, "depth": DEPTH}
+        reported = {BATCH.name: "median", BATCH_P99.name: "p99"}
+        return single.bench(ground, wanted, plan, stop, single.Work(task, _order, WRITES.name, reported, _facts))
 
 
-class _Bench:
-    def __init__(self, crew: Crew, path: str, way: asking.Way, plan: Plan, seed: int) -> None:
-        self._crew, self._plan, self._tally = crew, plan, Tally()
-        self._task = {
-            "task": "write",
-            "path": path,
-            "size": os.path.getsize(path),
-            "seed": seed,
-            "direct": way.direct,
-            "way": way.many,
-            "depth": DEPTH,
-        }
+def _order(variant: Variant) -> dict[str, int]:
+    return {"batch": int(variant.settings[AXIS]), "block": int(variant.settings["bytes"])}
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
-        """Write whole batches for so long."""
-        task = self._task | {"batch": int(variant.settings[AXIS]), "block": int(variant.settings["bytes"])}
-        report = self._crew.run([task], seconds, stop)
-        whole = together(report)
-        metrics = {WRITES.name: whole.done / whole.seconds}
-        if whole.done:
-            metrics |= {BATCH.name: report[0]["median"], BATCH_P99.name: report[0]["p99"]}
-        return self._tally.add(variant, whole, metrics)
 
-    def facts(self) -> dict[str, float | str]:
-        """`most_writes` a second, the variant that gave them, and `io_capacity_bound`, which is the same without digits
-        that mean nothing.
-        """
-        names = [variant.name for variant in self._plan.variants]
-        best, most = self._tally.best(names, WRITES.name)
-        facts: dict[str, float | str] = {"most_writes": round(most, 1), "most_writes_at": best}
-        return facts | {"io_capacity_bound": float(f"{most:.2g}")} | self._tally.facts(names)
-
-    def notes(self) -> tuple[str, ...]:
-        """Where the figures are lower bounds."""
-        return self._tally.notes(variant.name for variant in self._plan.variants)
+def _facts(tally: Tally, names: list[str]) -> dict[str, float | str]:
+    """`most_writes` a second, the variant that gave them, and the same to two digits as `io_capacity_bound`."""
+    best, most = tally.best(names, WRITES.name)
+    return {"most_writes": round(most, 1), "most_writes_at": best, "io_capacity_bound": float(f"{most:.2g}")}
 
 
 def _pages(chosen: Chosen) -> list[int]:
