@@ -64,9 +64,8 @@ def read_change(text: str, target: Target) -> Change:
 def _take(name: str, value: str, target: Target) -> LineVerdict:
     verdict = take(name, value, load(target))
     if verdict.canonical is None or verdict.outcome in REFUSED:
-        hint = f"; did you mean {verdict.candidates[0]}?" if verdict.candidates else ""
         why = verdict.reason or f"it is {verdict.outcome.value} there"
-        raise ProbeError(f"{target.label} would refuse {name}={value}: {why}{hint}")
+        raise ProbeError(f"{target.label} would refuse {name}={value}: {why}")
     return verdict
 
 

@@ -172,10 +172,14 @@ class Served:
             cursor.execute(f"SET GLOBAL {self._variable_of(name) or name} = {self._literal(name, value)}")
 
     def _literal(self, name: str, value: str) -> str:
-        """A value as SET takes it: numbers bare and with their suffix worked out, all else in quotes."""
+        """A value as SET takes it: numbers bare and with their suffix worked out, switches as ON or OFF, all else in
+        quotes."""
         made = take(name, value, self.catalog)
-        if made.option is not None and made.option.kind in ("int", "uint", "double") and made.value is not None:
+        kind = made.option.kind if made.option else "string"
+        if kind in ("int", "uint", "double") and made.value is not None:
             return made.value
+        if kind == "bool" and made.value in ("TRUE", "FALSE"):
+            return "ON" if made.value == "TRUE" else "OFF"
         return value if value.lstrip("-").isdigit() else "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
 
     def _hang_up(self) -> None:

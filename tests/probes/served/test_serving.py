@@ -27,7 +27,8 @@ def test_options_come_into_force_and_go_back(binary: Binary, templates: Path, tm
         assert not it.set_to({"sort_buffer_size": "64K", "innodb_flush_log_at_trx_commit": "2"})
         assert (it.variable("sort_buffer_size"), it.variable("innodb_flush_log_at_trx_commit")) == ("65536", "2")
         assert it.sandbox.pid == pid
-        assert not it.set_to({"innodb_flush_log_at_trx_commit": "0"})
+        assert not it.set_to({"innodb_flush_log_at_trx_commit": "0", "flush": "true"})
+        assert it.variable("flush") == "ON"
         assert it.variable("sort_buffer_size") == original
         assert it.set_to({"innodb_buffer_pool_size": "64M", "sort_buffer_size": "128K", "back_log": "71"})
         assert it.sandbox.pid != pid

@@ -1,0 +1,137 @@
+"""The experiments on served servers: what their blocks measure on real ones, what they refuse, and that it all goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from grounds import ground_of, prepared
+
+from probes.experiment import ProbeError, Wanted
+from probes.registry import load
+from probes.sandbox import Binary
+from probes.served.keyed import held, steepest
+from probes.stopping import Stop
+
+MIB = 1 << 20
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
+def test_commit_measures_each_way_of_flushing(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """Every variant commits, and the redo log is flushed for each commit of one connection that asks for it only."""
+    ground, commit = ground_of(templates, tmp_path, binary), load("commit")
+    choices = {"flush": "1,2", "sync": "0", "threads": "1", "rows": "500", "driver": "mycnf"}
+    variants = commit.plan(ground, Wanted(str(tmp_path), choices=choices)).variants
+    with prepared(commit, ground, tmp_path, Stop(), **choices) as (bench, _):
+        flushes = [variant.settings["innodb_flush_log_at_trx_commit"] for variant in variants]
+        blocks = dict(zip(flushes, [bench.measure(variant, 1, Stop()) for variant in variants], strict=True))
+    assert all(block.metrics["tps"] > 0 and len(block.series["tps"]) == 1 for block in blocks.values())
+    if "log_flushes" in blocks["1"].metrics:
+        assert blocks["1"].metrics["log_flushes"] > 0.5 > blocks["2"].metrics["log_flushes"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-11.4")
+@pytest.mark.parametrize("change", ["innodb_flush_neighbors=0,1", "innodb_buffer_pool_size=16M,24M"])
+def test_ab_runs_any_option(binary: Binary, templates: Path, tmp_path: Path, change: str) -> None:
+    """Both values are in force while they are measured, by a restart where it takes one."""
+    ground, ab = ground_of(templates, tmp_path, binary), load("ab")
+    choices = {"set": change, "rows": "500", "threads": "2", "driver": "mycnf"}
+    plan = ab.plan(ground, Wanted(str(tmp_path), choices=choices))
+    with prepared(ab, ground, tmp_path, Stop(), **choices) as (bench, _):
+        for variant in plan.variants:
+            assert bench.measure(variant, 1, Stop()).metrics["tps"] > 0
+            ((name, value),) = variant.settings.items()
+            assert bench.served.runs_with(name, value) is None  # type: ignore[attr-defined]
+        assert not bench.facts()
+
+
+@pytest.mark.servers("all")
+def test_read_sizes_tell_whether_scans_read_with_the_buffer(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """MyISAM scans of MySQL 5.7 and MariaDB read as much as read_buffer_size says, those of MySQL 8.0 a row."""
+    ground, read_buffer = ground_of(templates, tmp_path, binary), load("read-buffer")
+    choices = {"sizes": "32K,128K,1M", "table": "4M", "readers": "2"}
+    plan = read_buffer.plan(ground, Wanted(str(tmp_path), choices=choices))
+    with prepared(read_buffer, ground, tmp_path, Stop(), **choices) as (bench, _):
+        blocks = {variant.name: bench.measure(variant, 0.1, Stop()) for variant in plan.variants}
+        notes = " ".join(bench.notes())
+    sizes = {name: block.metrics["read_size"] for name, block in blocks.items()}
+    assert all(block.metrics[plan.metrics[0].name] > 0 for block in blocks.values())
+    if binary.target.since("mysql", 8):
+        assert sizes == pytest.approx(dict.fromkeys(sizes, 57), rel=0.05)
+        assert "they don't read with it" in notes
+    else:
+        assert sizes == pytest.approx({"32K": 32768, "128K": 131072, "1M": MIB}, rel=0.1)
+        assert "as the buffer was" in notes
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11")
+def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """Few keys are at hand, many are not, and pages of 4K hold more of them; the servers and their tables go."""
+    ground, cache_fit = ground_of(templates, tmp_path, binary), load("cache-fit")
+    choices = {"pool": "8M", "table": "48M", "steps": "12", "driver": "mycnf"}
+    plan = cache_fit.plan(ground, Wanted(str(tmp_path), choices=choices))
+    by_layout = {it: [v for v in plan.variants if v.name.startswith(f"{it},")] for it in ("16K", "4K", "compressed")}
+    with prepared(cache_fit, ground, tmp_path, Stop(), **choices) as (bench, _):
+        misses = {
+            layout: [bench.measure(variant, 1, Stop()).metrics["misses"] for variant in (variants[0], variants[-1])]
+            for layout, variants in by_layout.items()
+        }
+        facts = bench.facts()
+    assert misses["4K"][0] < 0.1
+    assert misses["16K"][-1] > 0.4
+    assert misses["4K"][-1] < misses["16K"][-1]
+    told = "pages a row, 16K" if binary.target.is_mariadb else "pages a row at most, 16K"
+    assert 1 <= float(facts[told]) <= 6
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.servers("mysql-8.0")
+def test_a_stopped_block_gives_nothing(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """Told to stop, each experiment's block ends without figures."""
+    ground, stop = ground_of(templates, tmp_path, binary), Stop()
+    stop.say("cancelled")
+    for name, choices in {
+        "commit": {"rows": "500"},
+        "ab": {"set": "innodb_flush_neighbors=0,1", "rows": "500"},
+        "read-buffer": {"table": "1M"},
+        "cache-fit": {"pool": "8M", "table": "1M", "layouts": "16K"},
+    }.items():
+        plan = load(name).plan(ground, Wanted(str(tmp_path), choices=choices))
+        with prepared(load(name), ground, tmp_path, Stop(), **choices) as (bench, _):
+            assert bench.measure(plan.variants[0], 600, stop).metrics == {}
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.servers("mysql-5.7")
+@pytest.mark.parametrize(
+    ("name", "choices", "said"),
+    [
+        ("commit", {"flush": "3"}, "flush=3 means nothing of its own"),
+        ("commit", {"driver": "jmeter"}, "no driver 'jmeter'"),
+        ("commit", {"server": "oracle"}, "no server here is called 'oracle'"),
+        ("ab", {}, "say what to compare"),
+        ("ab", {"set": "innodb_flush_neighbors=0,1", "workload": "tpcc"}, "one of oltp_read_write"),
+        ("read-buffer", {"engine": "Aria"}, "has no Aria tables"),
+        ("read-buffer", {"row-length": "5000"}, "up to 4000 bytes"),
+        ("cache-fit", {"layouts": "8K"}, "one of 16K, 4K, compressed"),
+        ("cache-fit", {"pool": "1M"}, "at least"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_when_planned(
+    binary: Binary, tmp_path: Path, name: str, choices: dict[str, str], said: str
+) -> None:
+    """A plan that can't be is refused in one line before anything is made."""
+    with pytest.raises(ProbeError, match=said) as refused:
+        load(name).plan(ground_of(tmp_path, tmp_path, binary), Wanted(str(tmp_path), choices=choices))
+    assert "\n" not in str(refused.value)
+
+
+def test_keys_are_held_up_to_the_first_step_that_falls_short() -> None:
+    """A later recovery doesn't count; the published table's steepest step is found."""
+    published = [(7680, 7700.0), (9216, 7630.0), (11059, 580.0), (13271, 400.0)]
+    assert held(published, 2000) == 9216
+    assert held([(10, 3000.0), (12, 1000.0), (14, 3000.0)], 2000) == 10
+    assert held([(10, 100.0)], 2000) == 0
+    assert steepest(published) == "9216 to 11059 keys: 7630 to 580 qps"
