@@ -136,6 +136,28 @@ def invalid_value(known: Known) -> Iterator[Finding]:
         yield _refusal(invalid_value, known, line, words, fix)
 
 
+@rule(
+    "OPT018",
+    "refused-start",
+    severity=Severity.ERROR,
+    summary="The server takes the value, and stops at it when it starts.",
+    evidence=ASKED,
+    docs=Docs(
+        why="Some values pass the reader of option files, `--verbose --help` and `--validate-config`, and stop the "
+        "server only at its real start: what another option must allow, or a plugin must be there for.",
+        fix="Set what the finding names besides, or take the line out.",
+        risk="The line has never worked with these others: read what it does before you make it work.",
+        restart=True,
+        exceptions="A plugin that another file loads, or that INSTALL PLUGIN has installed.",
+        mind="A server of this very version that starts with the file.",
+    ),
+)
+def refused_start(known: Known) -> Iterator[Finding]:
+    """Lines at whose value the server stops after it has read its files."""
+    for line in _with(known, Outcome.STOPS):
+        yield _refusal(refused_start, known, line, "set what it needs beside it, or remove the line")
+
+
 def _values(line: LineVerdict) -> str:
     values = line.option.values if line.option is not None else ()
     if values and line.value not in values:

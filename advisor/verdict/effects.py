@@ -57,7 +57,7 @@ def settle(given: Values, catalog: Catalog, lines: Lines) -> Settled:
     refused = refusals(settled.values, catalog, lines)
     _binary_log_name(settled, target, stopped="log_bin" in refused)
     _no_network(settled)
-    _ssl(settled)
+    _ssl(settled, target)
     if target.is_mariadb:
         _base_name_of_logs(settled)
         _query_cache(settled)
@@ -175,11 +175,12 @@ def _no_network(settled: Settled) -> None:
             move(settled, name, "0", "skip_networking switches TCP off")
 
 
-def _ssl(settled: Settled) -> None:
-    """Each file switches SSL on when its line is read; a later line may switch it off again."""
-    switches = [name for name, value in settled.values.items() if name == "ssl" or (name in SSL_FILES and value)]
+def _ssl(settled: Settled, target: Target) -> None:
+    """Each of SSL's files, an empty name too, switches SSL on when its line is read; a later line may switch it off."""
+    names = (*SSL_FILES, "tls_version") if target.is_mysql else SSL_FILES
+    switches = [name for name in settled.values if name == "ssl" or name in names]
     if switches and switches[-1] != "ssl":
-        move(settled, "ssl", "TRUE", "an option that names an SSL file switches it on")
+        move(settled, "ssl", "TRUE", f"{switches[-1]} switches it on")
 
 
 def _base_name_of_logs(settled: Settled) -> None:

@@ -22,14 +22,28 @@ def flags_of(text: str) -> dict[str, str]:
 
 def take_flags(text: str, option: Option, before: str | None, target: Target) -> Taken:
     """Flags set over what was there before; setting one twice is refused."""
+    state, bad = _read(text, option, before, target)
+    if bad is not None:
+        return Taken(Outcome.INVALID, None, f"{bad!r} is no flag with =on, =off or =default, or sets it a second time.")
+    return Taken(Outcome.ACCEPTED, _print(state))
+
+
+def flags_before(text: str, option: Option, before: str | None) -> str:
+    """What MariaDB makes of flags of which one is bad, where it goes on: those before the bad one are set."""
+    state, _ = _read(text, option, before, None)
+    return _print(state)
+
+
+def _read(text: str, option: Option, before: str | None, target: Target | None) -> tuple[dict[str, str], str | None]:
+    """The flags that a text sets over those before, and the first bad part of it; no target stands for MariaDB's."""
     defaults = _state(option, option.default)
     changed: dict[str, str] = {}
-    whole = False
+    whole, bad = False, None
     parts = text.split(",") if text else []
     for at, part in enumerate(parts, 1):
         name, equals, setting = part.partition("=")
         # MySQL takes a beginning for the whole word at the very end of the text, and only there.
-        short = target.is_mysql and at == len(parts)
+        short = target is not None and target.is_mysql and at == len(parts)
         flag = _named(name, defaults, whole=not short or bool(equals))
         if flag == ALL and not equals and not whole:
             whole = True
@@ -38,11 +52,11 @@ def take_flags(text: str, option: Option, before: str | None, target: Target) ->
         if flag in defaults and flag not in changed and place == SEVERAL and short and setting:
             continue  # MySQL takes the beginning of several words at the very end, and does nothing with it
         if flag is None or flag == ALL or flag in changed or place < 0:
-            why = f"{part!r} is no flag with =on, =off or =default, or sets it a second time."
-            return Taken(Outcome.INVALID, None, why)
+            bad = part
+            break
         changed[flag] = SETTINGS[place] if SETTINGS[place] != "default" else defaults[flag]
     state = defaults if whole or before is None else _state(option, before)
-    return Taken(Outcome.ACCEPTED, _print(state | changed))
+    return state | changed, bad
 
 
 def _state(option: Option, printed: str | None) -> dict[str, str]:

@@ -187,7 +187,8 @@ def _settle(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, Li
         shown = startup.in_help(value, line.option, catalog.target)
         moved = line._replace(value=shown, running=up.get(name, value if shown != value else None))
         if name in after.refused and line.outcome not in REFUSED:
-            moved = moved._replace(outcome=Outcome.INVALID, loose=False, reason=after.refused[name])
+            outcome = Outcome.STOPS if name in startup.STOPPING else Outcome.INVALID
+            moved = moved._replace(outcome=outcome, loose=False, reason=after.refused[name])
         elif name in after.why and line.outcome not in REFUSED:
             as_asked = value == "0" and _asks_for_nought(line)
             moved = moved._replace(
@@ -208,7 +209,7 @@ def _stop(
     for name, stop in stops(values, loaded, catalog).items():
         certain = lines[name].certain and stop.certain
         settled[id(effective[name])] = lines[name]._replace(
-            outcome=Outcome.INVALID, loose=False, reason=stop.reason, certain=certain
+            outcome=Outcome.STOPS, loose=False, reason=stop.reason, certain=certain
         )
 
 

@@ -9,7 +9,10 @@ from advisor.optionfile.lines import Placed, Resolved
 
 
 class Outcome(StrEnum):
-    """What the server does with an option; that it is deprecated is told beside it."""
+    """What the server does with an option; that it is deprecated is told beside it.
+
+    STOPS is a value that the reader takes, help prints, and at which the server ends when it starts for good.
+    """
 
     ACCEPTED = "accepted"
     ADJUSTED = "adjusted"
@@ -20,6 +23,7 @@ class Outcome(StrEnum):
     MISSING_ARGUMENT = "missing_argument"
     UNEXPECTED_ARGUMENT = "unexpected_argument"
     IGNORED = "ignored"
+    STOPS = "stops"
 
 
 REFUSED = frozenset(
@@ -30,6 +34,7 @@ REFUSED = frozenset(
         Outcome.INVALID,
         Outcome.MISSING_ARGUMENT,
         Outcome.UNEXPECTED_ARGUMENT,
+        Outcome.STOPS,
     }
 )
 

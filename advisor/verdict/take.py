@@ -64,7 +64,7 @@ def take_option(
     if implied and taken.outcome is Outcome.ADJUSTED and taken.value == "0" and value and not value.strip("0"):
         taken = Taken(Outcome.ACCEPTED, "0")
     if found.loose and catalog.target.is_mariadb and taken.outcome is Outcome.INVALID and taken.value is None:
-        taken = _passed_over(option, found, taken, value or "")
+        taken = _passed_over(option, found, taken, value or "", before.get(option.name))
     return found, taken
 
 
@@ -160,8 +160,9 @@ def _autoset(option: Option, value: str | None) -> Taken:
     return Taken(Outcome.ACCEPTED)
 
 
-def _passed_over(option: Option, found: Found, taken: Taken, value: str) -> Taken:
-    """MariaDB starts with a bad value behind loose-: a number becomes 0, whatever its minimum, all else stays."""
+def _passed_over(option: Option, found: Found, taken: Taken, value: str, before: str | None) -> Taken:
+    """MariaDB starts with a bad value behind loose-: a number becomes 0, whatever its minimum; of flags those before
+    the bad one are set; all else stays."""
     if option.name in special.KILLED_BY_0 or not option.shown or found.prefix == "autoset":
         return taken
     if found.prefix == "maximum" and option.maximum != "sets":
@@ -169,6 +170,11 @@ def _passed_over(option: Option, found: Found, taken: Taken, value: str) -> Take
     if option.kind in NUMBERS:
         low = special.behind_loose(option, value)
         return Taken(Outcome.ADJUSTED, low, f"{taken.reason} Behind loose- the server goes on, and takes {low}.")
+    if option.kind == "flagset":
+        from advisor.verdict.flags import flags_before
+
+        why = f"{taken.reason} Behind loose- the server goes on, and takes the flags before it."
+        return Taken(Outcome.ADJUSTED, flags_before(value, option, before), why)
     if option.kind == "set":
         why = f"{taken.reason} Behind loose- the server goes on, and takes none of them."
         return Taken(Outcome.ADJUSTED, special.NO_MEMBER.get(option.name, ""), why)

@@ -214,7 +214,7 @@ def test_what_only_a_start_shows(target: str, lines: str, name: str | None) -> N
 def test_a_policy_may_name_what_another_file_loads() -> None:
     """That a plugin is missing is likely and not certain."""
     line = judged("mysql-9.7.4", "authentication_policy=authentication_webauthn").effective["authentication_policy"]
-    assert line.outcome is Outcome.INVALID
+    assert line.outcome is Outcome.STOPS
     assert not line.certain
 
 
@@ -337,3 +337,11 @@ def test_no_input_raises(target: str, name: str, value: str | None, data: st.Dat
         data.draw(st.sampled_from(["", "skip-", "loose-", "enable-", "maximum-", "autoset-"])) + known, value, catalog
     )
     assert line.outcome in Outcome
+
+
+@pytest.mark.parametrize(("target", "printed"), [("mysql-8.0.15", "ON"), ("mysql-9.7.4", "OFF")])
+def test_a_plugin_switched_off(target: str, printed: str) -> None:
+    """8.0 prints ON of a plugin that is off, as its help does of all that isn't forced; SHOW tells the truth."""
+    line = judged(target, "archive=OFF").effective["archive"]
+    assert line.value == printed
+    assert (line.running or line.value) == "OFF"

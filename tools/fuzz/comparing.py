@@ -13,7 +13,6 @@ from advisor.catalog.load import load
 from advisor.model import Target
 from advisor.optionfile import resolve
 from advisor.verdict import REFUSED, FileVerdict, LineVerdict, Outcome, judge_file
-from advisor.verdict.startup import STOPPING
 
 # Given on the command line when a server is asked, or made of the host's limits, folders and name.
 HOST: Final = """
@@ -26,6 +25,7 @@ FINDINGS = {
     Outcome.REMOVED: "unknown-option",
     Outcome.AMBIGUOUS: "ambiguous-option",
     Outcome.INVALID: "invalid-value",
+    Outcome.STOPS: "invalid-value",
     Outcome.MISSING_ARGUMENT: "missing-argument",
     Outcome.UNEXPECTED_ARGUMENT: "unexpected-argument",
 }
@@ -64,7 +64,7 @@ def _refused(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
     ours = {_at(line): line for line in verdict.lines if line.outcome in REFUSED and not line.loose}
     if verdict.catalog.target.version == SILENT:
         ours = {at: x for at, x in ours.items() if x.outcome not in (Outcome.UNKNOWN, Outcome.REMOVED)}
-    only_ours = [at for at in ours if at not in truth.refused and not _stops_later(ours[at])]
+    only_ours = [at for at in ours if at not in truth.refused and ours[at].outcome is not Outcome.STOPS]
     only_theirs = [at for at in truth.refused if at not in ours]
     for at in [at for at in only_theirs if truth.refused[at].name is None]:
         # A clash of several options is told without a name, and any of them may be called the one.
@@ -79,11 +79,6 @@ def _refused(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
         for at, stop in truth.refused.items()
         if at in ours and not _same_name(stop, ours[at])
     ]
-
-
-def _stops_later(line: LineVerdict) -> bool:
-    """Whether the server stops at the value when it starts for good alone, of which help tells nothing."""
-    return line.canonical in STOPPING and line.outcome is Outcome.INVALID and line.value is not None
 
 
 def _same_name(stop: Stop, line: LineVerdict) -> bool:
