@@ -308,3 +308,14 @@ def test_damaged_results_are_named(probe: Any, tmp_path: Path) -> None:
     assert ended.code == 0
     assert str(other) in ended.err
     assert ended.out.count("mariadb-10.11.19") == 1
+
+
+def test_a_long_run_is_kept_as_it_goes(probe: Any, scan: Steered, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that lasts writes its whole rounds down now and then, into one file, so that even kill -9 loses little."""
+    monkeypatch.setattr("advisor.commands.probing.going.BETWEEN", 0.0)
+    seen: list[list[int]] = []
+    for block in (0, 4, 8):
+        scan.at[block] = lambda: seen.append([k.result.rounds for k in shelf().kept])
+    assert probe("scan").code == 0
+    assert seen == [[], [1], [2]]
+    assert [k.result.rounds for k in shelf().kept] == [5]

@@ -14,7 +14,8 @@ from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeR
 from probes import results
 from probes.experiment import ProbeError
 from probes.hostid import host_id
-from probes.results import Shelf, differs, find, keep, latest, merged, of_host, read, shelf
+from probes.merging import differs, merged
+from probes.results import Shelf, find, keep, latest, of_host, read, shelf
 
 HERE = Place("here", "A CPU", 2, 8 << 30, "6.1", "/srv/db", "ext4", "vda")
 

@@ -13,6 +13,7 @@ from advisor.commands.probing.signals import ending
 from advisor.exits import MycnfError
 from advisor.narration import narrate
 from probes import results, rounds
+from probes.merging import merged
 from probes.stopping import Stop
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class _Keeper:
         return whole
 
     def _whole(self, result: ProbeResult) -> ProbeResult:
-        return results.merged(self._earlier.result, result) if self._earlier else result
+        return merged(self._earlier.result, result) if self._earlier else result
 
     def _write(self, result: ProbeResult) -> bool:
         try:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from advisor import __version__
 from advisor.facts.probes import PROBE_SCHEMA, Arm, ProbeResult
 from advisor.narration import narrate
+from probes.merging import differs
 from probes.place import place_of
-from probes.results import differs, of_host, shelf
+from probes.results import of_host, shelf
 
 if TYPE_CHECKING:
     from probes.experiment import Experiment, Ground, Plan, Wanted
