@@ -9,6 +9,7 @@ from probes.memory.levels import Boundary, boundaries
 
 MEMORY = 45.0  # ns; no cache that is near a processor takes so long, no memory less
 APART = 4.0  # a cache holds at least so many times what the one before it holds
+DISTINCT = 2.5  # times that the next cache takes, where the step is a cache's and no ragged edge
 STEADY = 2.0  # times by which rounds may differ on a boundary that is said to be resolved
 
 
@@ -28,7 +29,7 @@ def see(given: dict[int, list[float]], *, compiled: bool, virtual: bool) -> Seen
     """
     found = _up_to_memory(boundaries([(size, min(values)) for size, values in given.items()]))
     share = found[-1] if found and _is_a_share(given, found, virtual) else None
-    resolved = tuple(found[:-1] if share else found)
+    resolved = tuple(b for b in found[:-1] if not _begins(share, b)) if share else tuple(found)
     words = [_resolved(resolved) if resolved else "No boundary of a cache could be resolved."]
     if share:
         words.append(_shared(share, virtual))
@@ -43,6 +44,11 @@ def _up_to_memory(found: list[Boundary]) -> list[Boundary]:
     """The first step up to memory's latency ends the caches; what rises beyond is the way to memory itself."""
     far = next((place for place, boundary in enumerate(found) if boundary.above >= MEMORY), len(found))
     return found[: far + 1]
+
+
+def _begins(share: Boundary, boundary: Boundary) -> bool:
+    """Whether a small step just below the share is its beginning: a share that changes has a ragged edge."""
+    return share.size < APART * boundary.size and boundary.above < DISTINCT * boundary.below
 
 
 def _is_a_share(given: dict[int, list[float]], found: list[Boundary], virtual: bool) -> bool:

@@ -78,6 +78,15 @@ def test_rises_of_memory_are_no_caches() -> None:
     assert 16 << 20 <= see(given, compiled=True, virtual=False).resolved[-1].size <= 64 << 20
 
 
+def test_ragged_edge_is_no_cache() -> None:
+    """A share that grew for one round leaves a small step before the great one, and that is no cache."""
+    given = _rounds(last=(6 << 20,))
+    given[12 << 20][0], given[16 << 20][0] = 30.0, 32.0
+    assert len(boundaries([(size, min(row)) for size, row in given.items()])) == 4
+    seen = see(given, compiled=True, virtual=True)
+    assert 512 << 10 <= seen.resolved[-1].size <= 2 << 20
+
+
 def test_python_says_what_it_misses() -> None:
     """Measured by Python, the first caches are said to be out of sight."""
     assert "without a C compiler" in see(_rounds(), compiled=False, virtual=False).words[-1]
