@@ -16,6 +16,10 @@ FRESH = 250 * MIB  # a fresh data directory with its undo, system and temporary 
 PROCESS = 450 * MIB  # what a server takes besides its buffer pool: MySQL's Performance Schema is most of it
 CONNECTION = 2 * MIB
 BINARY_LOG = 64 * MIB  # a file of it; old ones are purged between blocks
+PAGE = 16 << 10
+FREE_SHARE = 32  # of so many pages one is kept free, as in a pool of half a gigabyte
+LEAST_DEPTH = 100  # of innodb_lru_scan_depth
+USUAL_DEPTH = 1024
 START_SECONDS = 12.0  # initialise and start, on an idle disk at most
 LOAD_RATE = 20 * MIB  # bytes of a table a second, filled and indexed, on a slow machine
 BOUNDED = (
@@ -33,15 +37,22 @@ def arguments(
     """Options of a server with a buffer pool and a redo log of so many bytes.
 
     `binary_log` turns the binary log on. `direct` makes InnoDB pass the page cache by, so that the pool alone decides
-    what is cached. Everything else stays as the server's makers set it.
+    what is cached. A small pool keeps its share of pages free, not the number meant for large ones. Everything else
+    stays as the server's makers set it.
     """
-    flags = [f"--innodb-buffer-pool-size={pool}", *BOUNDED, *_redo(target, redo)]
+    flags = [f"--innodb-buffer-pool-size={pool}", *BOUNDED, *_redo(target, redo), *_free_pages(pool)]
     logging = ["--log-bin=binlog", "--server-id=1", f"--max-binlog-size={BINARY_LOG}"]
     flags += logging if binary_log else ["--skip-log-bin"]
     flags += ["--innodb-flush-method=O_DIRECT"] if direct else ["--innodb-flush-method=fsync"]
     # MariaDB makes itself a key of 4096 bits at every start, which takes seconds, and a socket needs no TLS.
     flags += ["--skip-ssl"] if target.since("mariadb", 11, 4) else []
     return tuple(flags)
+
+
+def _free_pages(pool: int) -> list[str]:
+    # The server keeps innodb_lru_scan_depth pages free by throwing others out: of a pool of 16M, nearly all.
+    depth = max(LEAST_DEPTH, pool // PAGE // FREE_SHARE)
+    return [f"--innodb-lru-scan-depth={depth}"] if depth < USUAL_DEPTH else []
 
 
 def _redo(target: Target, redo: int) -> list[str]:
@@ -52,9 +63,7 @@ def _redo(target: Target, redo: int) -> list[str]:
     return [f"--innodb-log-file-size={redo // 2}", "--innodb-log-files-in-group=2"]
 
 
-def cost(
-    *, pool: int, data: int, redo: int = 256 * MIB, growth: int = 0, servers: int = 1, threads: int = 1
-) -> Cost:
+def cost(*, pool: int, data: int, redo: int = 256 * MIB, growth: int = 0, servers: int = 1, threads: int = 1) -> Cost:
     """What such servers take, each with `data` bytes of tables; `growth` is what the run itself may write, in all."""
     return Cost(
         disk=servers * (FRESH + redo + int(data * 1.3)) + growth,

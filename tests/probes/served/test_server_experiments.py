@@ -70,7 +70,7 @@ def test_read_sizes_tell_whether_scans_read_with_the_buffer(binary: Binary, temp
 def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Few keys are at hand, many are not, and pages of 4K hold more of them; the servers and their tables go."""
     ground, cache_fit = ground_of(templates, tmp_path, binary), load("cache-fit")
-    choices = {"pool": "8M", "table": "48M", "steps": "12", "driver": "mycnf"}
+    choices = {"pool": "16M", "table": "64M", "steps": "12", "driver": "mycnf"}
     plan = cache_fit.plan(ground, Wanted(str(tmp_path), choices=choices))
     by_layout = {it: [v for v in plan.variants if v.name.startswith(f"{it},")] for it in ("16K", "4K", "compressed")}
     with prepared(cache_fit, ground, tmp_path, Stop(), **choices) as (bench, _):
@@ -79,8 +79,9 @@ def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp
             for layout, variants in by_layout.items()
         }
         facts = bench.facts()
+    assert misses["16K"][0] < 0.3
     assert misses["4K"][0] < 0.1
-    assert misses["16K"][-1] > 0.4
+    assert misses["16K"][-1] > 0.5
     assert misses["4K"][-1] < misses["16K"][-1]
     told = "pages a row, 16K" if binary.target.is_mariadb else "pages a row at most, 16K"
     assert 1 <= float(facts[told]) <= 6

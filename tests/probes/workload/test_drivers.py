@@ -168,9 +168,7 @@ with served(eval(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])) as it:
 
 @pytest.mark.servers("mysql-9.7", "mariadb-10.11")
 @pytest.mark.parametrize("word", DRIVERS)
-def test_kill_9_of_the_owner_ends_server_and_driver(
-    binary: Binary, templates: Path, tmp_path: Path, word: str
-) -> None:
+def test_kill_9_of_the_owner_ends_server_and_driver(binary: Binary, templates: Path, tmp_path: Path, word: str) -> None:
     """After kill -9 in the middle of a load neither server nor driver runs on, and the next sweep removes the rest."""
     process = subprocess.Popen(
         [sys.executable, "-c", OWNER, repr(binary), str(templates), str(tmp_path), driver(word)],
