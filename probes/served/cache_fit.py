@@ -85,7 +85,7 @@ class CacheFit:
         pool, rows = _pool(chosen), _rows(chosen)
         counts = [min(rows, round(FIRST * pool / PAGE * STEP**n)) for n in range(chosen.number("steps", 2) + 1)]
         variants = tuple(
-            Variant(f"{layout}, {count} keys", KINDS[layout].settings, float(count))
+            Variant(f"{layout} {count} keys", KINDS[layout].settings, float(count))
             for layout in layouts
             for count in dict.fromkeys(counts)
         )

@@ -112,7 +112,7 @@ class Commit:
 
 def _variant(flush: int, sync: int, threads: int) -> Variant:
     settings = {"innodb_flush_log_at_trx_commit": str(flush), "sync_binlog": str(sync)}
-    return Variant(f"flush {flush}, sync {sync}, {threads} at once", settings, float(threads))
+    return Variant(f"flush={flush} sync={sync} threads={threads}", settings, float(threads))
 
 
 def _flushes(chosen: Chosen, binary: Binary) -> list[int]:

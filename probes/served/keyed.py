@@ -40,7 +40,7 @@ class Layout(NamedTuple):
 
 
 class KeyedBench:
-    """The same rows in several layouts; a variant's name begins with its layout and a comma, its point is the keys."""
+    """The same rows in several layouts; a variant's name begins with its layout, its point is the keys."""
 
     def __init__(
         self, layouts: dict[str, Layout], driver: str, rows: int, threads: int, *, seed: int, acceptable: int
@@ -55,7 +55,7 @@ class KeyedBench:
 
     def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
         """Bring the keys' pages into the pool as far as it holds them, and read keys at random."""
-        layout, count = self._layouts[variant.name.partition(",")[0]], int(variant.point or 1)
+        layout, count = self._layouts[variant.name.partition(" ")[0]], int(variant.point or 1)
         keys = self._first(count)
         with layout.served.guard():
             self._warm(layout, keys, stop)

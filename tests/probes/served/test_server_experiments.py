@@ -72,7 +72,7 @@ def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp
     ground, cache_fit = ground_of(templates, tmp_path, binary), load("cache-fit")
     choices = {"pool": "16M", "table": "64M", "steps": "12", "driver": "mycnf"}
     plan = cache_fit.plan(ground, Wanted(str(tmp_path), choices=choices))
-    by_layout = {it: [v for v in plan.variants if v.name.startswith(f"{it},")] for it in ("16K", "4K", "compressed")}
+    by_layout = {it: [v for v in plan.variants if v.name.startswith(f"{it} ")] for it in ("16K", "4K", "compressed")}
     with prepared(cache_fit, ground, tmp_path, Stop(), **choices) as (bench, _):
         misses = {
             layout: [bench.measure(variant, 1, Stop()).metrics["misses"] for variant in (variants[0], variants[-1])]
