@@ -93,7 +93,7 @@ class CacheFit:
             variants=variants,
             baseline=variants[0].name,
             metrics=(QPS, P95, MISSES),
-            cost=_cost(layouts, pool, rows),
+            cost=_cost(layouts, pool, rows, chosen.number("threads", 1)),
             seconds=SECONDS,
             rounds=ROUNDS,
             overhead=OVERHEAD,
@@ -152,9 +152,10 @@ def _rows(chosen: Chosen) -> int:
     return max(1000, (chosen.size("table", 0) or 8 * _pool(chosen)) // ROW)
 
 
-def _cost(layouts: list[str], pool: int, rows: int) -> Cost:
+def _cost(layouts: list[str], pool: int, rows: int, threads: int) -> Cost:
     servers = len({KINDS[layout].page for layout in layouts})
-    return measuring.cost(pool=pool, data=rows * ROW * len(layouts) // servers, redo=REDO, servers=servers, threads=8)
+    data = rows * ROW * len(layouts) // servers
+    return measuring.cost(pool=pool, data=data, redo=REDO, servers=servers, threads=threads)
 
 
 def _limits(ground: Ground, pool: int) -> Iterator[str]:

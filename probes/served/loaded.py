@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +23,7 @@ QPS = Metric("qps", "queries/s", "more")
 P95 = Metric("p95", "ms", "less")
 METRICS = (TPS, QPS, P95)
 AGREE = 0.1  # two blocks agree when they differ by less than that share: the noise of a quiet host's seconds
+LIMITING = 0.4  # the driver's share of all processor time from which on it holds the server up
 NOTHING = Measured({}, {})  # what a stopped block gives: it is not kept
 
 
@@ -82,6 +84,7 @@ class LoadedBench:
         self._cold: list[str] = []
         self._differ: dict[str, str] = {}
         self._repeated = 0
+        self._busiest = 0.0
 
     def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
         """One block. Raises ProbeError where the server or the driver breaks off."""
@@ -102,6 +105,11 @@ class LoadedBench:
         if self._cold:
             cold = ", ".join(dict.fromkeys(self._cold))
             said.append(f"The warm-up ended before two blocks agreed: {cold}. The first blocks may still be cold.")
+        if self._busiest > LIMITING:
+            said.append(
+                f"The driver itself took up to {self._busiest:.0%} of the processor time, so the server could do more "
+                "than these rates, and differ by more: install sysbench, which takes far less."
+            )
         if self._repeated:
             said.append(f"{self._repeated} transactions met a deadlock or a lock wait and were not counted.")
         return tuple(said)
@@ -112,6 +120,7 @@ class LoadedBench:
         if ran is None:
             return NOTHING
         self._repeated += ran.repeated
+        self._busiest = max(self._busiest, (ran.cpu or 0.0) / ran.seconds / (os.cpu_count() or 1))
         self.served.trim()
         measured = measured_of(ran)
         if before and ran.transactions:
