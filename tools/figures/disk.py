@@ -21,7 +21,8 @@ from probes.disk.tally import together
 from probes.stopping import Stop
 
 PAIRS = 5
-SECONDS = float(os.environ.get("SECONDS_EACH", "2"))
+TURNS = 4  # of each in a pair
+SECONDS = float(os.environ.get("SECONDS_EACH", "0.75"))
 WITHIN = 15  # percent
 SIZE = 1 << 30
 KIB, MIB = 1 << 10, 1 << 20
@@ -85,11 +86,22 @@ def beside_fio(directory: str) -> Iterator[Pairs]:
         path = material.file("pages", SIZE)
         size = os.path.getsize(path)
         for case in _cases(path, size):
-            ours, fio = [], []
-            for _ in range(PAIRS):
-                ours.append(case.ours(crew.run(case.tasks, SECONDS, stop)))
-                fio.append(case.fios(_fio(path, size, case.fio)))
-            yield Pairs(case, ours, fio)
+            measure = (
+                lambda case=case: case.ours(crew.run(case.tasks, SECONDS, stop)),
+                lambda case=case: case.fios(_fio(path, size, case.fio)),
+            )
+            pairs = [_pair(*measure) for _ in range(PAIRS)]
+            yield Pairs(case, [own for own, _ in pairs], [beside for _, beside in pairs])
+
+
+def _pair(ours: Callable[[], float], fios: Callable[[], float]) -> tuple[float, float]:
+    """Medians of a few short turns each, in alternating order: what comes and goes on the host meets both alike."""
+    own: list[float] = []
+    beside: list[float] = []
+    for turn in range(TURNS):
+        for measure, values in ((ours, own), (fios, beside))[:: 1 if turn % 2 == 0 else -1]:
+            values.append(measure())
+    return statistics.median(own), statistics.median(beside)
 
 
 def _cases(path: str, size: int) -> Iterator[Case]:
@@ -152,7 +164,13 @@ def _commit(path: str, size: int, call: str, *, direct: bool) -> Case:
 
 def _fio(path: str, size: int, words: list[str]) -> dict[str, Any]:
     """One job of fio's on our file; its caches are left as they are."""
-    common = ["--name=beside", f"--filename={path}", f"--size={size}", "--time_based", f"--runtime={SECONDS}"]
+    common = [
+        "--name=beside",
+        f"--filename={path}",
+        f"--size={size}",
+        "--time_based",
+        f"--runtime={SECONDS * 1000:.0f}ms",
+    ]
     command = ["fio", *common, *words, "--invalidate=0", "--allow_file_create=0", "--output-format=json"]
     ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=os.path.dirname(path))
     job: dict[str, Any] = json.loads(ran.stdout[ran.stdout.index("{") :])["jobs"][0]

@@ -2,7 +2,7 @@
 
 usage: python tools/figures/storage.py [DIRECTORY]      (the file system to measure; default: temporary files)
 
-Takes about five minutes, on an otherwise idle machine.
+Takes about ten minutes, on an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def _machine(result: ProbeResult, busy: float) -> Iterator[str]:
 def _beside(pairs: list[disk.Pairs]) -> Iterator[str]:
     yield "## Beside fio"
     yield ""
-    yield f"Medians of {disk.PAIRS} turns of {disk.SECONDS:g} s each, ours and fio's by turns on one file; the ratio is"
-    yield "the median of the pairs' ratios, and the last column how far the ratios of single pairs lie apart."
+    yield f"{disk.PAIRS} pairs on one file, each of {disk.TURNS} turns of {disk.SECONDS:g} s of ours and as many of fio's."
+    yield "The ratio is the median of the pairs' ratios; the last column says how far single pairs lie apart."
     yield ""
     yield "| request | ours | fio | | ours / fio | pairs |"
     yield "|---|--:|--:|---|--:|---|"
