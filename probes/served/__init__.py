@@ -5,5 +5,6 @@
 - `serving.serve` starts it and gives a `Served`, whose `set_to` brings the options of a variant into force: dynamic
   ones by SET GLOBAL, the others by a restart.
 - `loaded.LoadedBench` measures variants under a workload; `loaded.warm` warms up until two blocks agree.
+- `scanning.Readers` scan one table by several connections at once, `keyed.KeyedBench` reads rows by sets of keys.
 - `eviction.evict` drops the server's own files from the page cache, `reading.reads_of` counts a process's reads.
 """
