@@ -1,0 +1,135 @@
+"""The experiments of the founding articles on pool instances, read-ahead, file systems and ranges, on real servers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from grounds import ground_of, prepared
+from servers_plugin import Binaries
+
+from probes.experiment import ProbeError, Wanted
+from probes.registry import load
+from probes.sandbox import Binary
+from probes.served.pool_instances import LIMITS, TOO_SHORT, evenness
+from probes.stopping import Stop
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-8.0", "mysql-9.7")
+def test_pool_instances_are_in_force_while_they_are_measured(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """Each variant runs with its number of instances, and tells how even its seconds were."""
+    ground, experiment = ground_of(templates, tmp_path, binary), load("buffer-pool-instances")
+    choices = {"data": "1", "instances": "1,4", "threads": "2", "driver": "mycnf"}
+    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+        for variant in plan.variants:
+            metrics = bench.measure(variant, 2, Stop()).metrics
+            assert {"variation", "stalled", "tps", "p95"} <= set(metrics)
+            assert bench.served.variable("innodb_buffer_pool_instances") == variant.name  # type: ignore[attr-defined]
+        assert not bench.facts()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-11.4")
+def test_pool_instances_are_refused_where_they_can_not_be(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """A pool below 1G has one instance, and MariaDB none to choose; short runs say what they can't show."""
+    ground, experiment = ground_of(templates, tmp_path, binary), load("buffer-pool-instances")
+    small = Wanted(str(tmp_path), choices={"pool": "512M"})
+    with pytest.raises(ProbeError, match="ignores the option" if binary.target.is_mariadb else "below that"):
+        experiment.plan(ground, small)
+    if binary.target.is_mysql:
+        assert TOO_SHORT in experiment.plan(ground, Wanted(str(tmp_path))).limits
+        assert experiment.plan(ground, Wanted(str(tmp_path), seconds=4 * 3600.0)).limits == LIMITS[1:]
+
+
+@pytest.mark.parametrize(
+    ("tps", "variation", "stalled"),
+    [
+        ((100.0,) * 10, 0.0, 0.0),
+        ((100.0,) * 9 + (5.0,), 31.5, 10.0),
+        ((0.0, 0.0), 0.0, 0.0),
+        ((50.0, 150.0), 50.0, 0.0),
+    ],
+)
+def test_evenness_of_seconds(tps: tuple[float, ...], variation: float, stalled: float) -> None:
+    """The standard deviation in percent of the mean, and the seconds below a tenth of the usual one."""
+    found = evenness(tps)
+    assert found["variation"] == pytest.approx(variation, abs=0.1)
+    assert found["stalled"] == pytest.approx(stalled)
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
+def test_read_ahead_reads_ahead_only_where_it_is_on(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """With a threshold of 0 no page is read ahead; with the default one some are."""
+    ground, experiment = ground_of(templates, tmp_path, binary), load("read-ahead")
+    choices = {"pool": "16M", "data": "300", "threads": "2", "driver": "mycnf"}
+    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+        pages = {variant.name: bench.measure(variant, 2, Stop()).metrics for variant in plan.variants}
+    assert pages["off (0)"].get("read_ahead", 0) == 0
+    assert pages["linear (56)"]["tps"] > 0
+    if "read_ahead" in pages["linear (56)"]:
+        assert pages["linear (56)"]["read_ahead"] > 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11")
+def test_two_file_systems_each_have_a_server(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """Both directories are measured, and nothing stays in either; one file system twice is called a control."""
+    ground, experiment = ground_of(templates, tmp_path, binary), load("file-system")
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    choices = {"against": str(second), "pool": "16M", "data": "20", "threads": "2", "driver": "mycnf"}
+    plan = experiment.plan(ground, Wanted(str(first), choices=choices))
+    assert [variant.name for variant in plan.variants] == [str(first), str(second)]
+    assert "control" in plan.notes[0]
+    with prepared(experiment, ground, first, Stop(), **choices) as (bench, _):
+        assert list(first.iterdir())
+        assert list(second.iterdir())
+        for variant in plan.variants:
+            assert bench.measure(variant, 1, Stop()).metrics["tps"] > 0
+    assert [*first.iterdir(), *second.iterdir()] == []
+
+
+@pytest.mark.servers("mysql-8.0")
+@pytest.mark.parametrize(("against", "said"), [("", "a second directory"), ("/none", "no directory"), (".", "twice")])
+def test_a_second_directory_is_needed(binary: Binary, templates: Path, tmp_path: Path, against: str, said: str) -> None:
+    """Without another directory there is nothing to compare."""
+    ground, experiment = ground_of(templates, tmp_path, binary), load("file-system")
+    with pytest.raises(ProbeError, match=said):
+        experiment.plan(ground, Wanted(str(tmp_path), choices={"against": against and os.path.join(tmp_path, against)}))
+
+
+def test_ranges_are_compared_between_two_servers(binaries: Binaries, templates: Path, tmp_path: Path) -> None:
+    """Every length of range is measured on both, with equal character set, logs and Performance Schema."""
+    both = (binaries("mysql-5.7"), binaries("mysql-8.0"))
+    ground, experiment = ground_of(templates, tmp_path, *both), load("range-scan")
+    choices = {"ranges": "1,1000", "rows": "20000", "driver": "mycnf"}
+    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    assert [metric.name for metric in plan.metrics] == ["ranges of 1000", "ranges of 1"]
+    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+        for variant in plan.variants:
+            metrics = bench.measure(variant, 2, Stop()).metrics
+            assert metrics["ranges of 1"] > metrics["ranges of 1000"] > 0
+        ratios = bench.facts()
+    assert set(ratios) == {"ranges of 1000, second to first", "ranges of 1, second to first"}
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.servers("mysql-8.0")
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"servers": "mysql-8.0"}, "two servers are compared"),
+        ({"servers": "mysql-8.0,mysql", "ranges": "100"}, "need a control"),
+        ({"servers": "mysql-8.0,oracle"}, "no server here is called 'oracle'"),
+    ],
+)
+def test_ranges_need_two_servers_and_a_control(
+    binary: Binary, templates: Path, tmp_path: Path, choices: dict[str, str], said: str
+) -> None:
+    """What the comparison rests on has to be there."""
+    with pytest.raises(ProbeError, match=said):
+        load("range-scan").plan(ground_of(templates, tmp_path, binary), Wanted(str(tmp_path), choices=choices))
