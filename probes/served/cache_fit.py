@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from probes.stopping import Stop
 
 STEP = 1.2
-FIRST = 0.6  # of the pool's pages of 16K: all keys are at hand in every layout
+FIRST = 0.7  # of the pool's pages of 16K: all keys are at hand in every layout
 REDO = 64 << 20
 SECONDS = 120.0
 ROUNDS = 2
@@ -72,7 +72,7 @@ class CacheFit:
         Choice("layouts", "words", "16K,4K,compressed", "16K and 4K pages, and 16K pages compressed to 4K"),
         Choice("pool", "size", "32M", "innodb_buffer_pool_size; 128M in the published test"),
         Choice("table", "size", "0", "size of the table; 0 for eight times the pool"),
-        Choice("steps", "number", "12", "how often the keys grow by a fifth"),
+        Choice("steps", "number", "10", "how often the keys grow by a fifth"),
         Choice("threads", "number", "1", "how many connections read at once"),
         Choice("filler", "word", "constant", "constant compresses perfectly, as in the published test; digits don't"),
     )
