@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from advisor.model import Setting, Target
     from advisor.verdict import FileVerdict, LineVerdict
     from rules.houserule import HouseRule
+    from rules.local import LocalAnswer
 
 # What the servers call the places a value can come from: variables_info of MySQL, SYSTEM_VARIABLES of MariaDB.
 ORIGINS = {
@@ -64,7 +65,16 @@ def know(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> Known:
         workload=facts.workload or Absent(facts.why_not("workload")),
         files=facts.files or Absent(facts.why_not("files")),
         house=NO_HOUSE if house is None else house,
+        probes=_measured(facts, target),
     )
+
+
+def _measured(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:
+    if not facts.probes:
+        return ()
+    from advisor.localanswers import answers_for
+
+    return answers_for(facts, target)
 
 
 def _judge(facts: Facts, target: Target, catalog: Catalog) -> FileVerdict:

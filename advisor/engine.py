@@ -62,7 +62,10 @@ def _no_such(word: str, rules: "Iterable[Rule]") -> str:
 
 
 def run(known: "Known", rules: "Iterable[Rule]") -> Run:
-    """Ask each rule; one that lacks something is recorded as skipped, with what it needs."""
+    """Ask each rule; one that lacks something is recorded as skipped, with what it needs.
+
+    What was measured on the server's host, and then the user's house rules, have the last word on what is advised.
+    """
     findings: list[Finding] = []
     skipped: list[Skipped] = []
     for rule in rules:
@@ -72,6 +75,10 @@ def run(known: "Known", rules: "Iterable[Rule]") -> Run:
             findings.extend(rule.check(known))
         except Missing as lack:
             skipped.append(Skipped(rule.code, str(lack)))
+    if known.has("probes"):
+        from rules.weighing import weigh
+
+        findings = weigh(known, findings)
     if known.has("house"):
         from rules.precedence import defer
 

@@ -126,10 +126,24 @@ class Action(NamedTuple):
     watch: str | None = None
 
 
+class Local(NamedTuple):
+    """What an experiment on the server's own host says of a finding.
+
+    `verdict` of the value that the finding is about: worse, better, same (no difference worth a setting), mixed,
+    unknown, or told where a measurement stands beside the finding without judging it. `words` are one sentence.
+    """
+
+    probe: str
+    began_at: str
+    verdict: str
+    words: str
+
+
 class Finding(NamedTuple):
     """One thing a rule has to say about one option, file or server.
 
     `option` is the name as written, lower case with underscores; `canonical` the name `--verbose --help` prints.
+    `local` is what was measured on the server's own host.
     """
 
     code: str
@@ -146,6 +160,7 @@ class Finding(NamedTuple):
     evidence: tuple[str, ...] = ()
     fix: Fix | None = None
     actions: tuple[Action, ...] = ()
+    local: Local | None = None
 
 
 class Skipped(NamedTuple):

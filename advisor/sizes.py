@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 STEPS = ((1 << 60, "E"), (1 << 50, "P"), (1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K"))
+MOST = 1000  # percent; beyond it the number itself says nothing
 
 
 def exact(count: int) -> str:
@@ -28,3 +29,12 @@ def lasted(seconds: float) -> str:
         if seconds >= step:
             return f"{int(seconds // step)} {unit}"
     return f"{seconds:.0f} s"
+
+
+def percent(share: float) -> str:
+    """A share as percent with two digits that count: 0.35 %, 3.4 %, 12 %."""
+    value = 100 * share
+    if value > MOST:
+        return f"more than {MOST} %"
+    digits = 0 if value >= 10 else 1 if value >= 1 else 2  # noqa: PLR2004 - where a digit stops counting
+    return f"{value:.{digits}f} %"

@@ -7,6 +7,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from advisor.sizes import percent
 from probes.stats import Comparison, compare, compare_variation
 from probes.stats.drift import drift
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 BLIND = 0.5  # relative; a run that could have missed this much has not answered its question
 TIMES = 2.0  # from where on a ratio reads better as times than as percent
-MOST = 1000  # percent; beyond it the number itself says nothing
 MORE_TIME = "give it more time (--time)"
 
 
@@ -69,15 +69,6 @@ def conclude(result: ProbeResult) -> Conclusion:
             *result.limits,
         ),
     )
-
-
-def percent(share: float) -> str:
-    """A share as percent with two digits that count: 0.35 %, 3.4 %, 12 %."""
-    value = 100 * share
-    if value > MOST:
-        return f"more than {MOST} %"
-    digits = 0 if value >= 10 else 1 if value >= 1 else 2  # noqa: PLR2004 - where a digit stops counting
-    return f"{value:.{digits}f} %"
 
 
 def change(ratio: float) -> str:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from advisor.facts.probes import Place
 
 if TYPE_CHECKING:
+    from advisor.facts.host import Storage
     from probes.experiment import Ground
 
 
 def place_of(ground: Ground, directory: str) -> Place:
     """The host and the file system under `directory`, as the host's reader found them."""
     host = ground.host
-    storage = host.storage
+    file_system, device = beneath(host.storage)
     return Place(
         host=ground.host_id,
         cpu=host.cpu.model_name if host.cpu else None,
@@ -21,6 +22,13 @@ def place_of(ground: Ground, directory: str) -> Place:
         memory=host.memory.total if host.memory else None,
         kernel=host.os.kernel if host.os else None,
         path=directory,
-        file_system=storage.mount.fs_type if storage else None,
-        device=", ".join(disk.name for disk in storage.disks) or None if storage else None,
+        file_system=file_system,
+        device=device,
     )
+
+
+def beneath(storage: Storage | None) -> tuple[str | None, str | None]:
+    """The type of a file system and the disks beneath it, None where that can't be told."""
+    if storage is None:
+        return None, None
+    return storage.mount.fs_type, ", ".join(disk.name for disk in storage.disks) or None

@@ -75,6 +75,7 @@ def _too_large(
     targets=(OLDER_MYSQL, MARIADB),
     options=("read_buffer_size",),
     evidence=("RBS-01", "RBS-02", "RBS-05", "RBS-08", "ASK-04", "MALLOC-01"),
+    probe="read-buffer",
     fix=UNSAFE,
     docs=Docs(
         why="On these versions a scan of a MyISAM or Aria table reads the data file in pieces of exactly "
@@ -112,6 +113,7 @@ def oversized_read_buffer(known: Known) -> Iterator[Finding]:
     targets=(MYSQL_8,),
     options=("read_buffer_size",),
     evidence=("RBS-06", "RBS-08", "ASK-04"),
+    probe="read-buffer",
     fix=UNSAFE,
     docs=Docs(
         why="Since MySQL 8.0 nothing reads the session's read_buffer_size: scans of MyISAM tables were seen "
@@ -163,6 +165,7 @@ def _since_start(known: Known, name: str) -> bool:
     summary="The sort buffer of every session is large, which most sorts pay for and few use.",
     options=("sort_buffer_size",),
     evidence=("SORT-01", "SORT-02", "SORT-03", "SORT-04", "SORT-07", "MALLOC-01"),
+    probe="memory-bandwidth",
     fix=UNSAFE,
     docs=Docs(
         why="The buffer counts for each sort of each session. MySQL's manual says that raising it for all "

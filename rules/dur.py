@@ -32,6 +32,7 @@ UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
     summary="Commits that were confirmed to the client can be lost.",
     options=(COMMIT,),
     evidence=("DUR-02", "DUR-01", "FSY-01"),
+    probe="commit",
     docs=Docs(
         why="With 1 each commit is on disk before the client hears of it. With 2 it is written, but the "
         "system may not have put it on disk; with 0 not even that. Without a sync old measurements without "
@@ -68,6 +69,7 @@ def _is_replica(known: Known) -> bool:
     summary="The binary log is not synced at each commit, so it can miss what InnoDB has.",
     options=("sync_binlog",),
     evidence=("DUR-03", "BINLOG-01", "BINLOG-02"),
+    probe="commit",
     docs=Docs(
         why="After a crash of the system the binary log can lack transactions that the server has, so that "
         "replicas and restored backups differ from it. The gain is small: 1 to 9 percent of throughput on "
@@ -107,6 +109,7 @@ def unsynced_binary_log(known: Known) -> Iterator[Finding]:
     summary="A crash while a page is written can leave it torn beyond repair.",
     options=("innodb_doublewrite",),
     evidence=("DBLW-03", "DBLW-04"),
+    probe="ab",
     docs=Docs(
         why="A page of 16K is written in several steps. A crash between them leaves half of the old and "
         "half of the new page, which the redo log can't mend; the doublewrite buffer holds a whole copy.",
@@ -203,6 +206,7 @@ def checksums_off(known: Known) -> Iterator[Finding]:
     summary="The file system is mounted without write barriers, so a loss of power can reorder what was synced.",
     needs=("host",),
     evidence=("FSY-01", "FSY-04", "DUR-01"),
+    probe="commit-latency",
     docs=Docs(
         why="Without barriers the disk may keep synced writes in its own cache and write them in another "
         "order. That is safe only where the cache survives a loss of power.",

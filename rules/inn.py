@@ -77,6 +77,7 @@ def _wanted(known: Known) -> int | None:
     targets=MYSQL,
     options=(INSTANCES, POOL),
     evidence=("BPI-06", "BPI-03", "LRU-01"),
+    probe="buffer-pool-instances",
     docs=Docs(
         why="MySQL's manual wants at least 1 GB an instance. Each instance is searched for pages to flush "
         "once a second (innodb_lru_scan_depth), so many instances multiply that work. The pool is also "
@@ -111,6 +112,7 @@ def many_buffer_pool_instances(known: Known) -> Iterator[Finding]:
     summary="Random read-ahead is on; it reads whole extents for a few pages of them.",
     options=("innodb_random_read_ahead",),
     evidence=("IO-01", "RA-01"),
+    probe="read-ahead",
     docs=Docs(
         why="When some pages of an extent are in the pool the server reads the rest of it. A TPC-C-like run "
         "on eight disks in RAID10 was about 15 percent faster with all read-ahead off, and smoother on SSD.",
@@ -141,6 +143,7 @@ def random_read_ahead(known: Known) -> Iterator[Finding]:
     summary="innodb_io_capacity is far above what background flushing needs.",
     options=("innodb_io_capacity",),
     evidence=("IOC-01", "IOC-02", "IOC-03", "IOC-04"),
+    probe="random-write",
     docs=Docs(
         why="It is how many pages a second the server writes in the background, in idle times too. Too high "
         "a value writes pages that would have changed again, which costs throughput and wears out "
@@ -166,6 +169,12 @@ def oversized_io_capacity(known: Known) -> Iterator[Finding]:
             severity=Severity.WARNING,
             help="try 200",
         )
+    elif _beyond_the_disk(known, value):
+        yield oversized_io_capacity.finding(
+            f"{value:,} page writes a second in the background are more than the disk was seen to take.",
+            of_variable(known, "innodb_io_capacity"),
+            help="lower it as far as the checkpoint age allows",
+        )
     elif value > HIGH_CAPACITY:
         yield oversized_io_capacity.finding(
             f"{value:,} page writes a second in the background; published runs got slower above 5,000, and "
@@ -175,13 +184,22 @@ def oversized_io_capacity(known: Known) -> Iterator[Finding]:
         )
 
 
+def _beyond_the_disk(known: Known, value: int) -> bool:
+    if not known.has("probes"):
+        return False
+    from rules.remarks import most_writes
+
+    found = most_writes(known)
+    return found is not None and value > found[0]
+
+
 def _spinning_disks(known: Known) -> str:
     """The spinning disks under the data, empty where it lies on others or nothing is known."""
     if not known.has("host"):
         return ""
     from rules.storage import is_spinning, names
 
-    return names(known.host) if is_spinning(known.host) else ""
+    return names(known.host) if is_spinning(known) else ""
 
 
 @rule(
@@ -193,6 +211,7 @@ def _spinning_disks(known: Known) -> str:
     targets=(Span("mysql", before=(8, 4)),),
     options=(INSTANCES, POOL),
     evidence=("BPI-01", "BPI-03", "BPI-06"),
+    probe="buffer-pool-instances",
     docs=Docs(
         why="Each instance has its own locks. With 1 to 4 instances a pool of 25 GB stalled under 40 cores; "
         "8 were acceptable. Independent runs show that instances even out stalls rather than raise the "

@@ -43,6 +43,7 @@ ROW_READS = ("handler_read_key", "handler_read_next", "handler_read_prev", "hand
     needs=("server", "workload"),
     options=("innodb_read_ahead_threshold",),
     evidence=("IO-01", "RA-01", "ASK-07"),
+    probe="read-ahead",
     docs=Docs(
         why="A page that is read ahead and evicted unread cost a read and pushed out another page. A higher "
         "innodb_read_ahead_threshold reads ahead less often; 0 was seen to read ahead not at all.",
@@ -82,6 +83,7 @@ def wasted_read_ahead(known: Known) -> Iterator[Finding]:
     targets=MYSQL,
     options=("innodb_flush_neighbors",),
     evidence=("NB-01",),
+    probe="ab",
     docs=Docs(
         why="Writing the dirty pages beside a page saves a spinning disk seeks. Without seeks it is writing "
         "that could have waited, and a page that changes again is written twice. MariaDB leaves it out by "
@@ -95,7 +97,7 @@ def wasted_read_ahead(known: Known) -> Iterator[Finding]:
 def flush_neighbors_on_ssd(known: Known) -> Iterator[Finding]:
     """Neighbour flushing set on solid-state disks."""
     value = known.number("innodb_flush_neighbors")
-    if value and known.chosen("innodb_flush_neighbors") and is_solid(known.host):
+    if value and known.chosen("innodb_flush_neighbors") and is_solid(known):
         action = advise(known, "innodb_flush_neighbors", 0, watch="Innodb_data_writes")
         yield flush_neighbors_on_ssd.finding(
             f"The data lies on solid-state disks ({names(known.host)}), which have no seeks to save.",
@@ -113,6 +115,7 @@ def flush_neighbors_on_ssd(known: Known) -> Iterator[Finding]:
     needs=("host",),
     options=(PAGE,),
     evidence=("RAID-01", "RAID-02"),
+    probe="random-read",
     docs=Docs(
         why="A page is read and written whole. Where the array's chunk is smaller, one page keeps several "
         "disks busy, and the array does as many pages fewer at once.",
@@ -174,6 +177,7 @@ def misaligned_data(known: Known) -> Iterator[Finding]:
     needs=("server", "workload"),
     options=(PAGE,),
     evidence=("PGSZ-01", "PGSZ-02", "PGSZ-03", "PGSZ-04", "COMP-01"),
+    probe="cache-fit",
     docs=Docs(
         why="The pool keeps pages, not rows. With rows of 200 bytes read at random, 4K pages kept about "
         "three times as many keys in the same memory at an acceptable speed, and table compression hardly "

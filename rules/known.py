@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from advisor.verdict import FileVerdict
     from advisor.verdict.settings import Settings
     from rules.houserule import HouseRule
+    from rules.local import LocalAnswer
 
 NOT_ASKED = Absent("a running server (mycnf audit)")
 NO_HOST = Absent("the host under the server (--ram, --cpus, --disk, or an audit on it)")
 NO_HOUSE = Absent("house rules (in mycnf.toml)")
+NO_PROBES = Absent("results of probes on the server's host (mycnf probe)")
 NO_FINDINGS = Absent("the findings of all other rules")
 BEYOND = 1 << 64  # what no server holds in a variable: the other end is no server, or means harm
 
@@ -45,6 +47,7 @@ class Known:
         workload: Workload | Absent = NOT_ASKED,
         files: Files | Absent = NOT_ASKED,
         house: tuple[HouseRule, ...] | Absent = NO_HOUSE,
+        probes: tuple[LocalAnswer, ...] = (),
     ) -> None:
         self.target = target
         self.catalog = catalog
@@ -56,6 +59,7 @@ class Known:
             "workload": workload,
             "files": files,
             "house": house,
+            "probes": probes or NO_PROBES,
             "findings": NO_FINDINGS,
         }
 
@@ -79,7 +83,7 @@ class Known:
         return line is not None and line.placed.line.templated and not self.has("server")
 
     def has(self, part: str) -> bool:
-        """Whether server, host, workload, files or house is there."""
+        """Whether server, host, workload, files, house or probes is there."""
         return not isinstance(self.parts[part], Absent)
 
     @property
@@ -106,6 +110,11 @@ class Known:
     def house(self) -> tuple[HouseRule, ...]:
         """The user's own rules for single options."""
         return self._part("house")  # type: ignore[return-value]
+
+    @property
+    def probes(self) -> tuple[LocalAnswer, ...]:
+        """What was measured on the server's host, the newest first; where there is nothing no rule is skipped."""
+        return self._part("probes") if self.has("probes") else ()  # type: ignore[return-value]
 
     @property
     def findings(self) -> None:

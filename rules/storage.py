@@ -6,23 +6,44 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from advisor.facts.host import BlockDevice, Host
+    from rules.known import Known
+    from rules.local import LocalAnswer
 
 # A hypervisor's disk may say anything about rotation: a virtio disk claims to rotate and does 63,000 reads a second.
 VIRTUAL = frozenset({"virtio", "xen", "vmbus", "nbd"})
 
 
-def is_solid(host: Host) -> bool | None:
-    """Whether the data lies on solid-state disks alone; None where that can't be told."""
+# Microseconds of one random read of 16K past the cache: below, nothing can have had to turn. A slow read proves nothing
+# of platters, for networks are slow as well.
+QUICK = 1500.0
+
+
+def is_solid(known: Known) -> bool | None:
+    """Whether the data lies on solid-state disks alone, by their latency or their word; None where neither tells."""
+    if one_read(known) is not None:
+        return True
+    host = known.host
     kinds = [_solid(disk, virtual=_virtual(host)) for disk in (host.storage.disks if host.storage else ())]
     if not kinds or None in kinds:
         return None
     return all(kinds)
 
 
-def is_spinning(host: Host) -> bool:
-    """Whether the data lies on spinning disks, told by real hardware."""
+def is_spinning(known: Known) -> bool:
+    """Whether the data lies on spinning disks, told by real hardware and not disproved by their latency."""
+    host = known.host
     disks = host.storage.disks if host.storage else ()
-    return bool(disks) and all(_solid(disk, virtual=_virtual(host)) is False for disk in disks)
+    slow = one_read(known) is None
+    return slow and bool(disks) and all(_solid(disk, virtual=_virtual(host)) is False for disk in disks)
+
+
+def one_read(known: Known) -> tuple[float, LocalAnswer] | None:
+    """The microseconds of a random read that was measured here, where it was too quick for a disk that turns."""
+    for answer in known.probes:
+        latency = answer.facts.get("one_read")
+        if answer.probe == "random-read" and answer.parameters.get("open") == "O_DIRECT" and isinstance(latency, float):
+            return (latency, answer) if 0 < latency < QUICK else None
+    return None
 
 
 def names(host: Host) -> str:

@@ -93,6 +93,7 @@ def limited_by_the_system(known: Known) -> Iterator[Finding]:
     summary="The disk's scheduler shares it out between processes, which slows down the one that matters.",
     needs=("host",),
     evidence=("SCHED-01", "SCHED-02", "SCHED-03"),
+    probe="random-read",
     docs=Docs(
         why="In a published run on eight disks cfq did 2,800 transactions a minute where noop and deadline "
         "did 6,500. Today's kernels have bfq in its place; MariaDB recommends none for solid-state disks "
@@ -107,7 +108,7 @@ def fair_io_scheduler(known: Known) -> Iterator[Finding]:
     """A fair scheduler under the data directory."""
     for disk in known.host.storage.disks if known.host.storage else ():
         if disk.scheduler in FAIR:
-            better = "none" if is_solid(known.host) else "mq-deadline"
+            better = "none" if is_solid(known) else "mq-deadline"
             yield fair_io_scheduler.finding(
                 f"{disk.name} is scheduled by {disk.scheduler}, which shares it out between processes.",
                 help=f"set {better} for it by a udev rule",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.report import Checked, Page
 from advisor.report.formats import render
-from advisor.report.jsonform import action, finding
+from advisor.report.jsonform import audited as finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,12 +26,14 @@ def report(audited: Audited, name: str, page: Page) -> str:
 
 def _lines(audited: Audited) -> str:
     about = {"server": audited.facts.server.variables.get("hostname"), "target": str(audited.known.target)}
-    found = ({**about, **finding(f), "actions": [action(a) for a in f.actions]} for f in audited.findings)
+    found = ({**about, **finding(f)} for f in audited.findings)
     return "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in found)
 
 
 def _with_advice(f: Finding) -> Finding:
-    """The finding with what its actions say in its help, which is all that these formats have room for."""
+    """The finding with its actions in its help and its local evidence in its message, all that these can say."""
+    if f.local:
+        f = f._replace(message=f"{f.message} {f.local.words}")
     steps = [step for a in f.actions for step in _steps(a)]
     return f._replace(help=". ".join(steps)) if steps else f
 

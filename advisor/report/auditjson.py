@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from advisor.report.jsonform import VERSION, action, dumps, finding
+from advisor.report.jsonform import VERSION, dumps
+from advisor.report.jsonform import audited as finding
 
 if TYPE_CHECKING:
     from advisor.facts import Facts
@@ -23,7 +24,7 @@ def report(audited: Audited) -> str:
             "server": _server(facts, str(audited.known.target)),
             "host": asdict(facts.host) if facts.host else None,
             "window": facts.workload.seconds if facts.workload else None,
-            "findings": [{**finding(f), "actions": [action(a) for a in f.actions]} for f in audited.findings],
+            "findings": [finding(f) for f in audited.findings],
             "skipped": skipped,
         }
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Severity
+from advisor.model import Confidence, Severity
 from advisor.redact import clean
 from advisor.report import facttext
 from advisor.report.words import WIDTH, bold, painted, plural, wrap
@@ -59,7 +59,7 @@ def _skip(what: list[str], why: str) -> str:
 
 def _block(f: Finding, colour: bool) -> str:
     head = f"{f.severity.value}  {f.code} {f.name}"
-    sure = f.confidence.value
+    sure = _sure(f)
     room = max(2, WIDTH - len(head) - len(sure))
     lines = [f"{painted(f.severity.value, f.severity, colour)}  {f.code} {bold(f.name, colour)}{' ' * room}{sure}"]
     lines += [clean(f"  {about}") for about in _about(f)]
@@ -68,9 +68,16 @@ def _block(f: Finding, colour: bool) -> str:
         lines.append(wrap(clean(f.help), "  help      "))
     if f.evidence:
         lines.append(wrap(f"{', '.join(f.evidence)} · mycnf explain {f.code}", "  evidence  "))
+    if f.local:
+        lines.append(wrap(clean(f.local.words), " " * 12 if f.evidence else "  evidence  "))
     for action in f.actions:
         lines += _action(action, f)
     return "\n".join(lines)
+
+
+def _sure(f: Finding) -> str:
+    here = f.local is not None and f.confidence is Confidence.MEASURED
+    return f"{f.confidence.value} here" if here else f.confidence.value
 
 
 def _about(f: Finding) -> list[str]:

@@ -35,7 +35,7 @@ def head(audited: Audited) -> str:
     rows = [
         ("Host", _host(facts)),
         ("Memory", _memory(audited, host)),
-        ("Storage", _storage(host)),
+        ("Storage", _storage(host) + _latency(audited)),
         ("Workload", _workload(facts)),
     ]
     return "\n".join(wrap(clean(text), f"  {name:<{LABEL}}") for name, text in rows if text)
@@ -76,6 +76,16 @@ def _storage(host: Host | None) -> str:
     options = [o for o in storage.mount.options if o in {"noatime", "nobarrier", "barrier=0", "data=writeback", "sync"}]
     chain = [f"{storage.path}  {' '.join([storage.mount.fs_type, *options])}", *_chain(storage)]
     return " ← ".join(chain) + (f" · {storage.untraced}" if storage.untraced else "")
+
+
+def _latency(audited: Audited) -> str:
+    """What one random read takes, where that was measured: what disks say of themselves may be wrong."""
+    if not audited.known.has("probes"):
+        return ""
+    from rules.remarks import fact, waited
+
+    found = fact(audited.known, "random-read", "one_read")
+    return f" · a random read takes {waited(found[0])} (probe of {found[1].day})" if found else ""
 
 
 def _chain(storage: Storage) -> Iterator[str]:

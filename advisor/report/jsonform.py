@@ -69,6 +69,15 @@ def finding(f: Finding) -> dict[str, Any]:
     }
 
 
+def audited(f: Finding) -> dict[str, Any]:
+    """One finding of an audit: as `finding`, with its actions and with what was measured on the server's host."""
+    return {
+        **finding(f),
+        "actions": [action(a) for a in f.actions],
+        "local": f.local._asdict() if f.local else None,
+    }
+
+
 def action(a: Action) -> dict[str, Any]:
     """One action of an audit's finding."""
     return a._asdict()

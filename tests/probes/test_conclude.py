@@ -8,7 +8,8 @@ import pytest
 from simulated import METRIC, Noise, Simulated, simulate
 
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
-from probes.conclude import change, conclude, percent
+from advisor.sizes import percent
+from probes.conclude import change, conclude
 
 CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)
 

@@ -1,0 +1,70 @@
+"""Turn kept results of experiments into what rules may read: those that hold for the server in question, concluded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from probes.conclude import conclude
+from probes.place import beneath
+from probes.stats import compare
+from rules.claims import COMPARED
+from rules.local import LocalAnswer, LocalArm, LocalPair
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from advisor.facts import Facts
+    from advisor.facts.probes import Metric, ProbeResult
+    from advisor.model import Target
+
+JUDGED = ("more", "less")
+
+
+def answers_for(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:
+    """What was measured with the server's own series, on the file system that its data lies on, the newest first."""
+    storage = beneath(facts.host.storage if facts.host else None)
+    return answers(r for r in facts.probes if _of_series(r, target) and _there(r, storage))
+
+
+def answers(results: Iterable[ProbeResult]) -> tuple[LocalAnswer, ...]:
+    """Each result once for every metric of it that can be better or worse, the newest first."""
+    newest = sorted(results, key=lambda r: r.began_at, reverse=True)
+    return tuple(answer for result in newest for answer in _answers(result))
+
+
+def _of_series(result: ProbeResult, target: Target) -> bool:
+    """Whether it started no server, or one of the same flavour and series."""
+    return result.server is None or f"{result.server}.".startswith(f"{target.flavour}-{target.series}.")
+
+
+def _there(result: ProbeResult, storage: tuple[str | None, str | None]) -> bool:
+    """Whether it was measured on the same disks under the same kind of file system; what can't be told is another."""
+    return None not in storage and (result.place.file_system, result.place.device) == storage
+
+
+def _answers(result: ProbeResult) -> Iterator[LocalAnswer]:
+    concluded = conclude(result)
+    arms = tuple(LocalArm(a.name, a.settings, a.point, sum(b.seconds for b in a.blocks)) for a in result.arms)
+    for metric in [m for m in result.metrics if m.better in JUDGED] or result.metrics[:1]:
+        yield LocalAnswer(
+            probe=result.probe,
+            metric=metric.name,
+            better=metric.better,
+            verdict=concluded.verdict,
+            best=concluded.best,
+            within=concluded.within,
+            began_at=result.began_at,
+            server=result.server,
+            rounds=result.rounds,
+            axis=result.axis,
+            arms=arms,
+            pairs=tuple(_pairs(result, metric)) if metric.name in COMPARED and metric.better in JUDGED else (),
+            facts=result.facts,
+            parameters=result.parameters,
+        )
+
+
+def _pairs(result: ProbeResult, metric: Metric) -> Iterator[LocalPair]:
+    for against in result.arms:
+        for c in compare(result.arms, metric, against.name):
+            yield LocalPair(c.arm, against.name, c.ratio, c.low, c.high, c.bound, c.claim)

@@ -1,0 +1,179 @@
+"""Lay one value of an option beside another, by the latest experiment on this host that measured both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.sizes import exact, percent
+from advisor.verdict import take
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rules.claims import Claim
+    from rules.known import Known
+    from rules.local import LocalAnswer, LocalArm, LocalPair
+
+BLIND = 0.5  # relative; a run that could have missed this much has not answered
+WORSE, BETTER, SAME, MIXED, UNKNOWN = "worse", "better", "same", "mixed", "unknown"
+# How a metric of the experiments is spoken of: where it rises, where it falls, and of which part of the work.
+WORDS = {
+    "beyond_cache": ("slower", "faster", " from disk"),
+    "cached": ("slower", "faster", " from cache"),
+    "tps": ("more", "fewer", " transactions"),
+    "variation": ("more", "less", " variation from second to second"),
+}
+
+
+class Beside(NamedTuple):
+    """One value beside the other in one metric; `where` tells several of a kind apart, such as `at threads 8`."""
+
+    metric: str
+    arm: str
+    pair: LocalPair
+    verdict: str
+    where: str
+
+
+class Judged(NamedTuple):
+    """What the latest fitting result says of value `of`, laid beside `other`.
+
+    `verdict` is worse, better, same (no difference larger than `bound`), mixed or unknown; better is said only where
+    nothing else is worse or unknown. `bound`, relative, is what all comparisons without a difference leave possible.
+    `seconds` are those of the variant that was measured for the shortest time. `words` say it, without a full stop.
+    """
+
+    probe: str
+    began_at: str
+    verdict: str
+    of: str
+    other: str
+    bound: float
+    seconds: float
+    besides: tuple[Beside, ...]
+    words: str
+
+    @property
+    def day(self) -> str:
+        """The date of the run."""
+        return self.began_at[:10]
+
+
+def judge(probe: str, claim: Claim, known: Known, of: str, other: str) -> Judged | None:
+    """The newest result in which both values, or tested ones around `of`, were measured; None where there is none."""
+    answers = [a for a in known.probes if a.probe == probe and a.metric in claim.metrics and claim.fits(known, a)]
+    for began in dict.fromkeys(a.began_at for a in answers):
+        told = [a for a in answers if a.began_at == began]
+        besides = tuple(b for a in told for b in _besides(a, claim.option, known, of, other))
+        if besides:
+            return _summed(told, besides, of, other)
+    return None
+
+
+def shown(value: str) -> str:
+    """A value as people write it: 8388608 is 8M."""
+    return exact(int(value)) if value.isdigit() else value
+
+
+def _summed(told: list[LocalAnswer], besides: tuple[Beside, ...], of: str, other: str) -> Judged:
+    first = told[0]
+    used = {name for b in besides for name in (b.pair.arm, b.pair.against)}
+    return Judged(
+        probe=first.probe,
+        began_at=first.began_at,
+        verdict=_together({b.verdict for b in besides}),
+        of=of,
+        other=shown(other),
+        bound=max((b.pair.bound for b in besides if b.pair.claim == "none"), default=0.0),
+        seconds=min(arm.seconds for arm in first.arms if arm.name in used),
+        besides=besides,
+        words=_words(besides, other),
+    )
+
+
+def _together(verdicts: set[str]) -> str:
+    if {WORSE, BETTER} <= verdicts:
+        return MIXED
+    return next((verdict for verdict in (WORSE, UNKNOWN, BETTER) if verdict in verdicts), SAME)
+
+
+def _besides(answer: LocalAnswer, option: str, known: Known, of: str, other: str) -> Iterator[Beside]:
+    """Each pair of variants that differ in nothing but the two values."""
+    on_axis = answer.axis == option
+    for against in answer.arms:
+        if not _holds(against, option, other, known) or not _like_the_server(against, option, known):
+            continue
+        alike = [arm for arm in answer.arms if _alike(arm, against, option, on_axis=on_axis)]
+        for arm in _around(alike, option, of, known) if on_axis else [a for a in alike if _holds(a, option, of, known)]:
+            pair = answer.pair(arm.name, against.name)
+            if pair is not None:
+                where = "" if on_axis or arm.point is None else f" at {answer.axis} {arm.point:g}"
+                yield Beside(answer.metric, shown(arm.settings[option]), pair, _verdict(pair, answer.better), where)
+
+
+def _verdict(pair: LocalPair, better: str) -> str:
+    if pair.claim == "none":
+        return SAME if pair.bound <= BLIND else UNKNOWN
+    return BETTER if pair.claim == better else WORSE
+
+
+def _alike(arm: LocalArm, other: LocalArm, option: str, *, on_axis: bool) -> bool:
+    same = {**arm.settings, option: ""} == {**other.settings, option: ""}
+    return same and arm is not other and (on_axis or arm.point == other.point)
+
+
+def _like_the_server(arm: LocalArm, option: str, known: Known) -> bool:
+    """Whether what the variant sets besides is what the server has."""
+    rest = {name: known.settings.text(name) for name in arm.settings if name != option}
+    return all(text is None or _same(name, arm.settings[name], text, known) for name, text in rest.items())
+
+
+def _around(arms: list[LocalArm], option: str, value: str, known: Known) -> list[LocalArm]:
+    """The variant of that value, else the nearest below and above it; none for a value beyond what was tested."""
+    exactly = [arm for arm in arms if _holds(arm, option, value, known)]
+    made = _made(option, value, known)
+    if exactly or not made.isdigit():
+        return exactly
+    numbers = [(arm.point, arm) for arm in arms if arm.point is not None]
+    below = max((n for n in numbers if n[0] < int(made)), key=lambda n: n[0], default=None)
+    above = min((n for n in numbers if n[0] > int(made)), key=lambda n: n[0], default=None)
+    return [below[1], above[1]] if below and above else []
+
+
+def _holds(arm: LocalArm, option: str, value: str, known: Known) -> bool:
+    return option in arm.settings and _same(option, arm.settings[option], value, known)
+
+
+def _same(option: str, one: str, other: str, known: Known) -> bool:
+    return _made(option, one, known) == _made(option, other, known)
+
+
+def _made(option: str, value: str, known: Known) -> str:
+    """What the server makes of a value, so that ON is 1 and 8M is 8388608."""
+    found = known.catalog.find_variable(option) or known.catalog.get(option)
+    return (take(found.name, value, known.catalog).value or value if found else value).upper()
+
+
+def _words(besides: tuple[Beside, ...], other: str) -> str:
+    parts, before = [], ""
+    for b in besides:
+        opening = f"{b.arm} against {shown(other)}: " if b.arm != before else ""
+        before = b.arm
+        parts.append(f"{opening}{_difference(b)}{b.where}")
+    return ", ".join(parts)
+
+
+def _difference(b: Beside) -> str:
+    rising, falling, what = WORDS[b.metric]
+    if b.verdict == UNKNOWN:
+        return f"no answer{_of(what)}, as a difference of {percent(b.pair.bound)} may hide in the noise"
+    if b.verdict == SAME:
+        return f"no difference larger than {percent(b.pair.bound)}{_of(what)}"
+    word = rising if b.pair.ratio > 1 else falling
+    low, high = sorted(abs(end - 1) for end in (b.pair.low, b.pair.high))
+    interval = f"95 %: {percent(low).removesuffix(' %')} to {percent(high)}"
+    return f"{percent(abs(b.pair.ratio - 1))} {word}{what} ({interval})"
+
+
+def _of(what: str) -> str:
+    return what if what.startswith(" from") else f" in{what}"
