@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 SETUP, DESTROY, SUBMIT, ANSWERS = range(4)  # io_setup, io_destroy, io_submit, io_getevents
 ARGUMENTS = (
@@ -30,8 +30,8 @@ CALLS = {
     "s390x": (243, 244, 246, 245),
 }
 READ, WRITE = 0, 1
+WORD = 8
 WORDS_OF_EVENT = 4
-PATIENCE = 0.05  # seconds that one look for answers may take: the word to end is looked for in between
 
 
 class _Request(ctypes.Structure):
@@ -50,10 +50,6 @@ class _Request(ctypes.Structure):
         ("flags", ctypes.c_uint32),
         ("signal_to", ctypes.c_uint32),
     )
-
-
-class _Patience(ctypes.Structure):
-    _fields_ = (("seconds", ctypes.c_int64), ("nanoseconds", ctypes.c_int64))
 
 
 def available() -> bool:
@@ -81,41 +77,40 @@ class Ring:
         for slot, request in enumerate(self._requests):
             request.data, request.opcode, request.file = slot, opcode, file
             request.buffer, request.length = start + slot * block, block
-        first = ctypes.addressof(self._requests)
-        self._addresses = [first + slot * ctypes.sizeof(_Request) for slot in range(slots)]
+        first, length = ctypes.addressof(self._requests), ctypes.sizeof(_Request)
         self._each = list(self._requests)
-        self._sent = (ctypes.c_uint64 * slots)()
+        self._addresses = (ctypes.c_uint64 * slots)(*(first + slot * length for slot in range(slots)))
+        self._sent = [ctypes.addressof(self._addresses) + slot * WORD for slot in range(slots)]
         self._events = (ctypes.c_uint64 * (WORDS_OF_EVENT * slots))()
-        self._wait = _Patience(0, int(PATIENCE * 1e9))
+        self._first_event = ctypes.addressof(self._events)
         self._slots = slots
         self._context = _setup(slots)
         self._ask, self._answers = _call(SUBMIT), _call(ANSWERS)
 
-    def submit(self, slots: list[int], places: Iterator[int]) -> None:
+    def submit(self, slots: Iterable[int], places: Iterator[int]) -> None:
         """Send the requests of these slots, each to the next of the places (bytes into the file)."""
-        for position, slot in enumerate(slots):
-            self._each[slot].offset = next(places)
-            self._sent[position] = self._addresses[slot]
-        done = 0
-        while done < len(slots):
-            sent = ctypes.byref(self._sent, done * ctypes.sizeof(ctypes.c_uint64))
-            taken = self._ask(self._context, len(slots) - done, sent)
-            if taken < 0:
+        each, sent, ask, context = self._each, self._sent, self._ask, self._context
+        for slot in slots:
+            each[slot].offset = next(places)
+            # One by one: of many that are handed over together the first would wait until the last is made ready.
+            while ask(context, 1, sent[slot]) < 1:
                 _raise_unless(errno.EAGAIN, errno.EINTR)
-            done += max(0, taken)
 
     def reap(self) -> list[int]:
-        """Slots whose requests are done, none of them after a while without any. Raises OSError where one failed."""
+        """Slots whose requests are done; waits for the first. Raises OSError where one failed.
+
+        A signal may leave none.
+        """
         events = self._events
-        got = self._answers(self._context, 1, self._slots, events, ctypes.byref(self._wait))
+        got = self._answers(self._context, 1, self._slots, self._first_event, None)
         if got < 0:
             _raise_unless(errno.EINTR)
-        slots = []
-        for event in range(0, WORDS_OF_EVENT * got, WORDS_OF_EVENT):
-            if events[event + 2] != self._block:
-                self._failed(ctypes.c_int64(events[event + 2]).value)
-            slots.append(events[event])
-        return slots
+            return []
+        words = events[: got * WORDS_OF_EVENT]
+        for result in words[2::WORDS_OF_EVENT]:
+            if result != self._block:
+                self._failed(ctypes.c_int64(result).value)
+        return words[::WORDS_OF_EVENT]
 
     def close(self) -> None:
         """Wait for what is under way, and give the context back."""

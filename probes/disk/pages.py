@@ -24,7 +24,7 @@ _orders: dict[tuple[int, int], list[int]] = {}
 
 @contextlib.contextmanager
 def reading(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
-    """Reads of `block` bytes, `depth` at a time, by `way` (aio, or threads that read one page after another).
+    """Reads of `block` bytes, `depth` at a time, by `way` (aio, or threads); a single one at a time needs neither.
 
     `path` is opened past the page cache where `direct` is set; otherwise the file is written back and dropped from it
     first. Measuring gives `count`, `bytes` and latencies.
@@ -35,7 +35,9 @@ def reading(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]
             os.fsync(file)
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM)
-        if task["way"] == "aio":
+        if task["depth"] == 1:
+            yield lambda seconds: _one_by_one(file, task, places, seconds)
+        elif task["way"] == "aio":
             with contextlib.closing(Ring(file, task["depth"], task["block"], READ)) as ring:
                 yield lambda seconds: _by_ring(ring, task, places, seconds)
         else:
@@ -65,19 +67,35 @@ def writing(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]
 def _by_ring(ring: Ring, task: dict[str, Any], places: Iterator[int], seconds: float) -> dict[str, Any]:
     slots = list(range(task["depth"]))
     latencies: list[int] = []
+    reap, submit, note = ring.reap, ring.submit, latencies.append
     watch = Stopwatch()
     started = [clock()] * len(slots)
     ring.submit(slots, places)
     for soon in turns(seconds):
         now = clock()
         while now < soon:
-            done = ring.reap()
+            done = reap()
             now = clock()
             for slot in done:
-                latencies.append(now - started[slot])
+                note(now - started[slot])
                 started[slot] = now
-            if done:
-                ring.submit(done, places)
+            submit(done, places)
+    return _report(watch, len(latencies), task, latencies)
+
+
+def _one_by_one(file: int, task: dict[str, Any], places: Iterator[int], seconds: float) -> dict[str, Any]:
+    """As a thread reads that waits for each page."""
+    page = [mmap.mmap(-1, task["block"])]
+    latencies: list[int] = []
+    preadv, note = os.preadv, latencies.append
+    watch = Stopwatch()
+    for soon in turns(seconds):
+        now = clock()
+        while now < soon:
+            began = now
+            preadv(file, page, next(places))
+            now = clock()
+            note(now - began)
     return _report(watch, len(latencies), task, latencies)
 
 

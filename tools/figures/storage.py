@@ -61,7 +61,7 @@ def _machine(result: ProbeResult, busy: float) -> Iterator[str]:
 def _beside(pairs: list[disk.Pairs]) -> Iterator[str]:
     yield "## Beside fio"
     yield ""
-    yield f"{disk.PAIRS} pairs on one file, each of {disk.TURNS} turns of {disk.SECONDS:g} s of ours and as many of fio's."
+    yield f"{disk.PAIRS} pairs on one file, each of {disk.TURNS} turns of {disk.SECONDS:g} s of ours and fio's."
     yield "The ratio is the median of the pairs' ratios; the last column says how far single pairs lie apart."
     yield ""
     yield "| request | ours | fio | | ours / fio | pairs |"
