@@ -193,9 +193,11 @@ def _explain(p: argparse.ArgumentParser) -> None:
 
 def _probe(p: argparse.ArgumentParser) -> None:
     p.add_argument(
-        "name", nargs="?", metavar="NAME", help="the probe to run, or results; without it the probes are listed"
+        "name", nargs="?", metavar="NAME", help="the probe to run, prove or results; without it they are listed"
     )
-    p.add_argument("words", nargs="*", metavar="ID", help="after results: which kept result to show")
+    p.add_argument(
+        "words", nargs="*", metavar="WORD", help="after results: a kept result; after prove: a rule, and an option file"
+    )
     p.add_argument("--describe", action="store_true", help="say what it asks, on what evidence, and what it can't show")
     p.add_argument("--dry-run", action="store_true", help="say what it would create, and the time it takes, and stop")
     p.add_argument("--time", metavar="TIME", help="how long to measure: 60s, 10m, 3h (preparation comes on top)")
@@ -206,9 +208,11 @@ def _probe(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument(
         "--server",
+        "--target",
+        dest="server",
         action="append",
         metavar="PROGRAM",
-        help="the server program to start (default: this host's own; repeatable where a probe compares two)",
+        help="the server program to start, or its target (default: this host's own; repeatable where two are compared)",
     )
     p.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="a choice of the probe (repeatable)"
@@ -267,9 +271,8 @@ def _selecting(p: argparse.ArgumentParser, *, fail_on: str) -> None:
         "--select", action="append", metavar="RULES", help="only these codes, names or families (comma-separated)"
     )
     p.add_argument("--ignore", action="append", metavar="RULES", help="all but these codes, names or families")
-    p.add_argument(
-        "--fail-on", choices=SEVERITIES, help=f"exit 1 from this severity up (default: {fail_on})"
-    )
+    p.add_argument("--fail-on", choices=SEVERITIES, help=f"exit 1 from this severity up (default: {fail_on})")
+
 
 def _baseline(p: argparse.ArgumentParser) -> None:
     p.add_argument("--baseline", metavar="FILE", help="leave out the findings that this baseline knows")

@@ -104,7 +104,7 @@ def of_host(kept: Iterable[Kept], host: str) -> list[Kept]:
 def latest(found: Shelf, host: str) -> tuple[ProbeResult, ...]:
     """The newest result of each kind of experiment on the host of that id, for rules and snapshots.
 
-    One kind is one experiment on one server program with the same options compared.
+    One kind is one experiment with the same values compared under the same parameters, on one server program and disk.
     """
     newest: dict[tuple[object, ...], ProbeResult] = {}
     for kept in of_host(found.kept, host):
@@ -145,8 +145,9 @@ def find(kept: Iterable[Kept], name: str) -> Kept | None:
 
 
 def _kind(result: ProbeResult) -> tuple[object, ...]:
-    options = frozenset(name for arm in result.arms for name in arm.settings)
-    return result.probe, result.server, result.place.path and result.place.device, options
+    compared = frozenset(arm.name for arm in result.arms)
+    parameters = frozenset(result.parameters.items())
+    return result.probe, result.server, result.place.path and result.place.device, compared, parameters
 
 
 def _stem(result: ProbeResult) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor import exits
 from advisor.exits import MycnfError
@@ -14,20 +14,26 @@ from advisor.report.probepage import Page
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
+    from advisor.commands.probing.where import Spot
     from advisor.facts.probes import ProbeResult
+    from advisor.report.proof import Proof
     from probes.experiment import Experiment, Ground, Wanted
 
 KEPT = "results"
+PROVE = "prove"
 
 
 def run(args: argparse.Namespace) -> int:
-    """List, describe or run experiments, or show kept results; ended by the user the code is 130, the result whole."""
+    """List, describe or run experiments, prove a rule's claim, or show kept results; 130 where the user ended a run."""
     reports = _reports(args)
     if args.name == KEPT:
         from advisor.commands.probing.kept import look
 
         return look(args.words, reports)
+    if args.name == PROVE:
+        return _prove(args, reports)
     if args.words:
         raise MycnfError(f"{args.words[0]!r} is one word too many; run one probe at a time: mycnf probe {args.name}")
     if args.name is None:
@@ -61,49 +67,82 @@ def _list(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> in
 
 
 def _one(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.outlook import outlook
     from advisor.commands.probing.where import ground, spot
     from advisor.commands.probing.wish import wanted
-    from advisor.report import probelist
     from probes import registry
 
     experiment = registry.load(args.name)
     place = spot(args.dir)
     wish = wanted(args, experiment, place.path)
-    here = ground(place.path, args.server, narrate)
+    return _carry_out(args, _Order(experiment, ground(place.path, args.server, narrate), place, wish), reports)
+
+
+def _prove(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
+    from advisor.commands.probing.proving import claimed, task_of
+    from advisor.commands.probing.where import ground, spot
+    from advisor.commands.probing.wish import wanted
+    from probes import registry
+
+    rule, claim = claimed(args.words)
+    experiment = registry.load(str(rule.probe))
+    place = spot(args.dir)
+    wish = wanted(args, experiment, place.path)
+    file = args.words[1] if len(args.words) > 1 else None
+    task, here = task_of(rule, claim, file, ground(place.path, args.server, narrate))
+    return _carry_out(args, _Order(experiment, here, place, task.wish(wish), task.proof), reports)
+
+
+class _Order(NamedTuple):
+    """A run that was asked for; `proof` says what its result means for the rule that it was made for."""
+
+    experiment: Experiment
+    ground: Ground
+    place: Spot
+    wish: Wanted
+    proof: Callable[[ProbeResult], Proof] | None = None
+
+
+def _carry_out(args: argparse.Namespace, order: _Order, reports: list[tuple[str, str | None]]) -> int:
+    from advisor.commands.probing.outlook import outlook
+    from advisor.report import probelist
+
     if args.describe or args.dry_run:
-        entry = outlook(experiment, here, place, wish)
+        entry = outlook(order.experiment, order.ground, order.place, order.wish)
         page = probelist.description if args.describe else probelist.dry_run
         for form, path in reports:
             write(page(entry, form, Page.to(path)), path)
         return exits.OK if args.describe or not entry.refused else exits.USAGE
-    if place.why:
-        narrate(f"measuring in {place.path}, {place.why}")
-    return _run(experiment, here, wish, args.resume, reports)
+    if order.place.why:
+        narrate(f"measuring in {order.place.path}, {order.place.why}")
+    return _run(order, args.resume, reports)
 
 
-def _run(
-    experiment: Experiment, here: Ground, wish: Wanted, resume: bool, reports: list[tuple[str, str | None]]
-) -> int:
+def _run(order: _Order, resume: bool, reports: list[tuple[str, str | None]]) -> int:
     from advisor.commands.probing.going import go
     from advisor.commands.probing.resuming import earlier_run, remaining
 
+    experiment, here, wish = order.experiment, order.ground, order.wish
     plan = experiment.plan(here, wish)
     earlier = earlier_run(experiment, here, wish, plan) if resume else None
     left = remaining(wish, plan, earlier.result) if earlier else wish
     if earlier and left is None:
         narrate(f"the kept run is complete ({earlier.result.rounds} rounds); ask for more with --rounds or --time")
-        show(earlier.result, reports)
+        show(earlier.result, reports, order.proof)
         return exits.OK
     result, code = go(experiment, here, left or wish, earlier)
     if result is not None:
-        show(result, reports)
+        show(result, reports, order.proof)
     return code
 
 
-def show(result: ProbeResult, reports: list[tuple[str, str | None]]) -> None:
-    """Print a result in every format that was asked for, each to its place."""
+def show(
+    result: ProbeResult,
+    reports: list[tuple[str, str | None]],
+    prove: Callable[[ProbeResult], Proof] | None = None,
+) -> None:
+    """Print a result in every format that was asked for, each to its place, and first what it proves of a rule."""
     from advisor.report.proberesult import render
 
+    proof = prove(result) if prove else None
     for form, path in reports:
-        write(render(result, form, Page.to(path)), path)
+        write(render(result, form, Page.to(path), proof), path)

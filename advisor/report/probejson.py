@@ -16,14 +16,20 @@ if TYPE_CHECKING:
 
     from advisor.facts.probes import ProbeResult
     from advisor.report.probelist import Entry
+    from advisor.report.proof import Proof
     from probes.results import Kept
 
 VERSION = 1
 
 
-def report(result: ProbeResult) -> str:
-    """One result with what follows from it."""
-    return dumps(_finite({"version": VERSION, "result": fields(result), "conclusion": asdict(conclude(result))}))
+def report(result: ProbeResult, proof: Proof | None = None) -> str:
+    """One result with what follows from it, for a rule too where it was made for one."""
+    whole = {"version": VERSION, "result": fields(result), "conclusion": asdict(conclude(result))}
+    if proof:
+        from advisor.report.proof import fields as proved
+
+        whole["proof"] = proved(proof)
+    return dumps(_finite(whole))
 
 
 def listing(entries: Iterable[Entry]) -> str:

@@ -14,12 +14,16 @@ if TYPE_CHECKING:
 
     from advisor.facts.probes import ProbeResult
     from advisor.report.probetable import Sheet
+    from advisor.report.proof import Proof
 
 
-def report(result: ProbeResult) -> str:
-    """The whole result under a heading of the second level."""
+def report(result: ProbeResult, proof: Proof | None = None) -> str:
+    """The whole result under a heading of the second level, what it proves of a rule first."""
     facts = [f"{name.replace('_', ' ')}: {v if isinstance(v, str) else number(v)}" for name, v in result.facts.items()]
-    blocks = [f"## {prose(headline(result))}", f"**{prose(answer(result))}**"]
+    blocks = [f"## {prose(headline(result))}"]
+    if proof:
+        blocks += [f"**{prose(proof.answer)}**", *([prose(proof.words)] if proof.words else [])]
+    blocks.append(f"**{prose(answer(result))}**")
     blocks += [*map(prose, claims(result)), prose(ended(result))]
     for whole in sheets(result):
         blocks += [prose(whole.title)] if whole.title else []

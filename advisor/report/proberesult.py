@@ -9,23 +9,27 @@ from advisor.exits import MycnfError
 if TYPE_CHECKING:
     from advisor.facts.probes import ProbeResult
     from advisor.report.probepage import Page
+    from advisor.report.proof import Proof
 
 
-def render(result: ProbeResult, form: str, page: Page) -> str:
-    """The result as text, json, markdown or svg. MycnfError for a drawing of what has no two points to draw."""
+def render(result: ProbeResult, form: str, page: Page, proof: Proof | None = None) -> str:
+    """The result as text, json, markdown or svg, after what it proves of a rule if it was made for one.
+
+    MycnfError for a drawing of what has no two points to draw.
+    """
     if form == "json":
         from advisor.report import probejson
 
-        return probejson.report(result)
+        return probejson.report(result, proof)
     if form == "markdown":
         from advisor.report import probemarkdown
 
-        return probemarkdown.report(result)
+        return probemarkdown.report(result, proof)
     if form == "svg":
         return _drawing(result)
     from advisor.report import probetext
 
-    return probetext.report(result, page)
+    return probetext.report(result, page, proof)
 
 
 def _drawing(result: ProbeResult) -> str:

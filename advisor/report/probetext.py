@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from advisor.facts.probes import ProbeResult
     from advisor.report.probepage import Page
     from advisor.report.probetable import Sheet
+    from advisor.report.proof import Proof
 
 
-def report(result: ProbeResult, page: Page) -> str:
-    """The whole page."""
+def report(result: ProbeResult, page: Page, proof: Proof | None = None) -> str:
+    """The whole page; what it proves of a rule stands before the answer."""
+    proved = (proof.answer, proof.words) if proof else ()
     blocks = [
         f"{bold(clean(headline(result)), page.colour)}\n{wrap(clean(ended(result)), width=page.width)}",
+        "\n".join(wrap(clean(line), width=page.width) for line in proved if line),
         "\n".join(wrap(clean(line), width=page.width) for line in (answer(result), *claims(result))),
         _numbers(result, page),
         _chart(result, page),
