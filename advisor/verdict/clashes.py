@@ -22,7 +22,7 @@ def clashes(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
     found = _of_replication(values, catalog.target, lines)
     gtid = next((name for name in (CONSISTENT, MODE) if name in values), None)
     if gtid and _inconsistent(values, catalog, lines):
-        found[gtid] = f"The server does not start: {MODE}=ON needs {CONSISTENT}=ON."
+        found[gtid] = f"{MODE}=ON needs {CONSISTENT}=ON."
     return found
 
 

@@ -75,18 +75,18 @@ def fault_of_policy(text: str, target: Target, *, loads: bool) -> str | None:
     """
     factors = [factor.strip() for factor in text.split(",")]
     if not factors[0]:
-        return "The server does not start: the first factor may not be empty."
+        return "The first factor may not be empty."
     if len(factors) > FACTORS:
-        return f"The server does not start: {text!r} names more than {FACTORS} factors."
+        return f"{text!r} names more than {FACTORS} factors."
     optional = next((place for place, factor in enumerate(factors) if not factor), FACTORS)
     if any(factors[optional:]):
-        return f"The server does not start: in {text!r} a factor follows one that is empty."
+        return f"A factor follows one that is empty in {text!r}."
     built_in = BUILT_IN if not target.since("mysql", 9) else BUILT_IN[:2]
     for place, factor in enumerate(factors[:optional]):
         name = _plugin_of(factor)
         loaded = loads and name not in (*BUILT_IN, "", "*")
         if name is not None and not loaded and (place or name not in built_in):
-            return f"The server does not start: {name!r} is no plugin that it has for factor {place + 1}."
+            return f"{name!r} is no plugin that this server has for factor {place + 1}."
     return None
 
 
