@@ -34,8 +34,8 @@ class Proof(NamedTuple):
     @property
     def answer(self) -> str:
         """The verdict in a sentence."""
-        what = f"{self.rule.code} {self.rule.name}, {self.claim.option} {shown(self.before)} before, {shown(self.after)} after"
-        return f"{what}: {_verdict(self)}."
+        values = f"{shown(self.before)} before, {shown(self.after)} after"
+        return f"{self.rule.code} {self.rule.name}, {self.claim.option} {values}: {_verdict(self)}."
 
     @property
     def words(self) -> str:

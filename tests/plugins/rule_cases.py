@@ -90,6 +90,14 @@ def _linted(case: Case, target: Target, folder: Path) -> Known:
 
 
 def _audited(case: Case, target: Target) -> Known:
+    known = know(facts_of(case, target))
+    if case.house is not None:
+        known.parts["house"] = house_rules(case.house)
+    return known
+
+
+def facts_of(case: Case, target: Target) -> Facts:
+    """What was collected of a server in this case."""
     said = case.server or {}
     catalog = load(target)
     files = _files(case, said)
@@ -114,20 +122,15 @@ def _audited(case: Case, target: Target) -> Known:
         replication=Replication(**parts) if parts is not None else None,
         managed=said.get("managed", ""),
     )
-    known = know(
-        Facts(
-            schema="1.0",
-            tool="test",
-            taken_at="",
-            server=server,
-            workload=_workload(case.workload) if case.workload is not None else None,
-            host=host_of(case.host) if case.host is not None else None,
-            files=files,
-        )
+    return Facts(
+        schema="1.0",
+        tool="test",
+        taken_at="",
+        server=server,
+        workload=_workload(case.workload) if case.workload is not None else None,
+        host=host_of(case.host) if case.host is not None else None,
+        files=files,
     )
-    if case.house is not None:
-        known.parts["house"] = house_rules(case.house)
-    return known
 
 
 def _files(case: Case, said: dict[str, Any]) -> Files:

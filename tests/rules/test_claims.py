@@ -1,0 +1,110 @@
+"""Rules that rest on a measurement name the probe that repeats it, and what they claim can be run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from local_results import LOUD, TPS, Variant, measured
+
+from advisor.catalog.load import load
+from advisor.catalog.targets import parse_target
+from advisor.collect.host import open_root, read_host
+from advisor.facts.probes import Metric
+from advisor.localanswers import answers
+from advisor.model import Target
+from advisor.optionfile.lines import Resolved
+from advisor.verdict import judge_file, take
+from advisor.verdict.settings import Settings
+from probes import registry
+from probes.disk import random_read
+from probes.experiment import Ground, Wanted
+from probes.sandbox import Binary
+from rules import all_rules, find
+from rules.claims import CLAIMS, WORSE
+from rules.judging import WORDS, judge
+from rules.known import Known
+from rules.remarks import REMARKS
+from rules.storage import QUICK
+
+if TYPE_CHECKING:
+    from rules.registry import Rule
+
+TARGETS = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11")
+# Experiments that no rule rests on, with the reason.
+ON_THEIR_OWN = {
+    "sequential-read": "it shows the knees of stripes, read-ahead and request sizes, which no option sets",
+    "memory-latency": "the caches that it finds are the reason that is given for small read buffers, and never proved",
+    "file-system": "the file system is chosen before there is a server to audit",
+    "range-scan": "no setting changes it: what it shows is a reason for or against an upgrade",
+}  # fmt: skip
+
+
+def test_rules_name_probes_that_there_are() -> None:
+    """Every probe that a rule names is on the list, and every experiment is named by a rule or says why not."""
+    named = {r.probe for r in all_rules() if r.probe}
+    assert named <= set(registry.MODULES)
+    assert set(registry.MODULES) - named == set(ON_THEIR_OWN)
+
+
+def test_claims_and_remarks_are_of_rules_with_a_probe() -> None:
+    """What is weighed belongs to a rule; a claim's rule names the experiment, and each metric has its words."""
+    rules = {name: find(name) for name in {*CLAIMS, *REMARKS}}
+    assert [name for name, rule in rules.items() if rule is None or rule.probe is None] == []
+    assert {metric for claim in CLAIMS.values() for metric in claim.metrics} == set(WORDS)
+    assert QUICK == random_read.QUICK
+
+
+def bare(target: Target) -> Known:
+    """A server with nothing but its defaults."""
+    verdict = judge_file(Resolved((), (), ()), load(target))
+    return Known(target, load(target), Settings.from_file(verdict), verdict)
+
+
+def concerned(rule: Rule) -> Target:
+    """The first of the supported versions that the rule speaks of."""
+    return next(t for t in map(parse_target, TARGETS) if rule.concerns(t))
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_the_experiment_lays_the_two_values_side_by_side(name: str) -> None:
+    """With the claim's wishes the experiment has a variant of each value, and a result of it is judged."""
+    rule, claim = find(name), CLAIMS[name]
+    assert rule is not None
+    target = concerned(rule)
+    known, (before, after) = bare(target), claim.example
+    experiment = registry.load(str(rule.probe))
+    binary = Binary(str(target), "/nowhere/server", target, target.number)
+    ground = Ground(read_host(open_root("/"), datadir="/"), "here", (binary,))
+    plan = experiment.plan(ground, Wanted("/", choices=claim.wish(known, before, after)))
+    metric = next(m for m in plan.metrics if m.name in claim.metrics)
+    variants = [Variant(v.name, v.settings, 1.0, v.point) for v in plan.variants]
+    result = measured(
+        experiment.name, metric, variants, noise=LOUD, axis=plan.axis, server=plan.server, parameters=plan.parameters
+    )
+    known.parts["probes"] = answers([result])
+    anywhere = claim._replace(fits=lambda _known, _answer: True)
+    judged = judge(experiment.name, anywhere, known, after, before)
+    assert judged is not None
+    assert {b.metric for b in judged.besides} == {metric.name}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_examples_are_values_that_the_server_takes(name: str) -> None:
+    """Both are accepted by a server that the rule speaks of, and differ."""
+    rule, claim = find(name), CLAIMS[name]
+    assert rule is not None
+    catalog = load(concerned(rule))
+    taken = [take(claim.option, value, catalog) for value in claim.example]
+    assert [t.outcome.value for t in taken] == ["accepted", "accepted"]
+    assert taken[0].value != taken[1].value
+    assert claim.kind != WORSE or claim.option in rule.options
+
+
+def test_a_metric_that_only_describes_is_never_compared() -> None:
+    """A result whose metrics are neither good nor bad is carried with its facts alone."""
+    variants = [Variant("a", {}), Variant("b", {})]
+    (answer,) = answers([measured("made", Metric("size", "bytes", "neither"), variants)])
+    assert (answer.metric, answer.pairs) == ("size", ())
+    (answer,) = answers([measured("made", TPS, variants)])
+    assert {(p.arm, p.against) for p in answer.pairs} == {("a", "b"), ("b", "a")}
