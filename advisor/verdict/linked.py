@@ -77,11 +77,11 @@ def _ansi(settled: Settled, catalog: Catalog, earlier: list[str]) -> None:
 
 
 def _without_mysqlx(settled: Settled, catalog: Catalog) -> None:
-    """A plugin that is off leaves its texts unset; numbers are printed as they were given."""
+    """A plugin that is off leaves its texts unset, all but one; numbers are printed as they were given."""
     for name, value in settled.values.items():
         option = catalog.get(name)
         text = option is not None and option.kind == "string" and not option.values
-        if text and name.startswith("mysqlx_") and value != NOTHING:
+        if text and name.startswith("mysqlx_") and name != "mysqlx_ssl_crlpath" and value != NOTHING:
             settled.values[name] = NOTHING
             settled.why[name] = "The server drops the value: mysqlx is off."
 
