@@ -11,7 +11,7 @@ from probes.choices import Chosen
 from probes.experiment import Choice, Cost, Ground, Measured, Plan, Variant, Wanted
 from probes.stopping import Stop
 
-SIZES = {"16K": 16384, "128K": 131072, "2M": 2097152, "8M": 8388608}
+SIZES = {"16K": 16384, "128K": 131072, "2M": 2097152, "4M": 4194304, "8M": 8388608}
 SPEEDS = {"16K": 1000.0, "128K": 1010.0, "2M": 900.0, "8M": 800.0}
 
 
