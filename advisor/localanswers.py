@@ -8,6 +8,7 @@ from probes.conclude import conclude
 from probes.place import beneath
 from probes.stats import compare
 from rules.claims import COMPARED
+from rules.known import BEYOND
 from rules.local import LocalAnswer, LocalArm, LocalPair
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from advisor.model import Target
 
 JUDGED = ("more", "less")
+MOST = 64  # variants that are compared each with each; no experiment that a claim rests on has as many
 
 
 def answers_for(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:
@@ -28,8 +30,15 @@ def answers_for(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:
 
 def answers(results: Iterable[ProbeResult]) -> tuple[LocalAnswer, ...]:
     """Each result once for every metric of it that can be better or worse, the newest first."""
-    newest = sorted(results, key=lambda r: r.began_at, reverse=True)
+    whole = [result for result in results if result.metrics and result.arms and _sound(result)]
+    newest = sorted(whole, key=lambda r: r.began_at, reverse=True)
     return tuple(answer for result in newest for answer in _answers(result))
+
+
+def _sound(result: ProbeResult) -> bool:
+    """Whether its samples are what clocks and counters give: a snapshot comes from anywhere."""
+    blocks = [block for arm in result.arms for block in arm.blocks]
+    return all(0 <= value < BEYOND for b in blocks for value in (b.seconds, *b.metrics.values()))  # nan is not
 
 
 def _of_series(result: ProbeResult, target: Target) -> bool:
@@ -65,6 +74,6 @@ def _answers(result: ProbeResult) -> Iterator[LocalAnswer]:
 
 
 def _pairs(result: ProbeResult, metric: Metric) -> Iterator[LocalPair]:
-    for against in result.arms:
+    for against in result.arms if len(result.arms) <= MOST else ():
         for c in compare(result.arms, metric, against.name):
             yield LocalPair(c.arm, against.name, c.ratio, c.low, c.high, c.bound, c.claim)

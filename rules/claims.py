@@ -17,6 +17,7 @@ POOL = "innodb_buffer_pool_size"
 COMMIT = "innodb_flush_log_at_trx_commit"
 READ_ONLY = ("oltp_read_only", "oltp_point_select", "simple_ranges")
 HOUR = 3600.0
+DIGITS = 20  # of the largest number that a server holds
 
 # What a claim is about: that the value does worse; that it changes nothing; or what its safe alternative costs, which
 # never changes the advice.
@@ -72,7 +73,7 @@ def _one_a_gigabyte(known: Known) -> str | None:
 def _alike(known: Known, answer: LocalAnswer) -> bool:
     """A pool of at least half the server's: small ones say little of large ones."""
     pool, measured = known.number(POOL), answer.parameters.get("pool", "")
-    return pool is not None and measured.isdigit() and int(measured) * 2 >= pool
+    return pool is not None and measured.isdecimal() and len(measured) <= DIGITS and int(measured) * 2 >= pool
 
 
 def _writes(_known: Known, answer: LocalAnswer) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.sizes import exact, percent
 from advisor.verdict import take
+from rules.claims import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +73,11 @@ def judge(probe: str, claim: Claim, known: Known, of: str, other: str) -> Judged
 
 def shown(value: str) -> str:
     """A value as people write it: 8388608 is 8M."""
-    return exact(int(value)) if value.isdigit() else value
+    return exact(int(value)) if _is_number(value) else value
+
+
+def _is_number(value: str) -> bool:
+    return value.isdecimal() and len(value) <= DIGITS
 
 
 def _summed(told: list[LocalAnswer], besides: tuple[Beside, ...], of: str, other: str) -> Judged:
@@ -132,7 +137,7 @@ def _around(arms: list[LocalArm], option: str, value: str, known: Known) -> list
     """The variant of that value, else the nearest below and above it; none for a value beyond what was tested."""
     exactly = [arm for arm in arms if _holds(arm, option, value, known)]
     made = _made(option, value, known)
-    if exactly or not made.isdigit():
+    if exactly or not _is_number(made):
         return exactly
     numbers = [(arm.point, arm) for arm in arms if arm.point is not None]
     below = max((n for n in numbers if n[0] < int(made)), key=lambda n: n[0], default=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -232,6 +233,15 @@ def test_a_sync_stands_in_where_commits_were_not_measured() -> None:
     latency = told("commit-latency", {"quickest": "fdatasync 4K", "quickest_latency": 1100.0})
     found = of("lost-commits", audited("mysql-8.0", "innodb_flush_log_at_trx_commit = 2", latency))
     assert "1.1 ms (fdatasync 4K)" in local(found).words
+
+
+@pytest.mark.parametrize("value", [math.inf, math.nan, 1e308, -1.0])
+def test_samples_that_no_clock_gives_do_not_count(value: float) -> None:
+    """A snapshot comes from anywhere: a result with such a sample, or without variants or metrics, says nothing."""
+    whole = scans({"128K": 1.0, "8M": 1.3})
+    blocks = tuple(replace(b, metrics={"beyond_cache": value}) for b in whole.arms[1].blocks)
+    odd = replace(whole, arms=(whole.arms[0], replace(whole.arms[1], blocks=blocks)))
+    assert scanned(odd, replace(whole, arms=()), replace(whole, metrics=())) == scanned()
 
 
 def test_local_results_skip_no_rule() -> None:
