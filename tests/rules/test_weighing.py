@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from local_results import LOUD, PLACE, TPS, Variant, audited, measured, scans, told
+from local_results import CALM, LOUD, PLACE, TPS, Variant, audited, measured, scans, told
 
-from advisor.facts.probes import Metric
+from advisor.facts.probes import Metric, Place
 from advisor.model import Confidence, Severity
 
 if TYPE_CHECKING:
@@ -73,6 +73,23 @@ def test_a_noisy_run_changes_nothing() -> None:
     assert local(found).verdict == "unknown"
 
 
+def test_too_short_a_run_contradicts_nothing() -> None:
+    """Where a difference that would matter is left possible, no difference is no reason to take advice back."""
+    without, found = scanned(), scanned(scans({"128K": 1.0, "8M": 1.0}, noise=CALM._replace(spread=0.1)))
+    assert "no difference larger than" in local(found).words
+    assert local(found).words.endswith("; too short a run to contradict the finding.")
+    assert found == without._replace(local=found.local)
+
+
+def test_better_is_said_only_where_nothing_else_is_open() -> None:
+    """4M goes by 2M, which is faster, and by 8M, of which the run can't tell: nothing is contradicted."""
+    noise = CALM._replace(own={2: 0.8})
+    found = scanned(scans({"128K": 1.0, "2M": 0.2, "8M": 1.0}, noise=noise), file="read_buffer_size = 4M")
+    assert "faster" in local(found).words
+    assert "may hide in the noise" in local(found).words
+    assert (local(found).verdict, found.severity) == ("unknown", Severity.WARNING)
+
+
 @pytest.mark.parametrize("changes", [
     {"server": "mariadb-11.8.6"},
     {"server": "mysql-5.7.44"},
@@ -88,8 +105,8 @@ def test_what_was_measured_elsewhere_does_not_count(changes: dict[str, object]) 
 
 def test_nothing_counts_where_the_server_stands_on_unknown_disks() -> None:
     """A server whose storage nobody saw may stand anywhere."""
-    ran = audited(MARIADB, READ, scans({"128K": 1.0, "8M": 1.3}), host={})
-    assert of("oversized-read-buffer", ran).local is None
+    results = [scans({"128K": 1.0, "8M": 1.3}, place=place) for place in (PLACE, Place("here"))]
+    assert of("oversized-read-buffer", audited(MARIADB, READ, *results, host={})).local is None
 
 
 def test_a_value_between_two_that_were_measured() -> None:
