@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 Connection = Any
 DYING = 0.5  # seconds
-RESTARTED = frozenset(["innodb_buffer_pool_size"])  # its resizing goes on in the background while one measures
+# A pool's resizing goes on in the background while one measures; doublewrite can't be switched on or off while a server
+# runs, though where it is dynamic its detecting form can.
+RESTARTED = frozenset(["innodb_buffer_pool_size", "innodb_doublewrite"])
 
 
 @contextlib.contextmanager
