@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rules.local import LocalAnswer, LocalArm, LocalPair
 
 BLIND = 0.5  # relative; a run that could have missed this much has not answered
+TIMES = 2.0  # relative; beyond it the number itself says nothing
 WORSE, BETTER, SAME, MIXED, UNKNOWN = "worse", "better", "same", "mixed", "unknown"
 # How a metric of the experiments is spoken of: where it rises, where it falls, and of which part of the work.
 WORDS = {
@@ -171,7 +172,8 @@ def _words(besides: tuple[Beside, ...], other: str) -> str:
 def _difference(b: Beside) -> str:
     rising, falling, what = WORDS[b.metric]
     if b.verdict == UNKNOWN:
-        return f"no answer{_of(what)}, as a difference of {percent(b.pair.bound)} may hide in the noise"
+        hidden = percent(b.pair.bound) if b.pair.bound < TIMES else "many times"
+        return f"no answer{_of(what)}, as a difference of {hidden} may hide in the noise"
     if b.verdict == SAME:
         return f"no difference larger than {percent(b.pair.bound)}{_of(what)}"
     word = rising if b.pair.ratio > 1 else falling
