@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import errno
 import functools
-import mmap
 import os
 import sys
 from typing import TYPE_CHECKING
+
+from probes.disk.buffers import address, buffer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -69,10 +70,8 @@ class Ring:
 
     def __init__(self, file: int, slots: int, block: int, opcode: int = READ) -> None:
         self._block = block
-        self.memory = mmap.mmap(-1, slots * block)
-        self.memory.madvise(mmap.MADV_WILLNEED)
-        self.memory[:] = bytes(len(self.memory))  # pages that were never touched would be made while we measure
-        start = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        self.memory = buffer(slots * block)
+        start = address(self.memory)
         self._requests = (_Request * slots)()
         for slot, request in enumerate(self._requests):
             request.data, request.opcode, request.file = slot, opcode, file

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 from typing import TYPE_CHECKING, Any
 
+from probes.disk.buffers import buffer
 from probes.disk.turns import Stopwatch, clock, spread, turns
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def committing(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any
     sync = {"fsync": os.fsync, "fdatasync": os.fdatasync}[task["call"]]
     file = os.open(task["path"], flags)
     try:
-        piece = mmap.mmap(-1, task["block"])
+        piece = buffer(task["block"])
         piece[:] = os.urandom(task["block"])
         yield lambda seconds: _measure(file, piece, sync, task, seconds)
     finally:
@@ -33,7 +33,7 @@ def committing(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any
 
 
 def _measure(
-    file: int, piece: mmap.mmap, sync: Callable[[int], None], task: dict[str, Any], seconds: float
+    file: int, piece: memoryview, sync: Callable[[int], None], task: dict[str, Any], seconds: float
 ) -> dict[str, Any]:
     whole: list[int] = []
     syncs: list[int] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import mmap
 import os
 import random
 import sys
@@ -12,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from probes.disk.aio import READ, WRITE, Ring
+from probes.disk.buffers import buffer
 from probes.disk.turns import Stopwatch, clock, spread, turns
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def writing(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]
                 _fill(ring.memory)
                 yield lambda seconds: _batches(task, file, lambda: _send(ring, slots, task, places), seconds)
         else:
-            page = mmap.mmap(-1, task["block"])
+            page = buffer(task["block"])
             _fill(page)
             yield lambda seconds: _batches(task, file, lambda: _send_singly(file, page, task, places), seconds)
 
@@ -85,7 +85,7 @@ def _by_ring(ring: Ring, task: dict[str, Any], places: Iterator[int], seconds: f
 
 def _one_by_one(file: int, task: dict[str, Any], places: Iterator[int], seconds: float) -> dict[str, Any]:
     """As a thread reads that waits for each page."""
-    page = [mmap.mmap(-1, task["block"])]
+    page = [buffer(task["block"])]
     latencies: list[int] = []
     preadv, note = os.preadv, latencies.append
     watch = Stopwatch()
@@ -105,7 +105,7 @@ def _by_threads(file: int, task: dict[str, Any], places: Iterator[int], seconds:
     broken: list[OSError] = []
 
     def read(mine: list[int]) -> None:
-        page = [mmap.mmap(-1, task["block"])]
+        page = [buffer(task["block"])]
         gate.wait()
         try:
             while not over.is_set():
@@ -159,7 +159,7 @@ def _send(ring: Ring, slots: int, task: dict[str, Any], places: Iterator[int]) -
             ring.submit(again, places)
 
 
-def _send_singly(file: int, page: mmap.mmap, task: dict[str, Any], places: Iterator[int]) -> None:
+def _send_singly(file: int, page: memoryview, task: dict[str, Any], places: Iterator[int]) -> None:
     for _ in range(task["batch"]):
         _stamp(page, (0,), task["block"])
         os.pwrite(file, page, next(places))
@@ -168,13 +168,13 @@ def _send_singly(file: int, page: mmap.mmap, task: dict[str, Any], places: Itera
 _stamps = itertools.count(1)
 
 
-def _stamp(memory: mmap.mmap, slots: Any, block: int) -> None:
+def _stamp(memory: memoryview, slots: Any, block: int) -> None:
     # No two pages alike: a device or a file system that finds doubles would save the work.
     for slot in slots:
         memory[slot * block : slot * block + WORD] = next(_stamps).to_bytes(WORD, "little")
 
 
-def _fill(memory: mmap.mmap) -> None:
+def _fill(memory: memoryview) -> None:
     memory[:] = os.urandom(len(memory))
 
 

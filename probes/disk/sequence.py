@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 from typing import TYPE_CHECKING, Any
 
+from probes.disk.buffers import buffer
 from probes.disk.turns import Stopwatch, clock, turns
 
 if TYPE_CHECKING:
     import io
     from collections.abc import Callable, Iterator
+
+LARGE = 4 << 20
 
 
 @contextlib.contextmanager
@@ -25,8 +27,8 @@ def following(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]
     with open(os.open(task["path"], flags), "rb", buffering=0) as file:
         if task["drop"]:
             _forget(file)
-        with memoryview(_buffer(task["block"]))[: task["block"]] as piece:
-            yield lambda seconds: _measure(file, piece, task, seconds)
+        piece = _memory(task["block"])
+        yield lambda seconds: _measure(file, piece, task, seconds)
         if task["drop"]:
             _forget(file)
 
@@ -53,16 +55,17 @@ def _measure(file: io.FileIO, piece: memoryview, task: dict[str, Any], seconds: 
     return watch.stop() | {"count": count, "bytes": count * block}
 
 
-_kept: list[mmap.mmap] = []
+_kept: list[memoryview] = []
 
 
-def _buffer(size: int) -> mmap.mmap:
-    """Memory for that much, kept for the next task: making 32M anew takes longer than to read them."""
+def _memory(size: int) -> memoryview:
+    """Memory for that much; much is kept for the next task, for making it anew takes longer than to read into it."""
+    if size < LARGE:
+        return buffer(size)
     if not _kept or len(_kept[-1]) < size:
         _kept.clear()
-        _kept.append(mmap.mmap(-1, size))
-        _kept[-1][:] = bytes(size)  # pages that were never touched would be made while we measure
-    return _kept[-1]
+        _kept.append(buffer(size))
+    return _kept[-1][:size]
 
 
 def _forget(file: io.FileIO) -> None:

@@ -33,6 +33,7 @@ CROWD = 128  # readers
 BASE = 128 << 10
 LIMITS = (
     "Cached reads are at least so fast: the processor is their limit, and the driver's asking is part of them.",
+    "A large read is sent in as many parts as its buffer has in memory, which is luck and differs between rounds.",
     "The cache of a controller, or of the host beneath a virtual machine, can't be told from a fast device.",
     "A bend near a limit of the device is no proof that the limit makes it: change the limit and run this again.",
 )
