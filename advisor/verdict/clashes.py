@@ -23,7 +23,13 @@ def clashes(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
     gtid = next((name for name in (CONSISTENT, MODE) if name in values), None)
     if gtid and _inconsistent(values, catalog, lines):
         found[gtid] = f"{MODE}=ON needs {CONSISTENT}=ON."
+    if values.get("log_bin_index", "").endswith("/") and _logs_unless_told(values, catalog.target, lines):
+        found["log_bin_index"] = "It is the name of a directory: write a file's name."
     return found
+
+
+def _logs_unless_told(values: Values, target: Target, lines: Lines) -> bool:
+    return logs(values, lines) if "log_bin" in values else target.since("mysql", 8)
 
 
 def _of_replication(values: Values, target: Target, lines: Lines) -> dict[str, str]:
@@ -34,7 +40,7 @@ def _of_replication(values: Values, target: Target, lines: Lines) -> dict[str, s
     if bits is not None and (int(modern) if server_id is None else server_id) >> bits:
         found["server_id_bits"] = f"The server's id does not fit into {bits} bits."
     updates = values.get("log_slave_updates", values.get("log_replica_updates", "TRUE" if modern else "FALSE"))
-    logged = logs(values, lines) if "log_bin" in values else modern
+    logged = _logs_unless_told(values, target, lines)
     if values.get("replicate_same_server_id") == updates == "TRUE" and logged and not target.since("mysql", 8, 4):
         found["replicate_same_server_id"] = "With log_slave_updates its own events would come back for ever."
     writeset = values.get("binlog_transaction_dependency_tracking", "").startswith("WRITESET")

@@ -24,7 +24,14 @@ DAY = 86400
 LEAST_QUERY_CACHE = 49 * 1024
 # Options that are linked with others, which a room of its own knows.
 LINKED = frozenset({"ansi", "back_log", "flush", "mysqlx", "super_read_only"})
-LINKED_MARIADB = LINKED | {"flashback", "old", "log_slow_disabled_statements", "log_slow_filter", "log_slow_query_time"}
+LINKED_MARIADB = LINKED | {
+    "flashback",
+    "innodb",
+    "old",
+    "log_slow_disabled_statements",
+    "log_slow_filter",
+    "log_slow_query_time",
+}
 NAMED_BY_BASE = {
     "general_log_file": ".log",
     "slow_query_log_file": "-slow.log",
@@ -40,6 +47,7 @@ CLASHING = frozenset(
         "binlog_transaction_dependency_tracking",
         "enforce_gtid_consistency",
         "gtid_mode",
+        "log_bin_index",
         "replicate_same_server_id",
         "server_id_bits",
     }

@@ -75,7 +75,8 @@ def _judge_lines(placed: Iterable[Placed], catalog: Catalog) -> list[LineVerdict
         verdict = _judge(at, catalog, values, loaded, short=short)
         lines.append(verdict)
         if verdict.canonical and verdict.value is not None and verdict.outcome not in REFUSED:
-            values[verdict.canonical] = verdict.value
+            alias = verdict.option.alias_of if verdict.option else None
+            values[verdict.canonical] = values[alias or verdict.canonical] = verdict.value
     return lines
 
 
@@ -109,7 +110,7 @@ def _kept(taken: Taken, option: Option, values: dict[str, str]) -> Taken:
     if not option.shown:
         taken = taken._replace(value=None)
     elif taken.value is None:
-        taken = taken._replace(value=values.get(option.name, option.default))
+        taken = taken._replace(value=values.get(option.alias_of or option.name, option.default))
     if option.ignored:
         return Taken(Outcome.IGNORED, taken.value, f"The server accepts {option.name} and does nothing with it.")
     return taken

@@ -19,6 +19,9 @@ SWITCHES = {
     ),
     "log_slow_filter": (("log_queries_not_using_indexes", "not_using_index", True),),
 }
+DROPPED_WITH_INNODB = frozenset(
+    {"innodb_ft_aux_table", "innodb_ft_server_stopword_table", "innodb_ft_user_stopword_table", "innodb_tmpdir"}
+)
 OLD_MODES = frozenset({"NO_PROGRESS_INFO", "IGNORE_INDEX_ONLY_FOR_JOIN", "COMPAT_5_1_CHECKSUM"})
 MOST_BACK_LOG = 900
 # What MariaDB's Performance Schema takes for -1: with up to twice the default connections, and with more.
@@ -54,6 +57,10 @@ def _settle_mariadb(settled: Settled, catalog: Catalog, connections: int) -> Non
         _switch(settled, catalog, name, switches)
     _query_time(settled.values)
     _old_modes(settled, catalog)
+    if settled.values.get("innodb") == "OFF":
+        for name in DROPPED_WITH_INNODB & settled.values.keys():
+            settled.values[name] = NOTHING
+            settled.why[name] = "The server drops the value: InnoDB is off."
     if settled.values.get("flashback") == "TRUE":
         move(settled, "binlog_format", "ROW", "flashback needs whole rows")
     if settled.values.get("performance_schema") == "TRUE":

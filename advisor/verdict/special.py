@@ -100,7 +100,7 @@ def _table_cache(case: Case) -> Taken | None:
 
 
 def _plugin_state(case: Case) -> Taken | None:
-    """Help prints ON whatever the state is, before 8.4 (`startup.in_help`) and on MariaDB, and nothing for FORCE."""
+    """Help prints ON of what is off too (`startup.in_help`), on MariaDB and before 8.4, and nothing for FORCE."""
     states = case.option._replace(values=PLUGIN_STATES)
     taken = take_enum("1" if case.text is None else case.text, states, case.target)
     if taken.outcome is not Outcome.ACCEPTED:
@@ -109,7 +109,8 @@ def _plugin_state(case: Case) -> Taken | None:
         return Taken(Outcome.ACCEPTED)
     if taken.value in ("FORCE", "FORCE_PLUS_PERMANENT"):
         return Taken(Outcome.ACCEPTED, "")
-    return taken if case.target.is_mysql else Taken(Outcome.ACCEPTED, case.option.default)
+    kept = case.target.is_mysql or taken.value == "OFF"
+    return taken if kept else Taken(Outcome.ACCEPTED, case.option.default)
 
 
 def _instrument(case: Case) -> Taken | None:

@@ -57,14 +57,15 @@ def take_option(
         from advisor.verdict.unknown import missing
 
         return missing(written, found, catalog, loaded)
-    taken = _take(option, found, value, catalog.target, before.get(option.name))
+    was = before.get(option.alias_of or option.name)
+    taken = _take(option, found, value, catalog.target, was)
     if found.cache:
         taken = taken._replace(value=None)
     implied = found.prefix and found.prefix != "maximum"
     if implied and taken.outcome is Outcome.ADJUSTED and taken.value == "0" and value and not value.strip("0"):
         taken = Taken(Outcome.ACCEPTED, "0")
     if found.loose and catalog.target.is_mariadb and taken.outcome is Outcome.INVALID and taken.value is None:
-        taken = _passed_over(option, found, taken, value or "", before.get(option.name))
+        taken = _passed_over(option, found, taken, value or "", was)
     return found, taken
 
 

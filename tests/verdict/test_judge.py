@@ -203,6 +203,9 @@ def test_refusals_of_later_checks_keep_their_value(target: str, lines: str, name
         ("mysql-9.7", "authentication_policy=", "authentication_policy"),
         ("mysql-9.7", 'authentication_policy="*,,*"', "authentication_policy"),
         ("mysql-9.7", 'authentication_policy="*,*,*,*"', "authentication_policy"),
+        ("mysql-9.7", "log_bin_index=/logs/", "log_bin_index"),
+        ("mysql-9.7", "skip-log-bin\nlog_bin_index=/logs/", None),
+        ("mysql-5.7", "log_bin_index=/logs/", None),
     ],
 )
 def test_what_only_a_start_shows(target: str, lines: str, name: str | None) -> None:
