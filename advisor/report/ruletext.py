@@ -38,7 +38,7 @@ def page(rule: Rule, evidence: Sequence[Evidence], *, width: int = 80, ascii_onl
         _part("Exceptions", docs.exceptions, width),
         _part("Sources disagree", docs.disagree, width),
         _part("What would change our mind", docs.mind, width),
-        _part("Measure it here", f"mycnf probe {rule.probe}" if rule.probe else "", width),
+        _part("Measure it here", _measure(rule), width),
         _part("Speaks of", ", ".join(rule.options), width),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -46,6 +46,15 @@ def page(rule: Rule, evidence: Sequence[Evidence], *, width: int = 80, ascii_onl
 
 def _part(title: str, text: str, width: int) -> str:
     return f"{title}\n{wrap(text, '  ', width=width)}" if text else ""
+
+
+def _measure(rule: Rule) -> str:
+    """The commands that repeat the measurement, and that run what the rule claims; ab alone knows no option."""
+    from rules.claims import CLAIMS
+
+    repeat = [f"mycnf probe {rule.probe}"] if rule.probe not in (None, "ab") else []
+    prove = [f"mycnf probe prove {rule.code}"] if rule.name in CLAIMS else []
+    return ", or ".join([*repeat, *prove])
 
 
 def _targets(rule: Rule) -> str:

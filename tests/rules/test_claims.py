@@ -14,6 +14,7 @@ from advisor.facts.probes import Metric
 from advisor.localanswers import answers
 from advisor.model import Target
 from advisor.optionfile.lines import Resolved
+from advisor.report.ruletext import page
 from advisor.verdict import judge_file, take
 from advisor.verdict.settings import Settings
 from probes import registry
@@ -108,3 +109,15 @@ def test_a_metric_that_only_describes_is_never_compared() -> None:
     assert (answer.metric, answer.pairs) == ("size", ())
     (answer,) = answers([measured("made", TPS, variants)])
     assert {(p.arm, p.against) for p in answer.pairs} == {("a", "b"), ("b", "a")}
+
+
+@pytest.mark.parametrize(("code", "says"), [
+    ("BUF001", "mycnf probe read-buffer, or mycnf probe prove BUF001"),
+    ("INN005", "mycnf probe prove INN005"),
+    ("INN006", "mycnf probe random-write"),
+])  # fmt: skip
+def test_explain_tells_how_to_measure(code: str, says: str) -> None:
+    """The page of a rule names the command that repeats the measurement, and the one that runs its claim."""
+    rule = find(code)
+    assert rule is not None
+    assert f"Measure it here\n  {says}\n" in page(rule, [])

@@ -126,8 +126,11 @@ def _running(rule: Rule) -> Known | None:
         known = know(facts)
         if facts.host is not None and rule.concerns(known.target) and any(True for _ in rule.check(known)):
             return known
-    except (MycnfError, Missing) as error:
-        narrate(f"the running server was not asked ({error}); an example is measured")
+    except (MycnfError, Missing):
+        narrate(
+            "the running server lets nobody in with what this user's option files say, so an example is measured; "
+            "name its option file to measure its value"
+        )
     return None
 
 
