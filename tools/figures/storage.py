@@ -64,7 +64,7 @@ def _beside(pairs: list[disk.Pairs]) -> Iterator[str]:
     yield ""
     yield f"{disk.PAIRS} pairs on one file, each of {disk.TURNS} turns of {disk.SECONDS:g} s of ours and fio's."
     yield "The ratio is the median of the pairs' ratios; the last column says how far single pairs lie apart."
-    yield "Both read into ordinary memory. How scattered it is over physical memory decides in how many parts a request of"
+    yield "Both read into ordinary memory. How scattered that is decides in how many parts a request of"
     yield "128K or more is sent, which made the same read up to twice as fast or slow here, for fio as for us."
     yield ""
     yield "| request | ours | fio | | ours / fio | pairs |"
