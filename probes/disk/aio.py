@@ -7,7 +7,7 @@ import errno
 import functools
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probes.disk.buffers import address, buffer
 
@@ -15,12 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 SETUP, DESTROY, SUBMIT, ANSWERS = range(4)  # io_setup, io_destroy, io_submit, io_getevents
-ARGUMENTS = (
-    (ctypes.c_uint, ctypes.c_void_p),
-    (ctypes.c_ulong,),
-    (ctypes.c_ulong, ctypes.c_long, ctypes.c_void_p),
-    (ctypes.c_ulong, ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p),
-)
 _GENERIC = (0, 1, 2, 4)
 CALLS = {
     "x86_64": (206, 207, 209, 208),
@@ -79,20 +73,21 @@ class Ring:
         first, length = ctypes.addressof(self._requests), ctypes.sizeof(_Request)
         self._each = list(self._requests)
         self._addresses = (ctypes.c_uint64 * slots)(*(first + slot * length for slot in range(slots)))
-        self._sent = [ctypes.addressof(self._addresses) + slot * WORD for slot in range(slots)]
+        self._sent = [ctypes.c_void_p(ctypes.addressof(self._addresses) + slot * WORD) for slot in range(slots)]
         self._events = (ctypes.c_uint64 * (WORDS_OF_EVENT * slots))()
-        self._first_event = ctypes.addressof(self._events)
-        self._slots = slots
         self._context = _setup(slots)
-        self._ask, self._answers = _call(SUBMIT), _call(ANSWERS)
+        # All words of the two calls that stay the same are made once: each call is a good part of what we cost.
+        one, none = ctypes.c_long(1), ctypes.c_void_p(None)
+        self._ask = _call(SUBMIT, self._context, one)
+        self._answers = _call(ANSWERS, self._context, one, ctypes.c_long(slots), self._events, none)
 
     def submit(self, slots: Iterable[int], places: Iterator[int]) -> None:
         """Send the requests of these slots, each to the next of the places (bytes into the file)."""
-        each, sent, ask, context = self._each, self._sent, self._ask, self._context
+        each, sent, ask = self._each, self._sent, self._ask
         for slot in slots:
             each[slot].offset = next(places)
             # One by one: of many that are handed over together the first would wait until the last is made ready.
-            while ask(context, 1, sent[slot]) < 1:
+            while ask(sent[slot]) < 1:
                 _raise_unless(errno.EAGAIN, errno.EINTR)
 
     def reap(self) -> list[int]:
@@ -101,7 +96,7 @@ class Ring:
         A signal may leave none.
         """
         events = self._events
-        got = self._answers(self._context, 1, self._slots, self._first_event, None)
+        got = self._answers()
         if got < 0:
             _raise_unless(errno.EINTR)
             return []
@@ -113,9 +108,9 @@ class Ring:
 
     def close(self) -> None:
         """Wait for what is under way, and give the context back."""
-        if self._context:
+        if self._context.value:
             _destroy(self._context)
-            self._context = 0
+            self._context = ctypes.c_ulong(0)
 
     def _failed(self, result: int) -> None:
         if result < 0:
@@ -123,26 +118,25 @@ class Ring:
         raise OSError(errno.EIO, f"{result} of {self._block} bytes came through")
 
 
-def _setup(slots: int) -> int:
+def _setup(slots: int) -> ctypes.c_ulong:
     context = ctypes.c_ulong(0)
-    if _call(SETUP)(slots, ctypes.byref(context)) < 0:
+    if _call(SETUP)(ctypes.c_uint(slots), ctypes.byref(context)) < 0:
         _raise_unless()
-    return context.value
+    return context
 
 
-def _destroy(context: int) -> None:
+def _destroy(context: ctypes.c_ulong) -> None:
     _call(DESTROY)(context)
 
 
-def _call(which: int) -> Callable[..., int]:
-    """One of the four calls. Raises OSError on an architecture whose numbers aren't known."""
+def _call(which: int, *words: Any) -> Callable[..., int]:
+    """One of the four calls with its first words. Raises OSError on an architecture whose numbers aren't known."""
     numbers = CALLS.get(os.uname().machine)
     if numbers is None or sys.maxsize < 1 << 32:
         raise OSError(errno.ENOSYS, "this architecture's numbers of asynchronous I/O aren't known")
-    function = ctypes.CDLL(None, use_errno=True)["syscall"]  # a new one each time, with argument types of its own
+    function = ctypes.CDLL(None, use_errno=True)["syscall"]
     function.restype = ctypes.c_long
-    function.argtypes = [ctypes.c_long, *ARGUMENTS[which]]
-    return functools.partial(function, numbers[which])
+    return functools.partial(function, ctypes.c_long(numbers[which]), *words)
 
 
 def _raise_unless(*harmless: int) -> None:
