@@ -211,7 +211,14 @@ def test_numbers(value: float | None, said: str) -> None:
 
 def test_changes() -> None:
     """Percent up to twice, times beyond, a dash for what nobody knows."""
-    assert [change(r) for r in (None, math.inf, math.nan, 1.0, 0.8, 5.0)] == ["-", "-", "-", "0 %", "-20 %", "5.0 times"]
+    assert [change(r) for r in (None, math.inf, math.nan, 1.0, 0.8, 5.0)] == [
+        "-",
+        "-",
+        "-",
+        "0 %",
+        "-20 %",
+        "5.0 times",
+    ]
 
 
 def test_a_claim_is_starred_and_the_rest_is_not() -> None:
