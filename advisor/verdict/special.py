@@ -114,8 +114,8 @@ def _plugin_state(case: Case) -> Taken | None:
 
 
 def _instrument(case: Case) -> Taken | None:
-    """MySQL cuts its own copy of the value at the equals sign before it prints it."""
-    return Taken(Outcome.ACCEPTED, (case.text or "").partition("=")[0])
+    """MySQL cuts its own copy of the value at the equals sign before it prints it; no value leaves what was there."""
+    return None if case.text is None else Taken(Outcome.ACCEPTED, case.text.partition("=")[0])
 
 
 def _log_warnings(case: Case) -> Taken | None:
@@ -126,9 +126,10 @@ def _log_warnings(case: Case) -> Taken | None:
     taken = take_number(case.text, case.option, case.target)
     if taken.outcome is Outcome.INVALID:
         return taken
-    number = leading_digits(case.text)[0] & 0xFFFFFFFF
+    number = min(leading_digits(case.text)[0], LARGEST["int"]) & 0xFFFFFFFF
     value = str(number + (1 << 64) - (1 << 32) if number >> 31 else number)
-    if value == taken.value or case.text in (value, "0"):
+    aloud = case.target.is_mariadb and taken.outcome is Outcome.ADJUSTED
+    if not aloud and (value == taken.value or case.text in (value, "0")):
         return Taken(Outcome.ACCEPTED, value)
     return Taken(Outcome.ADJUSTED, value, f"The server takes {value}: it reads the digits alone.")
 
