@@ -40,16 +40,22 @@ class Case(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """What both measured, turn by turn."""
+    """What both measured, pair by pair, and `itself`: ratios of fio over fio, taken in the same way."""
 
     case: Case
     ours: list[float]
     fio: list[float]
+    itself: list[float]
 
     @property
     def ratio(self) -> float:
         """The median of the pairs' ratios, ours over fio's."""
         return statistics.median(own / beside for own, beside in zip(self.ours, self.fio, strict=True))
+
+    @property
+    def noise(self) -> float:
+        """The median of fio's ratios to itself: what is this far from 1 here tells nothing of a driver."""
+        return statistics.median(self.itself)
 
     @property
     def off(self) -> float:
@@ -67,6 +73,7 @@ def figures(_top: str) -> Iterator[Figure]:
         name, unit = pairs.case.name, pairs.case.unit
         yield Figure(f"{name}: ours, median of {PAIRS}", statistics.median(pairs.ours), unit)
         yield Figure(f"{name}: fio's", statistics.median(pairs.fio), unit)
+        yield Figure(f"{name}: fio beside itself is off by", abs(pairs.noise - 1) * 100, "%")
         yield Figure(f"{name}: the pairs' median is off by", pairs.off, "%", "<=", WITHIN)
 
 
@@ -90,8 +97,12 @@ def beside_fio(directory: str) -> Iterator[Pairs]:
                 lambda case=case: case.ours(crew.run(case.tasks, SECONDS, stop)),
                 lambda case=case: case.fios(_fio(path, size, case.fio)),
             )
-            pairs = [_pair(*measure) for _ in range(PAIRS)]
-            yield Pairs(case, [own for own, _ in pairs], [beside for _, beside in pairs])
+            pairs, alike = [], []
+            for _ in range(PAIRS):
+                pairs.append(_pair(*measure))
+                alike.append(_pair(measure[1], measure[1]))
+            itself = [one / other for one, other in alike]
+            yield Pairs(case, [own for own, _ in pairs], [beside for _, beside in pairs], itself)
 
 
 def _pair(ours: Callable[[], float], fios: Callable[[], float]) -> tuple[float, float]:

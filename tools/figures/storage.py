@@ -2,7 +2,7 @@
 
 usage: python tools/figures/storage.py [DIRECTORY]      (the file system to measure; default: temporary files)
 
-Takes about ten minutes, on an otherwise idle machine.
+Takes about fifteen minutes, on an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ HEAD = """# Storage, measured
 What the storage probes found on one machine, and how far their driver agrees with fio on the same file in the same run.
 Written by `python tools/figures/storage.py`; run it to have the page of your own machine.
 The figures are those of the project's own driver; fio only stands beside it.
+This is one run; [storage-agreement.md](storage-agreement.md) keeps those before it, and what noise alone makes.
 """
 
 
@@ -66,14 +67,18 @@ def _beside(pairs: list[disk.Pairs]) -> Iterator[str]:
     yield "The ratio is the median of the pairs' ratios; the last column says how far single pairs lie apart."
     yield "Both read into ordinary memory. How scattered that is decides in how many parts a request of"
     yield "128K or more is sent, which made the same read up to twice as fast or slow here, for fio as for us."
+    yield "The same of fio beside fio says what this machine's noise makes of two equal drivers."
     yield ""
-    yield "| request | ours | fio | | ours / fio | pairs |"
-    yield "|---|--:|--:|---|--:|---|"
+    yield "| request | ours | fio | | ours / fio | pairs | fio / fio | pairs |"
+    yield "|---|--:|--:|---|--:|---|--:|---|"
     for pair in pairs:
         ratios = [own / beside for own, beside in zip(pair.ours, pair.fio, strict=True)]
         ours, fio = (f"{statistics.median(values):,.0f}" for values in (pair.ours, pair.fio))
-        spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
-        yield f"| {pair.case.name} | {ours} | {fio} | {pair.case.unit} | {pair.ratio:.2f} | {spread} |"
+        yield f"| {pair.case.name} | {ours} | {fio} | {pair.case.unit} | {_apart(ratios)} | {_apart(pair.itself)} |"
+
+
+def _apart(ratios: list[float]) -> str:
+    return f"{statistics.median(ratios):.2f} | {min(ratios):.2f} to {max(ratios):.2f}"
 
 
 def _result(result: ProbeResult) -> Iterator[str]:
