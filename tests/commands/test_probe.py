@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,14 @@ from probes.experiment import ProbeError
 from probes.results import shelf
 
 SCHEMA = Draft202012Validator(json.loads((CHECKOUT / "schemas" / "probe.schema.json").read_text("utf-8")))
+
+
+@pytest.fixture(autouse=True)
+def heard() -> Iterator[None]:
+    """A shell starts what it puts into the background deaf to Ctrl-C; here it is heard."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
