@@ -26,10 +26,16 @@ SCHEMA = Draft202012Validator(json.loads((CHECKOUT / "schemas" / "probe.schema.j
 
 @pytest.fixture(autouse=True)
 def heard() -> Iterator[None]:
-    """A shell starts what it puts into the background deaf to Ctrl-C; here it is heard."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Shells make what they put into the background deaf to Ctrl-C, nohup to a hang-up; here all three are heard."""
+    usual = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, how) for number, how in usual.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, how in before.items():
+        signal.signal(number, how)
 
 
 @pytest.fixture
@@ -206,8 +212,6 @@ def test_a_directory_that_is_not_there_is_refused(scan: Steered, capsys: pytest.
 def test_one_signal_keeps_the_whole_rounds(probe: Any, scan: Steered, number: int) -> None:
     """In the third round: two rounds are printed and kept, the bench is closed, and the signals are as before."""
     before = signal.getsignal(number)
-    if before is signal.SIG_IGN:
-        pytest.skip("this process is told to ignore the signal")
     scan.at[2 * 4 + 1] = partial(interrupt, number)
     ended = probe("scan")
     assert ended.code == 130
@@ -216,6 +220,15 @@ def test_one_signal_keeps_the_whole_rounds(probe: Any, scan: Steered, number: in
     assert shelf().kept[0].result.rounds == 2
     assert scan.closed == 1
     assert signal.getsignal(number) == before
+
+
+def test_a_signal_that_is_ignored_stays_ignored(probe: Any, scan: Steered) -> None:
+    """Under nohup a hang-up ends nothing: all rounds are measured."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    scan.at[2 * 4 + 1] = partial(os.kill, os.getpid(), signal.SIGHUP)
+    assert probe("scan").code == 0
+    assert shelf().kept[0].result.ended in ("finished", "precise")
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
 def test_two_signals_end_it_at_once(probe: Any, scan: Steered) -> None:
