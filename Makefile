@@ -2,9 +2,13 @@
 SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
+# The tools that pin and check what mycnf needs, in an environment of their own.
+SUPPLY := $(VENV)/supply
 PYTEST := $(BIN)/python -m pytest
+# Twice as many as processors: half of their time tests wait for servers that start, and for disks.
+WORKERS := $(shell expr 2 \* $$(nproc))
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit coverage servers bench fuzz mutate figures docs wheel zipapp try clean
+.PHONY: help demo test lint types unit coverage contention servers bench fuzz mutate figures docs wheel sdist zipapp try reproducible sbom pins ranges vulnerabilities clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  \1\t/' | expand -t 14
@@ -23,42 +27,72 @@ types: $(VENV)/.dev ## mypy --strict
 	@for folder in $(sort $(dir $(wildcard tools/*.py tools/*/*.py))); do \
 	    echo "mypy $$folder"; (cd $$folder && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml *.py) || exit 1; done
 
-unit: $(VENV)/.dev ## pytest with coverage (ONLY=tests/rules narrows it)
-	$(PYTEST) -q -n auto --dist worksteal --cov --cov-report=term:skip-covered $(ONLY)
+# Whatever this shell says of it: each process of tests would compile them all anew, ten seconds of a processor.
+unit coverage: export PYTHONDONTWRITEBYTECODE =
+unit: $(VENV)/.dev ## pytest on all cores, unsteady tests named (ONLY=tests/rules narrows it, WORKERS=2 spares memory)
+	@$(BIN)/python tools/tests.py -q -n $(WORKERS) --dist worksteal $(ONLY)
 
-coverage: ## after `make unit`: every line and branch of the rules and the verdict must have been run
+coverage: $(VENV)/.dev ## the tests with coverage: every line and branch of the rules and the verdict must have been run
+	$(PYTEST) -q -n $(WORKERS) --dist worksteal --cov --cov-report=
 	$(BIN)/coverage report --include='rules/*,advisor/verdict/*' --fail-under=100
+
+contention: $(VENV)/.dev ## probes beside a server at work, with real-time priority: nothing else should run on this host
+	MYCNF_REALTIME=1 $(PYTEST) -q tests/probes/safety/test_contention.py
 
 servers: $(VENV)/.dev ## fetch the real servers that tests start (cached outside the checkout)
 	@$(BIN)/python tests/servers/provision.py || echo "servers: tests against the missing ones will be skipped by name"
 
-bench: $(VENV)/.product ## medians: start-up, lint, catalog
-	@$(BIN)/python tools/figures --only speed
+# The largest of them, ten thousand snapshots, takes minutes: SNAPSHOTS=1000 make bench.
+bench: $(VENV)/.dev ## a table of medians on top of docs/bench.md, beside the last one (TABLE=FILE keeps it elsewhere)
+	@$(BIN)/python tools/figures $(addprefix --only ,speed rules audit app reports disk) --keep $(or $(TABLE),docs/bench.md)
 
 figures: $(VENV)/.dev ## one line per promised figure: name, value, limit, commit
 	@$(BIN)/python tools/figures
 
-fuzz: $(VENV)/.dev ## made-up option files against real servers (SECONDS=600 SETTINGS= SEED= SERVER=; READER=1 or MANGLED=1: FILES=100000)
-	@$(BIN)/python tools/fuzz $(if $(READER),--what reader,$(if $(MANGLED),--what mangled,--seconds $(or $(SECONDS),$(if $(SETTINGS),86400,600)) \
-	    --cases tests/verdict/cases)) $(if $(SETTINGS),--settings $(SETTINGS)) $(if $(SEED),--seed $(SEED)) $(if $(SERVER),--server $(SERVER)) \
-	    $(if $(FILES),--files $(FILES))
+fuzz: $(VENV)/.dev ## made-up files against real servers (SECONDS=600 SETTINGS= SEED= SERVER=; READER=1, MANGLED=1 or OUTSIDE=1: FILES=100000)
+	@$(BIN)/python tools/fuzz $(if $(READER),--what reader,$(if $(MANGLED),--what mangled,$(if $(OUTSIDE),--what outside,--seconds $(or $(SECONDS),$(if $(SETTINGS),86400,600)) \
+	    --cases tests/verdict/cases))) $(if $(SETTINGS),--settings $(SETTINGS)) $(if $(SEED),--seed $(SEED)) $(if $(SERVER),--server $(SERVER)) \
+	    $(if $(FILES),--files $(FILES)) $(if $(ONLY_READER),--only $(ONLY_READER))
 
-mutate: $(VENV)/.dev ## change the rules and the verdict in small ways and list the changes that no test notices
-	@$(BIN)/python tools/mutate.py
+mutate: $(VENV)/.dev ## change the rules in small ways and list the changes that no case notices (MODULE=rules/con.py; VERDICT=1: the verdict)
+	@$(BIN)/python tools/mutate $(if $(MODULE),--module $(MODULE)) $(if $(VERDICT),--verdict)
 
-docs: $(VENV)/.product ## write docs/cli.md again, and the program's output in README.md
+docs: $(VENV)/.product ## write docs/cli.md, docs/statements.md, docs/rules, man page and completions again, and the program's output in README.md
 	@$(BIN)/python tools/clidoc.py
+	@$(BIN)/python tools/statementpage.py
+	@$(BIN)/python tools/commandline
+	@$(BIN)/python tools/snapshotschema.py
+	@$(BIN)/python tools/rulepages.py
 	@$(BIN)/python tools/readme.py
 
 wheel: $(VENV)/.dev ## dist/*.whl
 	@rm -rf dist/*.whl
 	@$(BIN)/python -m build --wheel --no-isolation --outdir dist . >/dev/null && ls dist/*.whl
 
+sdist: $(VENV)/.dev ## dist/*.tar.gz
+	@rm -rf dist/*.tar.gz
+	@$(BIN)/python -m build --sdist --no-isolation --outdir dist . >/dev/null && ls dist/*.tar.gz
+
 zipapp: wheel ## dist/mycnf.pyz, one file that runs on any host with this version of Python
 	@$(BIN)/python tools/onefile/build.py dist/mycnf.pyz
 
 try: wheel zipapp ## the wheel in an empty environment and the zipapp, both run as a new user would
 	@sh tools/try.sh dist
+
+reproducible: $(VENV)/.dev ## wheel, source archive and zipapp, built twice under other circumstances: the same bytes?
+	@$(BIN)/python tools/supply/twice.py
+
+sbom: wheel $(SUPPLY)/.done ## dist/mycnf.cdx.json, the bill of materials of the pinned product (CycloneDX)
+	@sh tools/supply/sbom.sh $(SUPPLY) dist
+
+pins: $(SUPPLY)/.done ## write requirements/*.txt again from pyproject.toml (UPGRADE=1 takes newer versions)
+	@sh tools/supply/pins.sh $(SUPPLY)/bin/uv $(if $(UPGRADE),--upgrade)
+
+ranges: $(SUPPLY)/.done ## the lowest and the newest packages that users may have, each in an environment of its own: do both work?
+	@$(BIN)/python tools/supply/ranges.py $(SUPPLY)/bin/uv
+
+vulnerabilities: $(SUPPLY)/.done ## what is known of the pinned packages, by pip-audit
+	@$(SUPPLY)/bin/pip-audit --strict --require-hashes --disable-pip --progress-spinner off --requirement requirements/development.txt
 
 clean: ## remove what make made here (the cache of servers stays)
 	rm -rf $(VENV) build dist .coverage .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -67,6 +101,10 @@ $(VENV)/.product: pyproject.toml
 	@sh tools/setup.sh $(VENV) .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml
-	@sh tools/setup.sh $(VENV) '.[dev]'
+$(VENV)/.dev: pyproject.toml requirements/development.txt
+	@sh tools/setup.sh $(VENV) requirements/development.txt .
 	@touch $@ $(VENV)/.product
+
+$(SUPPLY)/.done: requirements/supply.txt
+	@mkdir -p $(VENV) && sh tools/setup.sh $(SUPPLY) requirements/supply.txt
+	@touch $@

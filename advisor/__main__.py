@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 from advisor import exits
@@ -16,9 +17,27 @@ def entry() -> NoReturn:
     A run is short: looking for cycles early and freeing each object at the end would be a fifth of lint's time.
     """
     gc.set_threshold(200_000)
-    code = main()
-    sys.stderr.flush()
+    _open_closed()
+    try:
+        code = main()
+    except KeyboardInterrupt:  # the second one, while the first was being told of
+        code = exits.INTERRUPTED
+    with suppress(OSError):  # what nobody could hear is no fault of the report
+        sys.stderr.flush()
     os._exit(code)
+
+
+def _open_closed() -> None:
+    """Where one of the three streams was closed by whoever called, have its place taken: the next file would get it.
+
+    What is written to stdout then fails, as it should; stderr is for nobody.
+    """
+    if sys.stdin is None:
+        os.open(os.devnull, os.O_RDONLY)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8", closefd=False)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -26,7 +45,11 @@ def main(argv: list[str] | None = None) -> int:
     try:
         from advisor.cli import dispatch
 
-        code = dispatch(sys.argv[1:] if argv is None else argv)
+        try:
+            code = dispatch(sys.argv[1:] if argv is None else argv)
+        except SystemExit:  # argparse has printed its help, or what is wrong with the words
+            sys.stdout.flush()
+            raise
         sys.stdout.flush()
     except exits.MycnfError as error:
         return _end(str(error), error.code)
@@ -36,25 +59,44 @@ def main(argv: list[str] | None = None) -> int:
         _forget_stdout()
         return exits.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the one place where the unexpected becomes a line and a file
-        from advisor.crash import write_crash_file
-
-        return _end(write_crash_file(error), exits.USAGE)
+        return _end(_unwritten(error) or _crashed(error), exits.USAGE)
     return code
 
 
+def _unwritten(error: Exception) -> str:
+    """The line for a report that stdout doesn't take; empty for any other error.
+
+    Whoever writes to a file says its name, and whoever asks a server makes an error of our own of what went wrong.
+    """
+    import errno
+
+    full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+    if not isinstance(error, OSError) or error.filename is not None or error.errno not in full:
+        return ""
+    _forget_stdout()
+    return f"can't write the report to stdout: {error.strerror}; name a file on another disk with -o"
+
+
+def _crashed(error: Exception) -> str:
+    from advisor.crash import write_crash_file
+
+    return write_crash_file(error)
+
+
 def _end(message: str, code: int) -> int:
-    from advisor.redact import clean
+    from advisor.narration import say
+    from advisor.redact import clean, redact_value
 
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError:
         _forget_stdout()
-    print(f"mycnf: {clean(message)}", file=sys.stderr)
+    say(f"mycnf: {clean(redact_value('', message))}")
     return code
 
 
 def _forget_stdout() -> None:
-    # The reader of the pipe is gone; without this the interpreter complains again while it closes stdout.
+    # Its reader is gone, or its disk is full; without this the interpreter complains again while it closes stdout.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -10,14 +10,18 @@ from advisor.model import Absent, Location, Origin
 from advisor.optionfile import resolve
 from advisor.optionfile.lines import Resolved
 from advisor.verdict import judge_file
+from advisor.verdict.onserver import ServerSettings
 from advisor.verdict.settings import Settings
-from rules.known import NO_HOUSE, Known
+from rules.known import NO_HOUSE, NO_SAMPLES, Known
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from advisor.catalog.load import Catalog
     from advisor.facts import Facts, Server
     from advisor.model import Setting, Target
     from advisor.verdict import FileVerdict, LineVerdict
+    from advisor.verdict.onserver import Source
     from rules.houserule import HouseRule
     from rules.local import LocalAnswer
 
@@ -38,10 +42,12 @@ ORIGINS = {
     "COMPILED": Origin.COMPILED,
     "COMPILE-TIME": Origin.COMPILED,
     "AUTO": Origin.COMPILED,
+    "DIFFERS": Origin.FILE,  # of texts, which name no source: another value than the default, so somebody set it
 }
 # What these servers say may be wrong: MySQL calls a variable DYNAMIC once any session has set it for itself alone, and
 # all call log_bin and default_storage_engine COMPILED where a file sets them (ASK-18).
 DOUBTFUL = frozenset({Origin.RUNTIME, Origin.COMPILED})
+UNTOLD = (Origin.UNKNOWN, None)
 
 
 def target_of(server: Server) -> Target:
@@ -54,11 +60,10 @@ def know(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> Known:
     target = target_of(facts.server)
     catalog = load(target)
     verdict = _judge(facts, target, catalog)
-    origins = _origins(facts, verdict, catalog)
     return Known(
         target,
         catalog,
-        Settings.from_server(facts.server.variables, origins, catalog),
+        ServerSettings(facts.server.variables, _source_of(facts, verdict, catalog)),
         verdict,
         server=facts.server,
         host=facts.host or Absent(facts.why_not("host")),
@@ -66,6 +71,8 @@ def know(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> Known:
         files=facts.files or Absent(facts.why_not("files")),
         house=NO_HOUSE if house is None else house,
         probes=_measured(facts, target),
+        sampled=facts.sampled or NO_SAMPLES,
+        taken_at=facts.taken_at,
     )
 
 
@@ -86,18 +93,25 @@ def _judge(facts: Facts, target: Target, catalog: Catalog) -> FileVerdict:
     return judge_file(read, catalog)
 
 
-def _origins(facts: Facts, verdict: FileVerdict, catalog: Catalog) -> dict[str, tuple[Origin, Location | None]]:
+def _source_of(facts: Facts, verdict: FileVerdict, catalog: Catalog) -> Callable[[str], Source]:
+    """Tells where a variable's value came from: of hundreds that have one only those are worked out that are asked."""
     lines = _lines_by_variable(verdict)
     if not facts.server.origins:
-        return _inferred(facts, lines, catalog)
-    written = Settings.from_file(verdict)
-    found: dict[str, tuple[Origin, Location | None]] = {}
-    for name, said in facts.server.origins.items():
+        return _inferring(facts, lines, catalog)
+    told, variables, written = facts.server.origins, facts.server.variables, Settings.from_file(verdict)
+    in_files = frozenset(written.names())
+
+    def source_of(name: str) -> Source:
+        said = told.get(name)
+        if said is None:
+            return UNTOLD
         origin = ORIGINS.get(said.source.upper(), Origin.UNKNOWN)
-        if origin in DOUBTFUL:
-            origin = _by_value(origin, written.get(name), facts.server.variables.get(name))
-        found[name] = (origin, _place(lines.get(name), said.path) if origin is Origin.FILE else None)
-    return found
+        # Whatever no file sets is COMPILED by its default too, and need not be looked up.
+        if origin in DOUBTFUL and (origin is Origin.RUNTIME or name in in_files):
+            origin = _by_value(origin, written.get(name), variables.get(name))
+        return origin, _place(lines.get(name), said.path) if origin is Origin.FILE else None
+
+    return source_of
 
 
 def _by_value(said: Origin, written: Setting | None, running: str | None) -> Origin:
@@ -122,20 +136,20 @@ def _place(lines: list[LineVerdict] | None, path: str) -> Location | None:
     return Location(path, 0) if path else None
 
 
-def _inferred(
-    facts: Facts, lines: dict[str, list[LineVerdict]], catalog: Catalog
-) -> dict[str, tuple[Origin, Location | None]]:
+def _inferring(facts: Facts, lines: dict[str, list[LineVerdict]], catalog: Catalog) -> Callable[[str], Source]:
     """Where the server keeps its sources to itself (MySQL 5.7), a value that a file sets is taken to come from it."""
     spoken = {
         a.split("=", 1)[0].lstrip("-").replace("-", "_") for a in (facts.files.command_line if facts.files else ())
     }
-    found: dict[str, tuple[Origin, Location | None]] = {}
-    for name in facts.server.variables:
+
+    def source_of(name: str) -> Source:
+        if name not in facts.server.variables:
+            return UNTOLD
         option = catalog.find_variable(name)
         if name in spoken or (option and option.name in spoken):
-            found[name] = (Origin.COMMAND_LINE, None)
-        elif name in lines:
-            found[name] = (Origin.FILE, _place(lines[name], ""))
-        else:
-            found[name] = (Origin.COMPILED if option else Origin.UNKNOWN, None)
-    return found
+            return Origin.COMMAND_LINE, None
+        if name in lines:
+            return Origin.FILE, _place(lines[name], "")
+        return (Origin.COMPILED if option else Origin.UNKNOWN), None
+
+    return source_of

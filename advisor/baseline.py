@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from advisor.model import Finding
 
 VERSION = 1
-LARGEST = 64 << 20
+LARGEST = 16 << 20  # bytes; a hundred thousand findings take as many, and nonsense of that size takes 25 times the room
 FIELDS = ("path", "code", "group", "option", "value")
 Key = tuple[str, str, str | None, str | None, str | None]
 
@@ -35,10 +35,14 @@ class Split(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """Findings by path (relative to the baseline's folder), code, group, option and value: how many of each."""
+    """Findings by path (relative to the baseline's folder), code, group, option and value: how many of each.
+
+    `reasons` says why somebody put them aside, where somebody said it.
+    """
 
     path: str
     counts: dict[Key, int]
+    reasons: dict[Key, str]
 
 
 def key_of(finding: Finding, home: str, folder: str) -> Key:
@@ -71,6 +75,25 @@ def render(readings: Iterable[Reading], path: str) -> str:
     lines = [f"  {json.dumps(_entry(key, names[key[1]], counts[key]))}" for key in sorted(counts, key=_order)]
     findings = "[\n" + ",\n".join(lines) + "\n ]" if lines else "[]"
     return f'{{\n "version": {VERSION},\n "findings": {findings}\n}}\n'
+
+
+def amended(path: str, finding: Finding, home: str, reason: str) -> str:
+    """The baseline in a file with one finding more, and why somebody put it aside; empty `reason`: with one less.
+
+    Other entries stay as they are. Raises MycnfError for what can't be read as a baseline.
+    """
+    key = key_of(finding, home, os.path.dirname(path) or ".")
+    baseline = read(path)
+    with open(path, encoding="utf-8") as file:
+        entries = json.load(file)["findings"]
+    others = [entry for entry in entries if tuple(entry.get(field) for field in FIELDS) != key]
+    known = sum(entry.get("count", 1) for entry in entries if tuple(entry.get(field) for field in FIELDS) == key)
+    if count := max(0, known + (1 if reason else -1)):
+        reason = reason or baseline.reasons.get(key, "")
+        others.append(_entry(key, finding.name, count) | ({"reason": reason} if reason else {}))
+    others.sort(key=lambda entry: tuple(entry.get(field) or "" for field in FIELDS))
+    lines = ",\n".join(f"  {json.dumps(entry)}" for entry in others)
+    return f'{{\n "version": {VERSION},\n "findings": [\n{lines}\n ]\n}}\n' if lines else render((), path)
 
 
 def _counted(reading: Reading, folder: str) -> dict[Key, int]:
@@ -139,11 +162,22 @@ def read(path: str) -> Baseline:
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
         raise MycnfError(f"{path}: can't be read ({said}); write a baseline with --write-baseline FILE") from error
+    if len(data) > LARGEST:
+        said = f"larger than {LARGEST >> 20} MB"
+        raise MycnfError(f"{path}: {said}, so no baseline; write one with --write-baseline FILE")
     try:
-        document = json.loads(data.decode("utf-8")) if len(data) <= LARGEST else None
+        document = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise MycnfError(f"{path}: no baseline, for it is no JSON; write one with --write-baseline FILE") from error
-    return Baseline(path, _counts(document, path))
+    counts = _counts(document, path)
+    told = (entry for entry in document["findings"] if isinstance(entry.get("reason"), str))
+    return Baseline(path, counts, {_parsed(entry, path)[0]: entry["reason"] for entry in told})
+
+
+def told(baseline: Baseline, finding: Finding, home: str) -> str:
+    """What to say of a finding that a baseline knows: its file, and the reason where there is one."""
+    reason = baseline.reasons.get(key_of(finding, home, os.path.dirname(baseline.path) or "."))
+    return f"{baseline.path} knows it" + (f": {reason}" if reason else "")
 
 
 def _counts(document: Any, path: str) -> dict[Key, int]:

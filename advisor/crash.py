@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
 import traceback
 
 from advisor import __version__
+from advisor.privatefile import PRIVATE, make_private
 
 
 def write_crash_file(error: BaseException) -> str:
@@ -15,10 +17,14 @@ def write_crash_file(error: BaseException) -> str:
     frames = [f"{f.filename}:{f.lineno} in {f.name}" for f in traceback.extract_tb(error.__traceback__)]
     text = "\n".join([f"mycnf {__version__}, Python {sys.version.split()[0]}", type(error).__name__, *frames, ""])
     what = f"internal error: {type(error).__name__}; this is a defect of mycnf, not of your files"
+    path = ""
     try:
         handle, path = tempfile.mkstemp(prefix="mycnf-crash-", suffix=".txt")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
+            make_private(handle, PRIVATE)
             file.write(text)
     except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(path)  # of a disk that is full, nothing is read
         return f"{what} (at {frames[-1] if frames else 'an unknown place'})"
     return f"{what}. What we need to mend it is in {path} (places in our code, nothing of yours)"

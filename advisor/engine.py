@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.exits import MycnfError
 from advisor.model import Finding, Severity, Skipped
-from rules import all_rules, file_rules
+from rules import all_rules
 from rules.known import Missing
 
 if TYPE_CHECKING:
@@ -25,20 +25,8 @@ class Run(NamedTuple):
     skipped: tuple[Skipped, ...]
 
 
-def choose(
-    select: "Sequence[str] | None",
-    ignore: "Sequence[str] | None",
-    *,
-    files_only: bool = False,
-    house: bool = False,
-) -> "list[Rule]":
-    """The rules that the words of --select and --ignore leave; a word that names none raises MycnfError.
-
-    `files_only` says that there is neither server nor host, so that rules which need one aren't even imported;
-    `house` that there are house rules.
-    """
-    if files_only and not select and not ignore:
-        return file_rules(house=house)
+def choose(select: "Sequence[str] | None", ignore: "Sequence[str] | None") -> "list[Rule]":
+    """The rules that the words of --select and --ignore leave; a word that names none raises MycnfError."""
     rules = all_rules()
     wanted = _named(rules, select) if select else {r.code for r in rules}
     return [r for r in rules if r.code in wanted - _named(rules, ignore or ())]
@@ -62,17 +50,21 @@ def _no_such(word: str, rules: "Iterable[Rule]") -> str:
 
 
 def run(known: "Known", rules: "Iterable[Rule]") -> Run:
-    """Ask each rule; one that lacks something is recorded as skipped, with what it needs.
+    """Ask each rule that is about this target; one that lacks something is recorded as skipped, with what it needs."""
+    return ask(known, (rule for rule in rules if is_asked(known, rule)))
+
+
+def ask(known: "Known", rules: "Iterable[Rule]") -> Run:
+    """The same of rules that all are about the target.
 
     What was measured on the server's host, and then the user's house rules, have the last word on what is advised.
     """
     findings: list[Finding] = []
     skipped: list[Skipped] = []
+    there = known.there()
     for rule in rules:
-        if not rule.concerns(known.target) or any(p in BY_USER and not known.has(p) for p in rule.needs):
-            continue
         try:
-            findings.extend(rule.check(known))
+            findings.extend(rule.look(known) if there.issuperset(rule.needs) else rule.check(known))
         except Missing as lack:
             skipped.append(Skipped(rule.code, str(lack)))
     if known.has("probes"):
@@ -84,6 +76,13 @@ def run(known: "Known", rules: "Iterable[Rule]") -> Run:
 
         findings = defer(known, findings)
     return Run(tuple(findings), tuple(skipped))
+
+
+def is_asked(known: "Known", rule: "Rule") -> bool:
+    """Whether the rule is about this target, and the user gave the words that it is about where it is about any."""
+    if rule.needs and not BY_USER.isdisjoint(rule.needs) and not all(map(known.has, BY_USER & set(rule.needs))):
+        return False
+    return rule.concerns(known.target)
 
 
 def by_place(findings: "Iterable[Finding]") -> list[Finding]:

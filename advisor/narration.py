@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LISTENERS: list[Callable[[str], object]] = []
 
 
 def narrate(message: str) -> None:
-    """Say one line that is no part of the report; control characters from files and servers are made harmless."""
-    from advisor.redact import clean
+    """Say one line that is no part of the report, without secrets; control characters of others are made harmless."""
+    from advisor.redact import clean, redact_value
 
+    line = clean(redact_value("", message))
+    if _LISTENERS:
+        for listener in _LISTENERS:
+            listener(line)
+        return
     sys.stdout.flush()
-    print(f"mycnf: {clean(message)}", file=sys.stderr)
+    say(f"mycnf: {line}")
+
+
+def say(line: str) -> None:
+    """Print a line on stderr; where nobody can hear it, the report is made all the same."""
+    try:
+        print(line, file=sys.stderr)
+    except OSError:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - what waits in it would fail at each end
+
+
+def hear(listener: Callable[[str], object]) -> None:
+    """Give what is narrated from now on to somebody else, for stderr is being drawn on."""
+    _LISTENERS.append(listener)

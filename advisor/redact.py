@@ -31,23 +31,39 @@ _PUBLIC = frozenset(
         "disconnect_on_expired_password",
         "log_builtin_as_identified_by_password",
         "mysql_native_password",
+        "old_passwords",
         "sha256_password",
         "validate_password",
     }
 )
-# `report_pass`, which MariaDB takes for `report_password`, and slips of the pen such as `report_pasword`.
-_NEARLY = r"(?:^|_)pas(?:s+w?o?r?d?|w?o?r?d|wo?r?)$"
-_PREFIXES = ("loose_", "maximum_")
-
-# Patterns are texts that `re` compiles when a value first needs them: most files hold nothing of the kind.
-_URL = r"(?i)(?P<scheme>[a-z][a-z0-9+.-]*://)(?P<user>[^\s/:@]*):[^\s/@]+@"
-_IN_SQL = (
-    r"(?i)(?P<lead>\b(?:identified\s+(?:with\s+\w+\s+)?(?:by(?:\s+password)?|as)|(?:master_|source_)?password\s*[=(]?)\s*)"
-    r"(?P<quote>['\"])(?:\\.|(?!(?P=quote)).)*(?P=quote)?"
+# MariaDB takes any beginning that no other option shares: the shortest such, and the name that it stands for.
+_SHORTENED = frozenset(
+    full[:length]
+    for short, full in (
+        ("wsrep_sst_a", "wsrep_sst_auth"),
+        ("s3_a", "s3_access_key"),
+        ("s3_se", "s3_secret_key"),
+        ("hashicorp_key_management_to", "hashicorp_key_management_token"),
+        ("handlersocket_pl", "handlersocket_plain_secret_wr"),
+        ("report_pa", "report_password"),
+        ("master_pa", "master_password"),
+    )
+    for length in range(len(short), len(full))
 )
-_SET_PASSWORD = r"(?i)(?P<lead>\bset\s+password\b)[^;]*"  # noqa: S105 - a pattern, no password
-_IN_PAIRS = r"(?i)(?P<lead>(?:^|[;,\s._])(?:password|passwd|pwd)\s*=\s*)[^;,\s'\"]+"
-_SPEAKS = ("identified", "passw", "pwd")
+# `pass` and what else begins `password`, and slips of the pen: `pasword`, `passwrod`, `passwort`.
+_NEARLY = r"(?:^|_)pas(?:s+w?o?r?d?|w?o?r?d|wo?r?)$"
+_WORD, _SHORTEST, _LONGEST = "password", 6, 10
+_LETTERS = frozenset(_WORD)
+_SLIPS = 2  # letters too many and too few, together
+_PREFIXES = ("loose_", "maximum_")
+# Options whose values are statements: a literal in one may be anything, a password too.
+STATEMENTS = frozenset({"init_connect", "init_replica", "init_slave", "init_rpl_role"})
+
+# What has to stand in a text that may hold a password and say so; most hold nothing of the kind.
+_SPEAKS = (
+    *("pas", "pwd", "secret", "token", "credential", "identified", "role_id", "role-id"),
+    *("_key", "-key", "_auth", "-auth"),
+)
 
 # Controls of C0 and C1, marks that turn or hide text, and what is no character at all; none of them is printable.
 _HARMFUL = (
@@ -57,38 +73,40 @@ _FORMS = ((0xFF, "\\x{:02x}"), (0xFFFF, "\\u{:04x}"), (0x10FFFF, "\\U{:08x}"))
 
 
 class Redacted(NamedTuple):
-    """A text without its secrets, and the 1-based lines that they stood on."""
+    """A text without its secrets, and the 1-based lines that hold one for sure.
+
+    Literals of statements and what follows `password:` in prose are masked as well, and may be nothing of the kind.
+    """
 
     text: str
     lines: tuple[int, ...]
 
 
 def is_secret(name: str) -> bool:
-    """Whether an option or variable of this name holds a secret; spelling (dashes, case, `loose-`) doesn't matter.
+    """Whether an option or variable of this name holds a secret; dashes, dots, case and `loose-` don't matter.
 
-    Clients take abbreviations of `password` (`pass = x` under `[client]`), so these count as well.
+    Clients take abbreviations of `password` (`pass = x` under `[client]`), MariaDB those of every option, and a slip of
+    the pen is a secret too: all of these count.
     """
-    plain = name.strip().lower().replace("-", "_")
-    for prefix in _PREFIXES:
-        plain = plain.removeprefix(prefix)
-    if plain in _PUBLIC:
-        return False
-    if plain in _NAMES or plain in _ENDINGS or plain.endswith(_AS_ENDINGS):
-        return True
-    return "pas" in plain and re.search(_NEARLY, plain) is not None
+    return _is_secret(_plain(name))
 
 
 def redact_value(name: str, value: str) -> str:
     """The value of an option fit to be shown: masked where the name says secret, else without passwords inside it."""
-    if is_secret(name):
+    plain = _plain(name)
+    if _is_secret(plain):
         return MASK if value.strip("'\"") else value
-    if "://" in value:
-        value = re.sub(_URL, rf"\g<scheme>\g<user>:{MASK}@", value)
-    if not any(word in value.lower() for word in _SPEAKS):
-        return value
-    value = re.sub(_SET_PASSWORD, rf"\g<lead> {MASK}", value)
-    value = re.sub(_IN_SQL, rf"\g<lead>\g<quote>{MASK}\g<quote>", value)
-    return re.sub(_IN_PAIRS, rf"\g<lead>{MASK}", value)
+    if plain in STATEMENTS:
+        from advisor.passwords import without_literals
+
+        value = without_literals(value)
+    return _within(value, "=")
+
+
+def redact_name(name: str) -> str:
+    """An option's name as written, fit to be shown: without its `=` a password becomes part of the name."""
+    words = name.split(None, 1)
+    return f"{words[0]} {MASK}" if len(words) > 1 and is_secret(words[0].rstrip(":")) else name
 
 
 def redact_text(text: str) -> Redacted:
@@ -98,8 +116,9 @@ def redact_text(text: str) -> Redacted:
     for number, line in enumerate(lines, start=1):
         masked = _redact_line(line)
         if masked != line:
-            found.append(number)
             lines[number - 1] = masked
+            if _redact_line(line, sure=True) != line:
+                found.append(number)
     return Redacted("\n".join(lines), tuple(found))
 
 
@@ -114,20 +133,70 @@ def clean(text: str) -> str:
     return text if text.isprintable() else re.sub(_HARMFUL, _escaped, text)
 
 
-def _redact_line(line: str) -> str:
+def _is_secret(plain: str) -> bool:
+    if plain in _PUBLIC:
+        return False
+    if plain in _NAMES or plain in _ENDINGS or plain in _SHORTENED or plain.endswith(_AS_ENDINGS):
+        return True
+    return ("pas" in plain and re.search(_NEARLY, plain) is not None) or _is_slip(plain.rpartition("_")[2])
+
+
+def _plain(name: str) -> str:
+    plain = name.strip().lower().replace("-", "_").replace(".", "_").lstrip("_")
+    for prefix in _PREFIXES:
+        plain = plain.removeprefix(prefix)
+    return plain
+
+
+def _is_slip(word: str) -> bool:
+    if not _SHORTEST <= len(word) <= _LONGEST or len(_LETTERS.difference(word)) > _SLIPS:
+        return False
+    left = list(_WORD)
+    wrong = 0
+    for letter in word:
+        if letter in left:
+            left.remove(letter)
+        else:
+            wrong += 1
+    return wrong + len(left) <= _SLIPS
+
+
+def _within(text: str, equals: str) -> str:
+    """A text of any kind without the passwords that say what they are; `equals` is what may stand behind a name."""
+    lower = text.lower()
+    named = False
+    for word in _SPEAKS:  # faster than any(): it is asked of every value that is shown
+        if word in lower:
+            named = True
+            break
+    if not named and "@" not in text and " -p" not in text:
+        return text
+    from advisor.passwords import without
+
+    return without(text, lower, equals if named else "")
+
+
+def _redact_line(line: str, *, sure: bool = False) -> str:
+    """The line masked; `sure` leaves what may be no secret."""
     head, equals, rest = line.partition("=")
-    name = head.lstrip().lstrip("#;").strip()
+    name = head.lstrip().lstrip("#;").strip().lstrip("-")
     if not equals or not name[:1].isalpha() or not name.replace("_", "a").replace("-", "a").replace(".", "a").isalnum():
-        return redact_value("", line)
+        words = line.split()
+        if not equals and len(words) == 2 and is_secret(words[0]):  # noqa: PLR2004 - a name, and what was to be its value
+            before, _, after = line.rpartition(words[1])
+            return before + MASK + after
+        return _within(line, "=" if sure else "=:")
     value = rest.strip()
+    name = "" if sure and _plain(name) in STATEMENTS else name
     return head + equals + rest.replace(value, redact_value(name, value), 1) if value else line
 
 
 def _redact_argument(argument: str, previous: str) -> str:
-    if previous.startswith("--") and "=" not in previous and not argument.startswith("-"):
-        return redact_value(previous.lstrip("-"), argument)
+    before = previous.lstrip("-") if previous.startswith("--") and "=" not in previous else ""
+    if before and (is_secret(before) or not argument.startswith("-")):
+        return redact_value(before, argument)
     name, equals, value = argument.partition("=")
-    return name + equals + redact_value(name.lstrip("-"), value) if equals else argument
+    return name + equals + redact_value(name, value) if equals else _within(argument, "=")
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -6,15 +6,18 @@ import json
 import os
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
 from advisor.exits import MycnfError
+from advisor.extremes import extreme_part
 from advisor.facts import SCHEMA, Facts
 from advisor.privatefile import replace_private
 from advisor.redact import clean
+from advisor.shape import ShapeError, laid_out, plain, read, shaped
+from advisor.unkept import without_secrets
 
-LARGEST = 256 << 20  # bytes: a busy server's facts take less than one megabyte
-_FACTS: TypeAdapter[Facts] = TypeAdapter(Facts)
+LARGEST = 32 << 20  # bytes: a busy server's facts take less than one megabyte
+# Bytes that are parsed into whatever they hold, which takes forty times as many: only to say what is wrong with them,
+# and for the few snapshots that the strict reader doesn't take.
+PARSED = 8 << 20
 
 
 class SnapshotError(MycnfError):
@@ -22,15 +25,25 @@ class SnapshotError(MycnfError):
 
 
 def save(facts: Facts, path: str) -> None:
-    """Write a snapshot, readable by its owner alone; the file is whole or not there. Raises SnapshotError."""
+    """Write a snapshot, readable by its owner alone; the file is whole or not there, a link stays a link.
+
+    Raises SnapshotError.
+    """
     if os.path.exists(path) and not os.path.isfile(path):
         raise SnapshotError(f"{path} is no regular file and won't be replaced; give a file with -o")
-    # ASCII alone: names and values in any encoding survive as escapes, which JSON's own UTF-8 would not let through.
-    text = json.dumps(_FACTS.dump_python(facts, mode="json"), ensure_ascii=True, indent=1) + "\n"
     try:
-        replace_private(path, text.encode("ascii"))
+        replace_private(os.path.realpath(path), written(facts))
     except OSError as error:
         raise SnapshotError(f"{path} can't be written ({error.strerror}); give another place with -o") from error
+
+
+def written(facts: Facts) -> bytes:
+    """The facts as a snapshot holds them. Raises SnapshotError where nobody would read it; collected ones are less."""
+    # ASCII alone: names and values in any encoding survive as escapes, which JSON's own UTF-8 would not let through.
+    data = laid_out(without_secrets(plain(facts))) + b"\n"
+    if len(data) > LARGEST:
+        raise SnapshotError(f"these facts make a snapshot beyond {LARGEST >> 20} MB, which none is; collect them again")
+    return data
 
 
 def load(path: str) -> Facts:
@@ -38,18 +51,30 @@ def load(path: str) -> Facts:
 
     Raises SnapshotError for anything else: no file, too large, cut off, not JSON, not ours, of a newer major schema.
     """
-    found = _parse(path, _read(path))
+    data = _read(path)
+    facts = read(data, Facts)
+    if facts is not None and facts.schema.partition(".")[0] == SCHEMA.partition(".")[0]:
+        return _sane(facts, path)
+    found = _parse(path, data)
     schema = found.get("schema") if isinstance(found, dict) else None
     if not isinstance(schema, str) or not schema.partition(".")[0].isdigit():
         raise SnapshotError(f"{path} is no snapshot of mycnf; make one with mycnf collect -o FILE")
-    if int(schema.partition(".")[0]) != int(SCHEMA.partition(".")[0]):
+    if schema.partition(".")[0] != SCHEMA.partition(".")[0]:
         raise SnapshotError(f"{path} has schema {clean(schema[:20])}, this mycnf reads {SCHEMA}; update mycnf")
     try:
-        return _FACTS.validate_python(found)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = clean(".".join(str(part) for part in first["loc"]))[:100]
-        raise SnapshotError(f"{path} is a damaged snapshot at {where!r} ({first['msg']}); collect it again") from error
+        facts = shaped(found, Facts)
+    except ShapeError as error:
+        where = clean(error.place)[:100]
+        raise SnapshotError(f"{path} is a damaged snapshot at {where!r} ({error.words}); collect it again") from error
+    return _sane(facts, path)
+
+
+def _sane(facts: Facts, path: str) -> Facts:
+    if part := extreme_part(facts):
+        raise SnapshotError(
+            f"{path} is a damaged snapshot: no server has such a number as its {part}; collect it again"
+        )
+    return facts
 
 
 def _read(path: str) -> bytes:
@@ -59,7 +84,8 @@ def _read(path: str) -> bytes:
         raise SnapshotError(f"{path} is no regular file; give a snapshot made with mycnf collect -o FILE")
     try:
         with open(path, "rb") as file:
-            data = file.read(LARGEST + 1)
+            # Asked for more than it needs, Python would first find room for all of it.
+            data = file.read(min(os.fstat(file.fileno()).st_size, LARGEST) + 1)
     except OSError as error:
         raise SnapshotError(f"{path} can't be read ({error.strerror}); check its owner and mode") from error
     if len(data) > LARGEST:
@@ -68,6 +94,8 @@ def _read(path: str) -> bytes:
 
 
 def _parse(path: str, data: bytes) -> Any:
+    if len(data) > PARSED:
+        raise SnapshotError(f"{path} is damaged, or no snapshot of mycnf; collect it again with mycnf collect -o FILE")
     try:
         return json.loads(data)
     except UnicodeDecodeError as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.carriers.document import Document
 from advisor.carriers.unitfile import assignments
-from advisor.carriers.words import OpenQuoteError, unit_words
+from advisor.carriers.words import OpenQuoteError, TooLongError, unit_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ class Word(NamedTuple):
 
 
 class Assigned(NamedTuple):
-    """One `Key=value` of a section, whole and in words; a quote left open, at which systemd drops it, leaves none."""
+    """One `Key=value` of a section, whole and in words; none where a quote is left open, or it is endless."""
 
     section: str
     key: str
@@ -48,7 +48,7 @@ def assigned(text: str) -> Iterator[Assigned]:
 def _words(document: Document, value: Piece) -> list[Word]:
     try:
         return [Word(piece.text, *document.place(piece.start)) for piece in unit_words(value)]
-    except OpenQuoteError:
+    except (OpenQuoteError, TooLongError):
         return []
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Read = TypeVar("Read")
 
 FACTORS = {letter: step for step, letter in STEPS} | {"": 1}
+SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 class Chosen:
@@ -67,6 +68,12 @@ class Chosen:
         except ValueError as error:
             why = f" ({error})" if "literal" not in str(error) else ": a whole number is wanted"
             raise ProbeError(f"{name}={text} can't be taken{why}") from None
+
+
+def duration(text: str) -> float | None:
+    """Seconds of 60s, 10m, 3h or 90; None for what is no time to measure for."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h)?", text.strip())
+    return float(match[1]) * SECONDS[match[2] or ""] or None if match else None
 
 
 def _size(text: str) -> int:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from advisor.facts.host import Host
     from advisor.facts.probes import Metric
+    from probes.safety.neighbours import Neighbour
+    from probes.safety.watch import Ask
     from probes.sandbox import Binary
     from probes.stopping import Stop
 
@@ -42,12 +44,16 @@ class Choice(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a run takes: bytes on disk and in memory at its peak, seconds of preparation, and the things it creates."""
+    """What a run takes: bytes on disk and in memory at its peak, seconds of preparation, and the things it creates.
+
+    `elsewhere` are directories that it uses besides the one under test; the bytes on disk are shared out evenly.
+    """
 
     disk: int
     memory: int
     prepare: float
     creates: tuple[str, ...]
+    elsewhere: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +107,19 @@ class Wanted:
     force: frozenset[str] = frozenset()
     seed: int = 0
 
+    def budget(self, seconds: float, rounds: int) -> float:
+        """Seconds that the rounds may take: the user's, or as many as so many rounds of a plan that takes `seconds`."""
+        return self.seconds or seconds * (self.rounds or rounds) / rounds
+
 
 @dataclass(frozen=True, slots=True)
 class Ground:
     """Where an experiment takes place: the host as it was read, and the server programs that may be started.
 
     `host_id` tells this machine from others. `report` takes one line for the user while things are prepared.
-    `templates` is a folder of initialised data directories to copy from, None to initialise each anew.
+    `templates` is a folder of initialised data directories to copy from, None to initialise each anew. `listen` gives
+    something that asks another server of this host how fast it answers, None where there is no way into it. `tidy` is
+    told the directories in which a run is to make something, and removes what dead runs left there and elsewhere.
     """
 
     host: Host
@@ -115,6 +127,8 @@ class Ground:
     binaries: tuple[Binary, ...] = ()
     report: Callable[[str], None] = print
     templates: str | None = None
+    listen: Callable[[Neighbour], Ask | None] = lambda _: None
+    tidy: Callable[[tuple[str, ...]], None] = lambda _: None
 
 
 class Bench(Protocol):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.facts.probes import Place
 
 if TYPE_CHECKING:
-    from advisor.facts.host import Storage
+    from advisor.facts.storage import Storage
     from probes.experiment import Ground
 
 

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pydantic import TypeAdapter, ValidationError
-
+from advisor.exits import MycnfError
 from advisor.facts.probes import PROBE_SCHEMA, ProbeResult
-from advisor.privatefile import replace_private
+from advisor.privatefile import PART, replace_private
 from advisor.redact import clean
+from advisor.shape import ShapeError, plain, shaped
+from advisor.statefolder import make_state_folder, state_folder
 from probes.experiment import ProbeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 LARGEST = 64 << 20  # bytes: hours of per-second values of many variants take less than one megabyte
-PRIVATE = 0o700
+FOLDER = "probes"
+WRITING = 60.0  # seconds after which nobody is still writing
 MAJOR = PROBE_SCHEMA.partition(".")[0]
-_RESULT: TypeAdapter[ProbeResult] = TypeAdapter(ProbeResult)
 
 
 class Kept(NamedTuple):
@@ -40,25 +43,15 @@ class Shelf(NamedTuple):
 
 def folder() -> str:
     """Where results are kept: $XDG_STATE_HOME/mycnf/probes, ~/.local/state/mycnf/probes without it."""
-    state = os.environ.get("XDG_STATE_HOME", "")
-    if not os.path.isabs(state):  # the standard wants anything else to be passed over
-        state = os.path.expanduser("~/.local/state")
-    return os.path.join(state, "mycnf", "probes")
+    return state_folder(FOLDER)
 
 
 def make_folder() -> str:
     """The folder, made where it isn't there, closed to others. Raises ProbeError where it can't be written."""
-    place = folder()
     try:
-        os.makedirs(place, mode=PRIVATE, exist_ok=True)
-        if os.stat(place).st_mode & 0o077:
-            os.chmod(place, PRIVATE)
-        reason = "" if os.access(place, os.W_OK | os.X_OK) else "it may not be written"
-    except OSError as error:
-        reason = error.strerror or "no reason given"
-    if reason:
-        raise ProbeError(f"results can't be kept in {place} ({reason}): set XDG_STATE_HOME to a directory of yours")
-    return place
+        return make_state_folder(FOLDER)
+    except MycnfError as error:
+        raise ProbeError(str(error)) from error
 
 
 def keep(result: ProbeResult, path: str | None = None) -> str:
@@ -73,6 +66,14 @@ def keep(result: ProbeResult, path: str | None = None) -> str:
     return place
 
 
+def clear_up() -> None:
+    """Remove the parts of results that a kill -9 kept from becoming whole."""
+    with contextlib.suppress(OSError):
+        for entry in list(os.scandir(folder())):
+            if entry.name.endswith(PART) and time.time() - entry.stat(follow_symlinks=False).st_mtime > WRITING:
+                os.unlink(entry.path)
+
+
 def written(result: ProbeResult) -> str:
     """The result as the JSON that is kept."""
     return json.dumps(fields(result), ensure_ascii=True, indent=1) + "\n"
@@ -80,8 +81,8 @@ def written(result: ProbeResult) -> str:
 
 def fields(result: ProbeResult) -> dict[str, Any]:
     """The result as plain values, as JSON has them."""
-    plain: dict[str, Any] = _RESULT.dump_python(result, mode="json")
-    return plain
+    told: dict[str, Any] = plain(result)
+    return told
 
 
 def shelf() -> Shelf:
@@ -128,10 +129,9 @@ def read(path: str) -> ProbeResult:
     if schema.partition(".")[0] != MAJOR:
         raise ProbeError(f"{path} has schema {clean(schema[:20])}, this mycnf reads {PROBE_SCHEMA}; it was passed over")
     try:
-        return _RESULT.validate_python(found)
-    except ValidationError as error:
-        where = clean(".".join(map(str, error.errors()[0]["loc"])))[:100]
-        raise ProbeError(f"{path} is damaged at {where!r} and was passed over; remove it") from error
+        return shaped(found, ProbeResult)
+    except ShapeError as error:
+        raise ProbeError(f"{path} is damaged at {clean(error.place)[:100]!r} and was passed over; remove it") from error
 
 
 def identity(path: str) -> str:

@@ -56,28 +56,28 @@ def run(
     """
     plan = experiment.plan(ground, wanted)
     began = datetime.now(UTC)
-    if wanted.seconds or not wanted.rounds:  # who asks for rounds alone gets them, each as short as makes sense
-        _refuse_haste(plan, _budget(plan, wanted))
+    refuse_haste(plan, wanted)
+    ground.tidy((wanted.directory, *plan.cost.elsewhere))  # before a disk counts as full of it
     refuse(ground, wanted, plan.cost)
 
     def so_far(measuring: _Measuring) -> ProbeResult:
         return _result(experiment, ground, wanted, measuring, began=began)
 
-    with watching(stop, wanted.force), experiment.prepare(ground, wanted, plan, stop) as bench:
+    with watching(stop, wanted.force, ground.listen), experiment.prepare(ground, wanted, plan, stop) as bench:
         measuring = _Measuring(bench, plan, wanted, stop, watch=watch, keep=lambda it: keep(so_far(it)), clock=clock)
         measuring.go()
         result = so_far(measuring)
+        for sentence in measuring.notes:
+            ground.report(sentence[0].lower() + sentence[1:])
         facts, notes = _told(bench)
     return replace(result, facts=facts, notes=(*result.notes, *notes))
 
 
-def _budget(plan: Plan, wanted: Wanted) -> float:
-    """Seconds that the rounds may take: the user's, or the plan's for as many rounds."""
-    return wanted.seconds or plan.seconds * (wanted.rounds or plan.rounds) / plan.rounds
-
-
-def _refuse_haste(plan: Plan, budget: float) -> None:
+def refuse_haste(plan: Plan, wanted: Wanted) -> None:
     """Raise ProbeError, before anything is prepared, where no round fits into the time."""
+    if wanted.rounds and not wanted.seconds:
+        return  # who asks for rounds alone gets them, each as short as makes sense
+    budget = wanted.budget(plan.seconds, plan.rounds)
     count = len(plan.variants)
     least = (plan.shortest + plan.overhead) * count
     if budget < least * 0.9 + plan.warm_up * count:
@@ -145,7 +145,7 @@ class _Measuring:
         self._order = random.Random(wanted.seed)  # noqa: S311 - an order, no secret
         self._rounds = wanted.rounds or plan.rounds
         self._free = wanted.rounds is None and wanted.seconds is None
-        self._budget = _budget(plan, wanted)
+        self._budget = wanted.budget(plan.seconds, plan.rounds)
         self._overhead = plan.overhead
         self._blocks: dict[str, list[Block]] = {variant.name: [] for variant in plan.variants}
         self._whole = 0
@@ -160,7 +160,10 @@ class _Measuring:
     def arms(self) -> tuple[Arm, ...]:
         """The variants with the blocks of the whole rounds. Raises ProbeError where no round is whole."""
         if not self._whole:
-            raise ProbeError("it was stopped before its first round was whole, so there is nothing to keep")
+            word, _, sentence = self._stop.reason.partition(": ")
+            words = "it was stopped before its first round was whole, so there is nothing to keep"
+            why = f"{word}: {sentence}; {words}: run this at a quiet time, or --force {word}" if sentence else words
+            raise ProbeError(why)
         whole = self._whole
         return tuple(Arm(v.name, v.settings, tuple(self._blocks[v.name][:whole]), v.point) for v in self.plan.variants)
 

@@ -35,7 +35,7 @@ def advise(
         return None
     shown = exact(value) if size and isinstance(value, int) else str(value)
     managed = known.has("server") and known.server.managed
-    dynamic = live and option.dynamic and option.variable is not None
+    dynamic = live and option.dynamic and option.variable is not None and _is_there(known, option.variable)
     send = known.has("server") and not managed and dynamic
     return Action(
         option_line=f"{option.name} = {shown}",
@@ -62,6 +62,11 @@ def words(action: Action | None) -> str:
 def these(*actions: Action | None) -> tuple[Action, ...]:
     """The actions that could be made."""
     return tuple(a for a in actions if a is not None)
+
+
+def _is_there(known: Known, variable: str) -> bool:
+    """Whether it can be set: an older patch of the series may know the option, and no variable yet."""
+    return not known.has("server") or known.settings.get(variable) is not None
 
 
 def _undo(known: Known, option: Option) -> str | None:

@@ -269,15 +269,15 @@ def binary_log_named_off(known: Known) -> Iterator[Finding]:
 )
 def purge_waits_for_replica(known: Known) -> Iterator[Finding]:
     """An expiry that waits for a replica that isn't there."""
-    wanted, part = known.number("slave_connections_needed_for_purge"), known.server.replication
+    wanted, connected = known.number("slave_connections_needed_for_purge"), known.server.counter("slaves_connected")
     name, expiry = _expiry(known)
-    if not wanted or not expiry or not known.chosen(name) or part is None or part.replicas_connected >= wanted:
+    if not wanted or not expiry or not known.chosen(name) or connected is None or connected >= wanted:
         return
     if writes_binary_log(known):
         action = advise(known, "slave_connections_needed_for_purge", 0, risk="logs that a replica needs may be removed")
         yield purge_waits_for_replica.finding(
             f"Binary logs expire only while {wanted} replica{'s are' if wanted > 1 else ' is'} connected; now there "
-            f"are {part.replicas_connected}.",
+            f"are {connected}.",
             of_variable(known, "slave_connections_needed_for_purge"),
             help=words(action),
             actions=these(action),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
+from advisor.sizes import lasted
 from rules.advice import advise, these, words
 from rules.bin import writes_binary_log
 from rules.registry import Docs, Span, rule
@@ -17,10 +18,7 @@ if TYPE_CHECKING:
     from rules.known import Known
 
 COMMIT = "innodb_flush_log_at_trx_commit"
-LOST = {
-    0: "a crash of the server loses up to a second of commits",
-    2: "a crash of the system or a loss of power loses up to a second of commits",
-}
+LOST = {0: "a crash of the server", 2: "a crash of the system or a loss of power"}
 UNSYNCED = frozenset({"NOSYNC", "LITTLESYNC"})
 HALF_CHECKED = frozenset({"NONE", "STRICT_NONE"})
 UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
@@ -50,8 +48,10 @@ def lost_commits(known: Known) -> Iterator[Finding]:
     value = known.number(COMMIT)
     if value in LOST and known.chosen(COMMIT):
         action = advise(known, COMMIT, 1, risk="commits take the time of a sync", watch="Innodb_data_fsyncs")
+        seconds = known.number("innodb_flush_log_at_timeout") or 1
+        lost = lasted(seconds) if seconds > 1 else "a second"
         yield lost_commits.finding(
-            f"With {COMMIT} = {value} {LOST[value]}, which clients were told are safe.",
+            f"With {COMMIT} = {value} {LOST[value]} loses up to {lost} of commits, which clients were told are safe.",
             of_variable(known, COMMIT),
             severity=Severity.NOTE if _is_replica(known) else None,
             help=words(action),
@@ -126,7 +126,7 @@ def unsynced_binary_log(known: Known) -> Iterator[Finding]:
 def no_doublewrite(known: Known) -> Iterator[Finding]:
     """Doublewrite switched off, or reduced to detection."""
     value = known.text("innodb_doublewrite")
-    if value in {"OFF", "0", "FALSE", "DETECT_ONLY"} and known.chosen("innodb_doublewrite") and not _on_zfs(known):
+    if value in {"OFF", "FALSE", "DETECT_ONLY"} and known.chosen("innodb_doublewrite") and not _on_zfs(known):
         action = advise(known, "innodb_doublewrite", "ON", live=False, risk="more is written")
         yield no_doublewrite.finding(
             "A page that is torn by a crash can only be noticed, not mended."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
-from advisor.sizes import about
+from advisor.sizes import about, exact
 from rules.advice import advise, these, words
 from rules.registry import Docs, Span, rule
 from rules.subject import of_variable
@@ -13,22 +13,24 @@ from rules.subject import of_variable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding, Target
+    from advisor.model import Finding
     from rules.known import Known
 
 GIB = 1 << 30
-READ_ONLY_LEVEL = 4  # from here on MySQL keeps InnoDB read-only
 POOL = "innodb_buffer_pool_size"
 INSTANCES = "innodb_buffer_pool_instances"
+CHUNK = "innodb_buffer_pool_chunk_size"
 MYSQL = (Span("mysql"),)
 # BPI-06: each instance should hold at least 1 GB, and below 1 GB in all the server uses one whatever is set.
 LEAST_INSTANCE = GIB
 FEW_POOL = 8 * GIB
+LARGEST = 1 << 64
 FEW = 8  # BPI-01: stalls with 1 to 4, acceptable from 8
 HIGH_CAPACITY = 20000  # IOC-02: not above without need
 SPINNING_CAPACITY = 400  # IOC-03: 100 to 200 for one disk; a small array does twice that
 CACHED_TWICE = 4 * GIB
 CACHED_TWICE_PERCENT = 50
+ROUNDED_PERCENT = 10
 
 
 @rule(
@@ -66,6 +68,16 @@ def _wanted(known: Known) -> int | None:
     if line is not None and line.value is not None and line.value.isdigit() and known.chosen(INSTANCES):
         return int(line.value)
     return known.number(INSTANCES) if known.chosen(INSTANCES) else None
+
+
+def _most(known: Known) -> int:
+    """The largest pool that the host's memory has room for: what is beyond it has to go first (MEM001)."""
+    if not known.has("host"):
+        return LARGEST
+    from rules.memory import pool_that_fits, usable
+
+    room = usable(known)
+    return pool_that_fits(known, room[0]) if room else LARGEST
 
 
 @rule(
@@ -228,7 +240,7 @@ def _spinning_disks(known: Known) -> str:
 def few_buffer_pool_instances(known: Known) -> Iterator[Finding]:
     """Fewer instances than the default on a large pool."""
     wanted, pool = _wanted(known), known.number(POOL)
-    if wanted is None or pool is None or pool < FEW_POOL or wanted >= FEW:
+    if wanted is None or pool is None or min(pool, _most(known)) < FEW_POOL or wanted >= FEW:
         return
     action = advise(known, INSTANCES, FEW)
     yield few_buffer_pool_instances.finding(
@@ -322,36 +334,32 @@ def _is_large(known: Known, pool: int) -> bool:
 
 
 @rule(
-    "INN014",
-    "forced-recovery",
-    severity=Severity.ERROR,
-    summary="innodb_force_recovery is on, which is for rescuing data and not for running.",
-    options=("innodb_force_recovery",),
-    evidence=("ASK-10",),
+    "INN021",
+    "rounded-up-buffer-pool",
+    summary="The server rounds the buffer pool up, and takes clearly more memory than the file says.",
+    targets=(Span("mysql"),),
+    options=(POOL, INSTANCES, CHUNK),
+    evidence=("ASK-06", "BPI-04", "INNA-03"),
     docs=Docs(
-        why="Values from 1 on skip parts of recovery and of checking; from 4 on they can destroy data, and "
-        "InnoDB doesn't allow writes. It is meant for dumping tables of a damaged server.",
-        fix="Take the line out when the data is rescued.",
-        risk="A server that is still damaged may not start without it.",
+        why="The pool is made of chunks, as many in each instance, so its size is rounded up to a multiple of "
+        "innodb_buffer_pool_chunk_size times innodb_buffer_pool_instances: 1100M with 8 instances runs as "
+        "2048M. More than a tenth above what the file says is worth a word; that tenth is our choice.",
+        fix="Choose a size that is such a multiple, fewer instances, or smaller chunks.",
+        risk="A smaller pool reads more from disk.",
         restart=True,
-        exceptions="While data is being rescued.",
-        mind="Nothing.",
+        exceptions="Hosts on which the memory is there.",
+        mind="innodb_buffer_pool_size as the running server shows it.",
     ),
 )
-def forced_recovery(known: Known) -> Iterator[Finding]:
-    """Recovery that is forced."""
-    value = known.number("innodb_force_recovery")
-    if value and known.chosen("innodb_force_recovery"):
-        yield forced_recovery.finding(
-            f"Recovery is forced at level {value}: {_forced(known.target, value)}",
-            of_variable(known, "innodb_force_recovery"),
-            help="remove the line when the data is rescued",
+def rounded_up_buffer_pool(known: Known) -> Iterator[Finding]:
+    """A pool that its chunks make clearly larger than written."""
+    line, running = known.file_verdict.effective.get(POOL), known.number(POOL)
+    if line is None or line.value is None or running is None or line.running != str(running):
+        return
+    asked = int(line.value)
+    if (running - asked) * 100 > asked * ROUNDED_PERCENT:
+        yield rounded_up_buffer_pool.finding(
+            f"The pool of {exact(asked)} runs as {exact(running)}: each instance takes whole chunks.",
+            of_variable(known, POOL),
+            help=f"write {POOL} = {exact(running)}, or use fewer instances or smaller chunks",
         )
-
-
-def _forced(target: Target, level: int) -> str:
-    if target.is_mariadb:
-        return "checks are skipped, and rows are written all the same, so damage can spread."
-    return (
-        "InnoDB is read-only." if level >= READ_ONLY_LEVEL else "checks are skipped, and changes of rows are refused."
-    )

@@ -8,7 +8,7 @@ from advisor.model import Absent
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
-    from advisor.facts import Files, Host, Server, Workload
+    from advisor.facts import Files, Host, Sampled, Server, Workload
     from advisor.model import Target
     from advisor.verdict import FileVerdict
     from advisor.verdict.settings import Settings
@@ -19,6 +19,7 @@ NOT_ASKED = Absent("a running server (mycnf audit)")
 NO_HOST = Absent("the host under the server (--ram, --cpus, --disk, or an audit on it)")
 NO_HOUSE = Absent("house rules (in mycnf.toml)")
 NO_PROBES = Absent("results of probes on the server's host (mycnf probe)")
+NO_SAMPLES = Absent("samples of this server (mycnf sample)")
 NO_FINDINGS = Absent("the findings of all other rules")
 BEYOND = 1 << 64  # what no server holds in a variable: the other end is no server, or means harm
 
@@ -33,7 +34,7 @@ class Known:
     Reading a part that is absent raises Missing with the reason, which the engine records as skipped.
     """
 
-    __slots__ = ("catalog", "file_verdict", "parts", "settings", "target")
+    __slots__ = ("_filled_in", "catalog", "file_verdict", "parts", "settings", "taken_at", "target")
 
     def __init__(
         self,
@@ -48,8 +49,11 @@ class Known:
         files: Files | Absent = NOT_ASKED,
         house: tuple[HouseRule, ...] | Absent = NO_HOUSE,
         probes: tuple[LocalAnswer, ...] = (),
+        sampled: Sampled | Absent = NO_SAMPLES,
+        taken_at: str = "",
     ) -> None:
         self.target = target
+        self.taken_at = taken_at  # UTC in ISO 8601, empty where nothing was collected
         self.catalog = catalog
         self.settings = settings
         self.file_verdict = file_verdict
@@ -60,30 +64,36 @@ class Known:
             "files": files,
             "house": house,
             "probes": probes or NO_PROBES,
+            "sampled": sampled,
             "findings": NO_FINDINGS,
         }
+        self._filled_in = not isinstance(server, Absent)  # what runs is no template: asked for each of its variables
 
     def number(self, name: str) -> int | None:
         """A variable as a whole number (bytes, or a count); None where it is absent, no number, or a template."""
-        value = None if self._templated(name) else self.settings.number(name)
-        return value if value is not None and abs(value) < BEYOND else None
+        value = self.settings.number(name) if self._filled_in or not self._templated(name) else None
+        return value if value is not None and -BEYOND < value < BEYOND else None
 
     def text(self, name: str) -> str | None:
         """A variable as the server prints it, in upper case for comparing words; None as with `number`."""
-        value = None if self._templated(name) else self.settings.text(name)
+        value = self.settings.text(name) if self._filled_in or not self._templated(name) else None
         return None if value is None else value.upper()
 
     def chosen(self, name: str) -> bool:
         """Whether somebody set the variable; a default is nobody's choice."""
         return self.settings.is_set(name)
 
+    def switched(self, name: str) -> bool | None:
+        """How somebody set a switch; None where nobody did."""
+        return self.settings.on(name) if self.chosen(name) else None
+
     def _templated(self, name: str) -> bool:
         option = self.catalog.find_variable(name)
         line = self.file_verdict.effective.get(option.name if option else name)
-        return line is not None and line.placed.line.templated and not self.has("server")
+        return line is not None and line.placed.line.templated
 
     def has(self, part: str) -> bool:
-        """Whether server, host, workload, files, house or probes is there."""
+        """Whether server, host, workload, files, house, probes or sampled is there."""
         return not isinstance(self.parts[part], Absent)
 
     @property
@@ -117,9 +127,25 @@ class Known:
         return self._part("probes") if self.has("probes") else ()  # type: ignore[return-value]
 
     @property
+    def sampled(self) -> Sampled:
+        """The busiest hours of the server, where its counters were sampled."""
+        return self._part("sampled")  # type: ignore[return-value]
+
+    @property
     def findings(self) -> None:
         """What all other rules found: never there for a rule, for those that need it speak afterwards."""
         self._part("findings")
+
+    def there(self) -> frozenset[str]:
+        """The parts that a rule may need without Missing."""
+        return frozenset({name for name, part in self.parts.items() if not isinstance(part, Absent)} | {"probes"})
+
+    def require(self, names: tuple[str, ...]) -> None:
+        """Raise Missing for the first of these parts that is absent; probes never are."""
+        for name in names:
+            part = self.parts[name]
+            if isinstance(part, Absent) and name != "probes":
+                raise Missing(part.reason)
 
     def _part(self, name: str) -> object:
         part = self.parts[name]

@@ -11,9 +11,8 @@ from rules.registry import Docs, Span, rule
 from rules.subject import of_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from advisor.facts import Server
     from advisor.model import Action, Finding
     from rules.known import Known
 
@@ -26,6 +25,10 @@ LARGEST = 16 * GIB  # longer logs make crash recovery longer; the published gain
 LEAST_REDO = 16 * MIB  # written in the window before its rate says something
 FULL_PERCENT = 80
 LARGEST_BUFFER = 128 * MIB
+POOL = "innodb_buffer_pool_size"
+SIZES = ("innodb_redo_log_capacity", "innodb_log_file_size", "innodb_log_files_in_group")
+LARGE_POOL = 4 * GIB
+SMALL_LOG = 100 * MIB  # the largest default of any version
 
 
 @rule(
@@ -33,7 +36,7 @@ LARGEST_BUFFER = 128 * MIB
     "log-buffer-waits",
     confidence=Confidence.MEASURED,
     summary="Sessions wait because the log buffer is full.",
-    needs=("server", "workload"),
+    needs=("server",),
     options=("innodb_log_buffer_size",),
     evidence=("REDO-04", "ASK-11"),
     docs=Docs(
@@ -46,22 +49,24 @@ LARGEST_BUFFER = 128 * MIB
     ),
 )
 def log_buffer_waits(known: Known) -> Iterator[Finding]:
-    """Waits for the log buffer in the window."""
-    from rules.rates import over, steady  # lint, which has no counters, does without
+    """Waits for the log buffer, one a second or more, in the busiest hour or now."""
+    from rules.peak import REDO, seen  # lint, which has no counters, does without
 
-    window = steady(known)
-    waits, size = window.delta("innodb_log_waits"), known.number("innodb_log_buffer_size")
-    if not waits or waits < window.seconds or size is None:
+    size = known.number("innodb_log_buffer_size")
+    for window, when, _ in seen(known, REDO):
+        waits = window.delta("innodb_log_waits")
+        if not waits or waits < window.seconds or size is None:
+            continue
+        action = None
+        if size * 2 <= LARGEST_BUFFER:
+            action = advise(known, "innodb_log_buffer_size", size * 2, size=True, watch="Innodb_log_waits")
+        yield log_buffer_waits.finding(
+            f"{waits:,} waits for a full log buffer of {about(size)} {when}.",
+            of_variable(known, "innodb_log_buffer_size"),
+            help=words(action) or "the log buffer is large already: look at the latency of the redo log's device",
+            actions=these(action),
+        )
         return
-    action = None
-    if size * 2 <= LARGEST_BUFFER:
-        action = advise(known, "innodb_log_buffer_size", size * 2, size=True, watch="Innodb_log_waits")
-    yield log_buffer_waits.finding(
-        f"{waits:,} waits for a full log buffer of {about(size)} {over(window)}.",
-        of_variable(known, "innodb_log_buffer_size"),
-        help=words(action) or "the log buffer is large already: look at the latency of the redo log's device",
-        actions=these(action),
-    )
 
 
 @rule(
@@ -69,7 +74,7 @@ def log_buffer_waits(known: Known) -> Iterator[Finding]:
     "small-redo-log",
     confidence=Confidence.LIKELY,
     summary="The redo log fills up in minutes at the measured rate of writes.",
-    needs=("server", "workload"),
+    needs=("server",),
     options=("innodb_redo_log_capacity", "innodb_log_file_size"),
     evidence=("REDO-01", "REDO-02", "REDO-03", "REDO-04", "REDO-05"),
     docs=Docs(
@@ -80,15 +85,15 @@ def log_buffer_waits(known: Known) -> Iterator[Finding]:
         fix="Make the log hold about an hour of writes at the busiest time, 16G at most.",
         risk="Recovery after a crash reads more log, and the disk must hold it.",
         exceptions="A load that happens once; a window of seconds says nothing of the other hours.",
-        mind="The rate over the busiest hour, from two snapshots.",
+        mind="The rate over the busiest hour: where mycnf sample knows it, it is what counts here.",
         disagree="A quarter of the buffer pool, which others recommend, has nothing to do with the rate of writes.",
     ),
 )
 def small_redo_log(known: Known) -> Iterator[Finding]:
     """A redo log that holds less than an hour of the measured writes."""
-    from rules.rates import over, steady  # lint, which has no counters, does without
+    from rules.peak import REDO, fullest  # lint, which has no counters, does without
 
-    window, capacity = steady(known), redo_capacity(known)
+    (window, when, _), capacity = fullest(known, REDO), redo_capacity(known)
     rate = window.redo_rate
     if not rate or not capacity or rate * window.seconds < LEAST_REDO or rate * HOUR <= capacity:
         return
@@ -98,7 +103,7 @@ def small_redo_log(known: Known) -> Iterator[Finding]:
     fills = capacity / rate
     action = _larger(known, wanted)
     yield small_redo_log.finding(
-        f"{about(rate)} of redo a second {over(window)} fill the log of {about(capacity)} in {lasted(fills)}.",
+        f"{about(rate)} of redo a second {when} fill the log of {about(capacity)} in {lasted(fills)}.",
         of_variable(known, _sized_by(known)),
         severity=Severity.WARNING if fills < SHORT else Severity.NOTE,
         help=words(action) or f"let the redo log hold {about(wanted)} in all",
@@ -152,24 +157,38 @@ def _larger(known: Known, total: int) -> Action | None:
     ),
 )
 def checkpoint_pressure(known: Known) -> Iterator[Finding]:
-    """A checkpoint age near its limit."""
-    ages = _checkpoint(known.server)
-    if ages is not None and ages[0] * 100 >= ages[1] * FULL_PERCENT:
-        yield checkpoint_pressure.finding(
-            f"The checkpoint age is {about(ages[0])} of at most {about(ages[1])}; near that sessions wait for pages to "
-            "be written.",
-            of_variable(known, _sized_by(known)),
-            help="enlarge the redo log; small-redo-log says how far",
-        )
+    """A checkpoint age near its limit, at a sample of the busiest hour or now."""
+    for ages, when in _ages(known):
+        if ages is not None and ages[0] * 100 >= ages[1] * FULL_PERCENT:
+            yield checkpoint_pressure.finding(
+                f"The checkpoint age {when} {about(ages[0])} of at most {about(ages[1])}; near that sessions wait for "
+                "pages to be written.",
+                of_variable(known, _sized_by(known)),
+                help="enlarge the redo log; small-redo-log says how far",
+            )
+            return
 
 
-def _checkpoint(server: Server) -> tuple[int, int] | None:
-    """Bytes between the newest change and the checkpoint, and the most there may be; None where nothing tells."""
-    age, most = server.counter("innodb_checkpoint_age"), server.counter("innodb_checkpoint_max_age")
+def _ages(known: Known) -> Iterator[tuple[tuple[int, int] | None, str]]:
+    hour = known.sampled.hour("redo") if known.has("sampled") else None
+    if hour is not None:
+        from rules.peak import named
+
+        told = [ages for sample in hour.samples if (ages := checkpoint(sample.status.get)) is not None]
+        yield max(told, key=lambda ages: ages[0] / ages[1], default=None), f"in the busiest hour, {named(hour)}, was"
+    yield checkpoint(known.server.counter), "is"
+
+
+def checkpoint(counter: Callable[[str], int | None]) -> tuple[int, int] | None:
+    """Bytes between the newest change and the checkpoint, and the most there may be; None where nothing tells.
+
+    `counter` gives status counters by name, of the server or of a sample.
+    """
+    age, most = counter("innodb_checkpoint_age"), counter("innodb_checkpoint_max_age")
     if age is not None and most:
         return age, most
     now, then, capacity = (
-        server.counter(f"innodb_redo_log_{name}") for name in ("current_lsn", "checkpoint_lsn", "capacity_resized")
+        counter(f"innodb_redo_log_{name}") for name in ("current_lsn", "checkpoint_lsn", "capacity_resized")
     )
     return None if now is None or then is None or not capacity else (now - then, capacity)
 
@@ -203,3 +222,37 @@ def overridden_redo_size(known: Known) -> Iterator[Finding]:
                 of_variable(known, name),
                 help="remove the line",
             )
+
+
+@rule(
+    "LOG007",
+    "tiny-redo-log",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="A large buffer pool stands beside a redo log of the default size or less.",
+    options=(POOL, *SIZES),
+    evidence=("REDO-01", "REDO-02", "REDO-04", "REDO-05"),
+    docs=Docs(
+        why="Somebody sized the pool for much data, and left the redo log at 100M or below. When many rows "
+        "change it is full within seconds, and pages must be written before sessions may go on. Four "
+        "gigabytes is our choice; below, small servers are meant. Where writes are measured (an audit with a "
+        "window), small-redo-log judges by them instead.",
+        fix="Measure: mycnf audit tells how fast the log fills. Without that, 1G does little harm.",
+        risk="Recovery after a crash reads more log, and the disk must hold it.",
+        exceptions="Servers that mostly read.",
+        mind="The measured rate of redo at the busiest hour: a log that holds an hour of it is large enough.",
+        disagree="A quarter of the pool, which MySQLTuner and phpMyAdmin ask for, has nothing to do with writes.",
+    ),
+)
+def tiny_redo_log(known: Known) -> Iterator[Finding]:
+    """A pool that was sized and a log that wasn't, while nobody has measured the writes."""
+    pool, capacity = known.number(POOL), redo_capacity(known)
+    if pool is None or capacity is None or not known.chosen(POOL) or known.has("workload"):
+        return
+    if pool >= LARGE_POOL and capacity <= SMALL_LOG and not known.settings.on("innodb_dedicated_server"):
+        size = next((name for name in SIZES if known.chosen(name)), POOL)
+        yield tiny_redo_log.finding(
+            f"The buffer pool has {about(pool)}, the redo log {about(capacity)}: many changes fill it within seconds.",
+            of_variable(known, size),
+            help="measure the writes (mycnf audit), or let the redo log hold 1G in all",
+        )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.model import Confidence, Severity
 from advisor.sizes import about
 from rules.advice import advise, these, words
-from rules.memory import GIB, MIB, Budget, budget, pool_that_fits, usable
+from rules.memory import GIB, MIB, Budget, budget, pool_that_fits, pool_that_holds, usable
 from rules.rates import over, steady
 from rules.registry import Docs, rule
 from rules.subject import of_variable
@@ -78,12 +78,12 @@ def pool_exceeds_memory(known: Known) -> Iterator[Finding]:
     summary="What the server takes, is likely to take, or might take is more than the memory that it may use.",
     needs=("host",),
     options=CHOSEN,
-    evidence=("CONN-04", "VM-03", "BP-05"),
+    evidence=("MEM-01", "CONN-04", "VM-03", "BP-05"),
     docs=Docs(
         why="Three numbers are compared with the memory: measured (the process's resident size), likely "
-        "(shared buffers, the peak of connections and those at work) and the ceiling (every allowed "
-        "connection using each of its buffers once). Measured near the limit is an error, likely beyond it "
-        "a warning. The ceiling is never reached, so it is a note.",
+        "(the program, shared buffers, the peak of connections, and those at work with the buffers that are in use) "
+        "and the ceiling (every allowed connection using each of its buffers once). Measured near the limit is an "
+        "error, likely beyond it a warning. The ceiling is not reached in practice, so it is a note.",
         fix="Lower what is largest: the pool, max_connections, or the buffers of each session.",
         risk="Fewer connections may refuse clients; a smaller pool reads more from disk.",
         exceptions="A ceiling above memory is normal for servers with many connections of which few work at once.",
@@ -127,9 +127,11 @@ def _weigh(estimate: Budget, size: int) -> tuple[Severity, Confidence] | None:
         why="Throughput rises with the pool until it holds the data in use, about 70 percent of all data in "
         "the published test; a tenth of it was 2.4 to 3.9 times slower. Too small a pool also makes "
         "throughput collapse with many sessions.",
-        fix="Raise it, within about 70 percent of the memory that the server may use.",
+        fix="Raise it, within about 70 percent of the memory that the server may use, and to no more than the data "
+        "and a quarter.",
         risk="Memory that other programs on the host need. Resizing at run time can stall statements for a moment.",
-        exceptions="A nightly scan reads from disk whatever the pool; look at the hours that matter.",
+        exceptions="A nightly scan reads from disk whatever the pool; look at the hours that matter. Where all data "
+        "fit into the pool that there is, each page is read once, and the rule keeps silent.",
         mind="Pages read a second that don't fall with the larger pool.",
         disagree="Rules of thumb (80 percent of memory, as large as the data) know neither the working set "
         "nor who else lives on the host.",
@@ -142,7 +144,7 @@ def small_buffer_pool(known: Known) -> Iterator[Finding]:
     free, total = (known.server.counter(f"innodb_buffer_pool_pages_{kind}") for kind in ("free", "total"))
     if pool is None or room is None or reads is None or free is None or not total:
         return
-    better = pool_that_fits(known, room[0])
+    better = _for_the_data(known, pool, pool_that_fits(known, room[0]))
     if reads < DISK_READS or free > _kept_free(known, total) or better < pool * ROOM:
         return
     action = advise(
@@ -160,6 +162,14 @@ def small_buffer_pool(known: Known) -> Iterator[Finding]:
         help=words(action),
         actions=these(action),
     )
+
+
+def _for_the_data(known: Known, pool: int, most: int) -> int:
+    """No more than the data need; the pool that there is where it holds all of them, for then they are read once."""
+    data = known.server.data
+    if data is None:
+        return most
+    return pool if data.innodb_bytes <= pool else min(most, pool_that_holds(known, data.innodb_bytes))
 
 
 def _kept_free(known: Known, total: int) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.sizes import about
+from rules.memoryparts import at_rest, idle, session, session_used, shared, shared_used, table_size, temptable
 
 if TYPE_CHECKING:
     from rules.known import Known
@@ -14,17 +16,21 @@ GIB = 1 << 30
 # The share that leaves room for sessions and the system: MySQL's manual says 50 to 75 percent,
 # MariaDB's 60 to 70 (BP-05).
 POOL_PERCENT = 70
-
-SHARED = ("innodb_buffer_pool_size", "innodb_log_buffer_size", "key_buffer_size", "aria_pagecache_buffer_size")
-SESSION = ("thread_stack", "net_buffer_length", "sort_buffer_size", "join_buffer_size", "read_rnd_buffer_size")
-IDLE = ("thread_stack", "net_buffer_length")
+GROWTH_PERCENT = 25
+CHUNK = 128 * MIB
+INSTANCES = "innodb_buffer_pool_instances"
+DEFAULT_INSTANCES = 8
+MOST_INSTANCES = 64
 
 
 class Budget(NamedTuple):
     """Bytes; `measured` is None where nothing was measured, `likely` where no server was asked for its peak.
 
-    `likely` is never less than `measured`: what is taken already counts, performance_schema's memory for instance.
-    `ceiling` is every allowed connection using every buffer at once, which no server reaches.
+    `likely` is what the peak of connections takes, as many as are at work just now using those buffers of which the
+    counters tell that sessions use them; it is never less than what the process has ever taken. `ceiling` is every
+    allowed connection using each of its buffers at once, which no server reaches. Neither knows of what a session makes
+    without a bound of its own: tables of the engine MEMORY, packets up to max_allowed_packet, a buffer for each further
+    join, sort or derived table of a statement.
     """
 
     measured: int | None
@@ -47,11 +53,20 @@ def budget(known: Known) -> Budget | None:
     pool, connections = known.number("innodb_buffer_pool_size"), known.number("max_connections")
     if pool is None or connections is None:
         return None
-    shared, session = _shared(known), _session(known)
-    taken, likely = measured(known), _likely(known, shared, session)
-    if taken and likely:
-        likely = max(taken, likely)
-    return Budget(taken, likely, shared + _temporary(known) + connections * session, connections, session)
+    each = session(known)
+    ceiling = at_rest(known) + shared(known) + temptable(known) + connections * each
+    taken = measured(known)
+    likely = max(expected(known), taken or 0, _highest(known)) if known.has("server") else None
+    return Budget(taken, likely, ceiling, connections, each)
+
+
+def expected(known: Known) -> int:
+    """What the server takes at the peak of its connections by its counters alone, whatever was measured."""
+    peak = known.server.counter("max_used_connections") or 0
+    running = min(peak, known.server.counter("threads_running") or 0)
+    tables = min(temptable(known), running * table_size(known))
+    sessions = peak * idle(known) + running * session_used(known)
+    return at_rest(known) + shared_used(known) + tables + sessions
 
 
 def measured(known: Known) -> int | None:
@@ -73,42 +88,34 @@ def usable(known: Known) -> tuple[int, str] | None:
 
 def pool_that_fits(known: Known, usable_bytes: int) -> int:
     """A buffer pool for the memory, in whole steps of chunk size times instances, which the server takes unchanged."""
-    chunk = known.number("innodb_buffer_pool_chunk_size") or 128 * MIB
-    step = chunk * max(1, known.number("innodb_buffer_pool_instances") or 1)
     wanted = usable_bytes * POOL_PERCENT // 100
+    step = _step(known, wanted)
     return wanted // step * step if wanted >= step else wanted // MIB * MIB
 
 
-def _sum(known: Known, names: tuple[str, ...]) -> int:
-    return sum(known.number(name) or 0 for name in names)
+def pool_that_holds(known: Known, data_bytes: int) -> int:
+    """A buffer pool for all of the data and a quarter more, for undo and growth; in whole steps too."""
+    wanted = data_bytes * (100 + GROWTH_PERCENT) // 100
+    step = _step(known, wanted)
+    return -(-wanted // step) * step
 
 
-def _shared(known: Known) -> int:
-    cache = known.number("query_cache_size") or 0
-    used = (known.text("query_cache_type") or "OFF") not in {"OFF", "0"}
-    return _sum(known, SHARED) + (cache if used else 0)
+def _step(known: Known, size: int) -> int:
+    return (known.number("innodb_buffer_pool_chunk_size") or CHUNK) * instances(known, size)
 
 
-def _session(known: Known) -> int:
-    """What one session may take at once: its stack, each buffer one time, and one temporary table in memory."""
-    reads_with_it = not known.target.since("mysql", 8, 0)
-    scan = known.number("read_buffer_size") or 0 if reads_with_it else 0
-    return _sum(known, SESSION) + scan + (_table_in_memory(known) if reads_with_it else 0)
+def instances(known: Known, size: int) -> int:
+    """A number of parts that divides a pool of that size both as it runs now and after a restart (BPI-04)."""
+    running = max(1, known.number(INSTANCES) or 1)
+    if size < GIB or not known.target.is_mysql or known.chosen(INSTANCES):
+        return running
+    if not known.target.since("mysql", 8, 4):
+        return lcm(running, DEFAULT_INSTANCES)
+    cpus = known.host.usable_cpus if known.has("host") else None
+    return lcm(running, max(1, min(size // (2 * CHUNK), int(cpus or MOST_INSTANCES * 4) // 4, MOST_INSTANCES)))
 
 
-def _table_in_memory(known: Known) -> int:
-    sizes = [known.number(name) for name in ("tmp_table_size", "max_heap_table_size")]
-    return min((s for s in sizes if s), default=0)
-
-
-def _temporary(known: Known) -> int:
-    """TempTable's memory, which all sessions of MySQL 8.0 and later share."""
-    return known.number("temptable_max_ram") or 0
-
-
-def _likely(known: Known, shared: int, session: int) -> int | None:
-    if not known.has("server"):
-        return None
-    peak = known.server.counter("max_used_connections") or 0
-    running = min(peak, known.server.counter("threads_running") or 0)
-    return shared + peak * _sum(known, IDLE) + running * session
+def _highest(known: Known) -> int:
+    """The most that the process has ever had resident."""
+    process = known.host.process if known.has("host") else None
+    return process.peak_resident or 0 if process is not None else 0

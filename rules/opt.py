@@ -144,7 +144,8 @@ def invalid_value(known: Known) -> Iterator[Finding]:
     evidence=ASKED,
     docs=Docs(
         why="Some values pass the reader of option files, `--verbose --help` and `--validate-config`, and stop the "
-        "server only at its real start: what another option must allow, or a plugin must be there for.",
+        "server only at its real start: what another option must allow, a plugin must be there for, a storage engine "
+        "that nobody has, or data files that InnoDB can't read.",
         fix="Set what the finding names besides, or take the line out.",
         risk="The line has never worked with these others: read what it does before you make it work.",
         restart=True,
@@ -235,27 +236,20 @@ def adjusted_value(known: Known) -> Iterator[Finding]:
         yield adjusted_value.finding(
             line.reason,
             of_verdict(line),
-            severity=_weight(line),
+            severity=Severity.NOTE if _is_rounding(line) else Severity.WARNING,
             confidence=_sureness(line),
             help="write the value that the server takes, or the one that was meant" if fix else f"write {stands}",
             fix=fix,
         )
 
 
-def _weight(line: LineVerdict) -> Severity:
-    if line.option is not None and (line.option.durability or line.option.security):
-        return Severity.WARNING
-    return Severity.NOTE if _is_rounding(line) else Severity.WARNING
-
-
 def _is_rounding(line: LineVerdict) -> bool:
-    """Whether the value moved by less than one block and hardly at all."""
-    block = line.option.block if line.option is not None else 1
+    """Whether the value moved by less than one block and hardly at all; no durability option counts in blocks."""
     asked, given = line.placed.line.value or "", line.value or ""
-    if block <= 1 or not asked.isdigit() or not given.isdigit():
+    if line.option is None or not asked.isdigit() or not given.isdigit():
         return False
     moved = abs(int(asked) - int(given))
-    return moved < block and moved <= ROUNDING * int(asked)
+    return 0 < moved < line.option.block and moved <= ROUNDING * int(asked)
 
 
 @rule(

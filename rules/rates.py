@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 MINIMUM_UPTIME = 600  # seconds; before that caches fill and everything looks cold
 MINIMUM_WINDOW = 5.0  # seconds
+EVENTS = 10  # in a window; fewer are chance
 
 
 def steady(known: Known) -> Workload:
@@ -25,6 +26,12 @@ def steady(known: Known) -> Workload:
     if workload.seconds < MINIMUM_WINDOW:
         raise Missing(f"a window of {lasted(MINIMUM_WINDOW)} or more (--window)")
     return workload
+
+
+def busy(workload: Workload, counter: str, a_second: float) -> float | None:
+    """A counter's rise a second, where it is as high as that and comes of enough events to mean something."""
+    events, rate = workload.delta(counter), workload.rate(counter)
+    return rate if rate is not None and rate >= a_second and (events or 0) >= EVENTS else None
 
 
 def over(workload: Workload) -> str:

@@ -193,7 +193,7 @@ def old_tls(known: Known) -> Iterator[Finding]:
     "SEC007",
     "general-log",
     confidence=Confidence.LIKELY,
-    summary="Every statement is written to a file, with what it says.",
+    summary="Every statement is written to a log, with what it says.",
     options=("general_log",),
     evidence=("ASK-17",),
     docs=Docs(
@@ -201,13 +201,14 @@ def old_tls(known: Known) -> Iterator[Finding]:
         "without bound, and costs a write for every statement.",
         fix="Switch it off when the search is over; the slow log and statement digests answer most questions.",
         risk="None.",
-        exceptions="While something is searched for.",
+        exceptions="While something is searched for. With NONE in log_output the rule is silent.",
         mind="An auditor who asks for exactly this log.",
     ),
 )
 def general_log(known: Known) -> Iterator[Finding]:
     """The general log switched on."""
-    if known.chosen("general_log") and known.settings.on("general_log"):
+    nowhere = "NONE" in (known.text("log_output") or "").split(",")  # which outranks FILE and TABLE beside it
+    if known.chosen("general_log") and known.settings.on("general_log") and not nowhere:
         action = advise(known, "general_log", "OFF")
         yield general_log.finding(
             "Every statement is written out in full; the log grows without bound and holds what the statements hold.",

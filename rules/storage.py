@@ -5,13 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from advisor.facts.host import BlockDevice, Host
+    from collections.abc import Iterator
+
+    from advisor.facts.host import Host
+    from advisor.facts.storage import BlockDevice, Mount, Storage
     from rules.known import Known
     from rules.local import LocalAnswer
 
 # A hypervisor's disk may say anything about rotation: a virtio disk claims to rotate and does 63,000 reads a second.
 VIRTUAL = frozenset({"virtio", "xen", "vmbus", "nbd"})
 
+DATA, TEMPORARY = "the data", "temporary files"
+LYING = {
+    "innodb_log_group_home_dir": "the redo log",
+    "innodb_undo_directory": "the undo tablespaces",
+    "innodb_data_home_dir": "the system tablespace",
+    "log_bin_basename": "the binary log",
+    "relay_log_basename": "the relay log",
+    "tmpdir": TEMPORARY,
+}
 
 # Microseconds of one random read of 16K past the cache: below, nothing can have had to turn. A slow read proves nothing
 # of platters, for networks are slow as well.
@@ -49,6 +61,19 @@ def one_read(known: Known) -> tuple[float, LocalAnswer] | None:
 def names(host: Host) -> str:
     """The disks under the data directory, for messages."""
     return ", ".join(disk.model or disk.name for disk in (host.storage.disks if host.storage else ()))
+
+
+def places(host: Host) -> Iterator[tuple[Storage, str]]:
+    """The data directory and the server's other directories that lie elsewhere, each with what lies there in words."""
+    if host.storage is not None:
+        yield host.storage, DATA
+    for place in host.places:
+        yield place.storage, LYING.get(place.variable, place.variable)
+
+
+def mount_under(known: Known) -> Mount | None:
+    """The mount that holds the data directory; None where storage wasn't looked at."""
+    return known.host.storage.mount if known.host.storage else None
 
 
 def _solid(disk: BlockDevice, *, virtual: bool) -> bool | None:

@@ -6,7 +6,7 @@ from advisor.catalog.load import Catalog
 from advisor.model import Edit, Fix, Location, Origin
 from advisor.optionfile.lines import Line
 from advisor.optionfile.reader import LINE_BYTES, SPACE
-from advisor.redact import redact_value
+from advisor.redact import redact_name, redact_value
 from advisor.verdict import LineVerdict
 from advisor.verdict.names import find
 from rules.known import Known
@@ -73,7 +73,7 @@ def _effective(known: Known, name: str) -> LineVerdict | None:
 
 def written(line: Line) -> str:
     """The name of an option as written, lower case with underscores."""
-    return (line.name or "").strip().lower().replace("-", "_")
+    return redact_name((line.name or "").strip()).lower().replace("-", "_")
 
 
 def place(path: str, line: Line) -> Location:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Origin, Severity
 from advisor.sizes import about
+from advisor.verdict.effects import number_of
 from rules.registry import Docs, rule
 from rules.storage import is_solid
 from rules.subject import of_variable, of_verdict
@@ -75,11 +76,10 @@ def limited_by_the_system(known: Known) -> Iterator[Finding]:
         line, setting = known.file_verdict.effective.get(name), known.settings.get(name)
         if line is None or setting is None or setting.origin in {Origin.RUNTIME, Origin.PERSISTED, Origin.COMMAND_LINE}:
             continue
-        asked, running = line.value or "", setting.value
-        if asked.isdigit() and running.isdigit() and int(running) < int(asked):
+        asked, running = number_of(line.value), number_of(setting.value)
+        if asked is not None and running is not None and running < asked:
             yield limited_by_the_system.finding(
-                f"The file asks for {int(asked):,}, the server runs with {int(running):,}: the limit on open files is "
-                "too low.",
+                f"The file asks for {asked:,}, the server runs with {running:,}: the limit on open files is too low.",
                 of_verdict(line),
                 help="raise LimitNOFILE in the service's unit and restart",
             )

@@ -7,11 +7,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE / "plugins"), str(HERE.parent / "tools" / "fuzz")]
+sys.path[:0] = [str(HERE / "plugins"), *(str(HERE.parent / "tools" / tool) for tool in ("fuzz", "lab", "mutate"))]
 
-pytest_plugins = ["servers_plugin", "started_files"]
+pytest_plugins = ["servers_plugin", "started_files", "failed_list"]
+
+# How long an example takes is for the benchmarks to say: hosts that are busy would fail tests at random.
+settings.register_profile("clockless", deadline=None)
+settings.load_profile("clockless")
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.catalog.load import load
+from advisor.catalog.targets import SERIES
+from advisor.model import Target
 from advisor.redact import MASK, clean, is_secret, redact_arguments, redact_text, redact_value
 
 if TYPE_CHECKING:
@@ -19,13 +22,15 @@ SECRET = [
     "password", "Password", "pass", "passw", "password1", "report-password", "report_password", "loose-report-password",
     "wsrep_sst_auth", "s3_secret_key", "s3-access-key", "hashicorp_key_management_token", "ssl_passphrase",
     "keyring_hashicorp_secret_id", "keyring_encrypted_file_password", "handlersocket_plain_secret", "master-password",
-    "authentication_ldap_simple_bind_root_pwd",
+    "authentication_ldap_simple_bind_root_pwd", "component_keyring.password", "wsrep-sst-au", "s3_se", "report_pa",
+    "hashicorp_key_management_tok", "report_passwrod", "report_passwort", "REPORT-PASWORD", "--report-password",
 ]  # fmt: skip
 PUBLIC = [
     "old_passwords", "validate_password", "validate_password_policy", "validate_password.length", "password_history",
     "default_password_lifetime", "disconnect_on_expired_password", "mysql_native_password", "caching_sha2_password",
     "log_builtin_as_identified_by_password", "caching_sha2_password_private_key_path", "innodb_ft_max_token_size",
     "version_tokens_session", "strict_password_validation", "max_password_errors", "secure_auth", "pas", "passive",
+    "s3_bucket", "wsrep_sst_donor", "hashicorp_key_management_timeout", "report_port", "handlersocket_port", "words",
 ]  # fmt: skip
 
 
@@ -56,6 +61,21 @@ def test_no_variable_of_a_default_server_loses_its_value(shared: Path) -> None:
     assert masked <= {"wsrep_sst_auth", "report_password"}
 
 
+def test_secrets_of_the_catalogs_are_these() -> None:
+    """Of all options that any target knows, these are secret and no other: a mask that is too wide hides settings."""
+    targets = [Target(flavour, version) for flavour, found in SERIES.items() for version in found.values()]
+    assert {name for target in targets for name in load(target).options if is_secret(name)} == {
+        "handlersocket_plain_secret",
+        "handlersocket_plain_secret_wr",
+        "hashicorp_key_management_token",
+        "keyring_migration_password",
+        "report_password",
+        "s3_access_key",
+        "s3_secret_key",
+        "wsrep_sst_auth",
+    }
+
+
 VALUES = {
     "SET PASSWORD = 'hunter2'": "SET PASSWORD ********",
     "CREATE USER u IDENTIFIED BY 'hunter2'; SET @a=1": "CREATE USER u IDENTIFIED BY '********'; SET @a=1",
@@ -63,6 +83,23 @@ VALUES = {
     "CHANGE MASTER TO MASTER_PASSWORD='hunter2'": "CHANGE MASTER TO MASTER_PASSWORD='********'",
     "http://me:hunter2@proxy:80/x": "http://me:********@proxy:80/x",
     "gcs.fc_limit=1;socket.ssl_password=hunter2;b=2": "gcs.fc_limit=1;socket.ssl_password=********;b=2",
+    "socket.ssl_password='hunter2';b=2": "socket.ssl_password='********';b=2",
+    "ALTER USER u IDENTIFIED VIA ed25519 USING 'hunter2' OR unix_socket": (
+        "ALTER USER u IDENTIFIED VIA ed25519 USING '********' OR unix_socket"
+    ),
+    "ALTER USER u IDENTIFIED WITH x AS 0x24412430": "ALTER USER u IDENTIFIED WITH x AS ********",
+    "ALTER USER u IDENTIFIED BY 'hunter2' REPLACE 'old'": "ALTER USER u IDENTIFIED BY '********' REPLACE '********'",
+    "CREATE SERVER s OPTIONS (PASSWORD 'hunter2')": "CREATE SERVER s OPTIONS (PASSWORD '********')",
+    "INSERT INTO log VALUES ('hunter2', \"hunter2\")": "INSERT INTO log VALUES ('********', \"********\")",
+    "gcomm://u:hun@ter/2@10.0.0.1,10.0.0.2": "gcomm://u:********@10.0.0.1,10.0.0.2",
+    "exporter:hunter2@tcp(db:3306)/": "exporter:********@tcp(db:3306)/",
+    "http://h/x?user=u&password=hunter2&z=1": "http://h/x?user=u&password=********&z=1",
+    "/usr/bin/mysqladmin -u root -phunter2 ping": "/usr/bin/mysqladmin -u root -p******** ping",
+    "/usr/bin/find /var/lib/mysql -print": "/usr/bin/find /var/lib/mysql -print",
+    "mkdir -p /run/mysqld": "mkdir -p /run/mysqld",
+    "SET GLOBAL report_password = hunter2; -- why": "SET GLOBAL report_password = ********; -- why",
+    "http://proxy:80/x": "http://proxy:80/x",
+    "SET NAMES 'utf8mb4', sql_mode = 'ANSI'": "SET NAMES 'utf8mb4', sql_mode = 'ANSI'",
     "/var/lib/mysql": "/var/lib/mysql",
     "SET NAMES utf8mb4": "SET NAMES utf8mb4",
 }
@@ -88,6 +125,58 @@ def test_redacting_never_moves_a_line(text: str) -> None:
     shown = redact_text(text)
     assert shown.text.count("\n") == text.count("\n")
     assert redact_text(shown.text).text == shown.text
+
+
+LINES = {
+    "--password=hunter2 and more": "--password=********",
+    "report_password hunter2": "report_password ********",
+    "report_password: hunter2": "report_password: ********",
+    "# root password: hunter2": "# root password: ********",
+    "# mysqldump -uroot -p'hunter2 x' --all": "# mysqldump -uroot -p'********' --all",
+    '  "password": "hunter2",': '  "password": "********",',
+    "report_host = db1 # password=hunter2": "report_host = db1 # password=********",
+    "init_connect = \"SET @a = 'hunter2'\"": "init_connect = \"SET @a = '********'\"",
+    "# passwords are kept elsewhere": "# passwords are kept elsewhere",
+    "validate_password.policy = STRONG": "validate_password.policy = STRONG",
+}
+
+
+@pytest.mark.parametrize(("line", "shown"), LINES.items())
+def test_lines_of_files(line: str, shown: str) -> None:
+    """Passwords that stand in comments, without `=`, or in another notation are masked, and nothing beside them."""
+    assert redact_text(line).text == shown
+
+
+def test_lines_that_hold_a_secret_for_sure() -> None:
+    """What is masked to be safe doesn't make a file one that holds a secret: rules call such a file an error."""
+    safe = ["init_connect = \"INSERT INTO log.t VALUES ('x')\"", "# password: ask the administrator", "port = 1"]
+    sure = ["init_connect = SET PASSWORD = 'x'", "# password = x", "report_password x", "--report-password=x"]
+    assert redact_text("\n".join([*safe, *sure])).lines == (4, 5, 6, 7)
+
+
+PLACES = (
+    *("--report-password={}", "MASTER_PASSWORD='{}'", 'password = "{}"', "IDENTIFIED BY '{}'", "mysql://root:{}@db/x"),
+    *("a=1;socket.ssl_password={}", "mysql -uroot -p{}", "u:{}@tcp(db:1)/", "x?password={}&y=1", "SET PASSWORD = '{}'"),
+)
+
+
+@given(st.sampled_from(PLACES), st.text(), st.text("abcXYZ019!#$%*+./:<>?@[]^_{|}~-"), st.text())
+def test_no_password_is_left_in_any_text(place: str, before: str, password: str, after: str) -> None:
+    """Whatever stands around it, and whatever it is made of: of a password that says what it is no part comes out."""
+    text = f"{before} {place.format(f'kanarienvogel{password}kanarienvogel')} {after}"
+    shown = redact_value("", text)
+    assert "kanarienvogel" not in shown
+    assert redact_value("", shown) == shown
+
+
+MADE = ("://a:", "a=", "password=", "mysql -p ", "'", "identified by '", "x@(", "\\", "set password", "p" * 100)
+
+
+@pytest.mark.parametrize("piece", MADE)
+def test_a_text_that_is_made_to_take_for_ever(piece: str) -> None:
+    """A hundred thousand characters that patterns begin with are looked through in one go, or this never ends."""
+    text = f"@ -p mysql password identified by {piece * (100_000 // len(piece))}@"
+    assert redact_text(redact_text(text).text).text.count("\n") == 0
 
 
 def test_an_empty_password_is_no_secret() -> None:

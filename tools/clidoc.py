@@ -36,21 +36,22 @@ def main() -> int:
     from advisor.cli import build_parser
 
     page = "\n".join([INTRO, *_commands(build_parser())])
-    if sys.argv[1:] == ["--check"]:
-        return _check(page)
-    with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(page)
-    return 0
+    return keep(page, PAGE, "docs/cli.md is not what the parser says: make docs")
 
 
-def _check(page: str) -> int:
+def keep(page: str, path: str, stale: str) -> int:
+    """Write a page to its path; with --check, say that it is stale where it is, exit code 1."""
+    if sys.argv[1:] != ["--check"]:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
+        return 0
     try:
-        with open(PAGE, encoding="utf-8") as file:
+        with open(path, encoding="utf-8") as file:
             current = file.read() == page
     except FileNotFoundError:
         current = False
     if not current:
-        print("docs/cli.md is not what the parser says: make docs")
+        print(stale)
     return int(not current)
 
 

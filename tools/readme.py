@@ -28,8 +28,9 @@ def main() -> int:
         for command in stale:
             print(f"README.md no longer shows what this prints: {command} (make docs)")
         return int(bool(stale))
+    made = BLOCK.sub(lambda m: m[1] + _shown(m["command"]) + m[4], page)  # before the page is opened: it may fail
     with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(BLOCK.sub(lambda m: m[1] + _shown(m["command"]) + m[4], page))
+        file.write(made)
     return 0
 
 

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Makes the virtual environment of this checkout, or brings it up to date: setup.sh VENV WHAT, where WHAT is what pip
-# installs (. for the product, .[dev] for the tests). Whatever is missing is said in one line, with the way to get it.
+# Makes a virtual environment of this checkout, or brings it up to date: setup.sh VENV WHAT..., where each WHAT is the
+# checkout (.) or a file of requirements with hashes. Whatever is missing is said in one line, with the way to get it.
 set -eu
 venv=$1
-what=$2
+shift
+pinned=
 
 end() {
     printf 'setup: %s\n' "$1" >&2
@@ -30,11 +31,26 @@ make_venv() {
 }
 
 "$venv/bin/python" -m pip --version >/dev/null 2>&1 || make_venv
-echo "setup: installing what $what needs into $venv"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$what" >"$venv/setup.log" 2>&1 || {
+
+# With the requirements there is all that the checkout needs, and what builds it too.
+install() {
+    case $1 in
+    *.txt) set -- --require-hashes --requirement "$1" ;;
+    *) set -- ${pinned:+--no-deps --no-build-isolation} --editable "$1" ;;
+    esac
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@" >"$venv/setup.log" 2>&1 && return
     if grep -qE 'NewConnectionError|Temporary failure|Could not find a version|timed out|Network is unreachable' "$venv/setup.log"; then
         end "packages could not be fetched: no network, or no package index that pip can reach (see pip config). All of it: $venv/setup.log"
     fi
     tail -n 3 "$venv/setup.log" >&2
-    end "pip could not install $what. All of it: $venv/setup.log"
+    end "pip could not install what was asked for ($*). All of it: $venv/setup.log"
 }
+
+for what in "$@"; do
+    echo "setup: installing $what into $venv"
+    install "$what"
+    pinned=yes
+done
+[ -e "$venv/../pyproject.toml" ] || exit 0
+# pip leaves out what is installed for editing, and where bytecode may not be written each start would compile it.
+"$venv/bin/python" -m compileall -q advisor rules probes || :

@@ -42,7 +42,11 @@ SETTING = frozenset(("skip", "disable", "enable"))
 def arguments_set(
     document: Document, label: str, words: Sequence[Piece], hint: Target | None = None, why: str = ""
 ) -> OptionSet:
-    """The options that a server is started with; secrets among them are noted in the document."""
+    """The options that a server is started with, counted, and secrets among them noted, in the document.
+
+    Raises CarrierError where the document holds too many.
+    """
+    document.count(len(words))
     _hide(document, words)
 
     def read(catalog: Catalog) -> Reading:

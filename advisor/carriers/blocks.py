@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from advisor.carriers.document import starts_of
 from advisor.carriers.sets import OptionSet, Reading, Within
 from advisor.model import Location
 from advisor.optionfile.dialect import dialect
@@ -41,6 +42,7 @@ def block_set(document: Document, label: str, placed: Sequence[tuple[int, int]],
     `fills` is a pattern of what is filled in before a server reads it.
     """
     text = "\n".join([document.line(number)[indent:] for number, indent in placed]) + "\n"
+    _count(document, text)
 
     def read(catalog: Catalog) -> Reading:
         own = [_filled(line, fills) if fills else line for line in _parsed(text, document, catalog)]
@@ -59,6 +61,7 @@ def text_set(document: Document, label: str, text: str, start: int, called: str 
     `called` is how findings name the text whose lines they count, its label where nothing is given.
     """
     number, column = document.place(start)
+    _count(document, text)
 
     def read(catalog: Catalog) -> Reading:
         end = document.width(number) + 1
@@ -75,6 +78,12 @@ def text_set(document: Document, label: str, text: str, start: int, called: str 
         return _reading(lines, document.path)._replace(within=within)
 
     return OptionSet(label, read)
+
+
+def _count(document: Document, text: str) -> None:
+    """Raise CarrierError for a text of more lines, or with more options, than documents may have."""
+    starts_of(document.path, text)
+    document.count(sum(1 for line in text.split("\n") if not re.match(_INSIGNIFICANT, line)))
 
 
 def _reading(lines: Sequence[Line], path: str) -> Reading:

@@ -11,7 +11,7 @@ from advisor.carriers.images import Image, server_of
 from advisor.carriers.piece import FILLER, Piece
 from advisor.carriers.programs import MOST_WORDS, server_command
 from advisor.carriers.scalars import piece_of
-from advisor.carriers.words import OpenQuoteError, shell_words
+from advisor.carriers.words import LONGEST, OpenQuoteError, shell_words
 from advisor.carriers.yamltree import Mapping, Node, Scalar, Sequence
 from advisor.catalog.targets import newest
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 POD_LISTS = ("containers", "initContainers", "ephemeralContainers")
 FLAGS = ("MYSQL_EXTRA_FLAGS", "MARIADB_EXTRA_FLAGS", "extraFlags")
 _FILLS = r"\$\$|\$\{[^}\n]{0,200}\}|\$\(\w+\)|\$[A-Za-z_]\w*"
-LONGEST = 131_072  # characters; Linux takes no longer argument
 _NOTHING = ("", "~", "null", "Null", "NULL")
 
 

@@ -15,29 +15,40 @@ _SPEAKING = (
 )
 
 
+MOST_LINES = 50_000  # ours, as is the next: a hundred times what real documents have, and some 30 MB when all is read
+MOST_OPTIONS = 10_000
+
+
 class CarrierError(MycnfError):
     """A document that can't be read; the message is one line with the place and the remedy."""
 
 
 class Document:
-    """A text by code points: offsets become lines and columns, secrets are noted where they stand."""
+    """A text by code points: offsets become lines and columns, secrets are noted where they stand.
 
-    __slots__ = ("_lines", "_parts", "_secrets", "_starts", "path", "text")
+    Raises CarrierError for one of more lines than are read.
+    """
+
+    __slots__ = ("_counted", "_lines", "_parts", "_secrets", "_starts", "path", "text")
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
-        self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
+        self._counted = 0
+        self._starts = starts_of(path, text)
         self._lines: dict[int, str] = {}
         self._parts = [(1, path)]
         self._secrets: list[tuple[int, int]] = []
 
     def add(self, path: str, text: str) -> int:
-        """Put the text of another file behind, which goes together with this one; the offset at which it begins."""
+        """Put the text of another file behind, which goes together with this one; the offset at which it begins.
+
+        Raises CarrierError beyond the lines that are read.
+        """
         self.text += "" if self.text.endswith("\n") else "\n"
         start = len(self.text)
         self.text += text
-        self._starts = [0, *(m.end() for m in re.finditer("\n", self.text))]
+        self._starts = starts_of(self.path, self.text)
         self._lines.clear()
         self._parts.append((self.place(start)[0], path))
         return start
@@ -50,6 +61,11 @@ class Document:
     def number(self, path: str, line: int) -> int:
         """The number here of a file's line: the other way of `home`."""
         return next((first for first, name in self._parts if name == path), 1) + line - 1
+
+    @property
+    def firsts(self) -> list[int]:
+        """The first line of each file that it is made of."""
+        return [first for first, _ in self._parts]
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1."""
@@ -82,6 +98,14 @@ class Document:
         """How many lines there are."""
         return len(self._starts)
 
+    def count(self, options: int) -> None:
+        """Count options that it holds, in all their sets; raises CarrierError beyond what is read."""
+        self._counted += options
+        if self._counted > MOST_OPTIONS:
+            raise CarrierError(
+                f"{self.path}: beyond {MOST_OPTIONS:,} options, more than any servers are given; name a smaller file"
+            )
+
     def hide(self, start: int, end: int) -> None:
         """Note that a secret stands between the two offsets."""
         self._secrets.append((start, end))
@@ -96,8 +120,15 @@ class Document:
         return redact_text(re.sub(_SPEAKING, rf"\g<lead>{MASK}", text)).text
 
 
+def starts_of(path: str, text: str) -> list[int]:
+    """The offset of each line; raises CarrierError for more than are read."""
+    if text.count("\n") > MOST_LINES:
+        raise CarrierError(f"{path}: beyond {MOST_LINES:,} lines, more than any such document has; name a smaller file")
+    return [0, *(m.end() for m in re.finditer("\n", text))]
+
+
 def document_of(data: bytes, path: str) -> Document:
-    """The document; raises CarrierError where it is no UTF-8."""
+    """The document; raises CarrierError where it is no UTF-8, or too long."""
     try:
         return Document(path, data.decode("utf-8"))
     except UnicodeDecodeError as error:

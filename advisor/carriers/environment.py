@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.carriers.document import Document
-from advisor.carriers.unitfile import assignments
-from advisor.carriers.words import BLANKS, OpenQuoteError, unit_words
+from advisor.carriers.unitfile import assignments, check_words
+from advisor.carriers.words import BLANKS, OpenQuoteError, check_length, unit_words
 from advisor.exits import MycnfError
 from advisor.optionfile.source import load
 
@@ -23,7 +23,7 @@ _PROTECTED = '"\\`$'  # what a backslash protects between double quotes
 def environment_of(document: Document, named: str, root: str | None) -> dict[str, list[Piece]]:
     """The words of each variable, placed in the document, to which the file's text is added.
 
-    None for a file that isn't here: on the server's host it may say anything.
+    None for a file that isn't here: on the server's host it may say anything. Raises CarrierError for endless ones.
     """
     path = named.removeprefix("-")
     if not path.startswith("/") or any(mark in path for mark in _UNSETTLED):
@@ -33,7 +33,13 @@ def environment_of(document: Document, named: str, root: str | None) -> dict[str
         own = Document(place, load(place).data.decode("utf-8"))
     except (MycnfError, UnicodeDecodeError):
         return {}
-    found = {one.key: _words(one.value) for one in assignments(own) if re.fullmatch(_NAME, one.key)}
+    found: dict[str, list[Piece]] = {}
+    held = 0
+    for one in assignments(own):
+        if re.fullmatch(_NAME, one.key):
+            found[one.key] = _words(one.value)
+            held += len(found[one.key])
+            check_words(document.path, held)
     start = document.add(place, own.text)
     return {name: [_moved(word, start) for word in words] for name, words in found.items()}
 
@@ -41,6 +47,7 @@ def environment_of(document: Document, named: str, root: str | None) -> dict[str
 def _words(value: Piece) -> list[Piece]:
     """What `$NAME` becomes in a command, after the quotes of the file and those within the value."""
     try:
+        check_length(value)
         return unit_words(_unquoted(value))
     except OpenQuoteError:
         return []

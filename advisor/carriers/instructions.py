@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.carriers.document import Document
@@ -79,7 +80,8 @@ def _escape(parsed: Document) -> str:
 def _logical(document: Document, parsed: Document, number: int, goes_on: str) -> tuple[int, Piece]:
     """The number of the line behind an instruction, and its text; comments and blank lines in it don't count."""
     text: list[str] = []
-    places: list[int] = []
+    source: list[str] = []
+    places = array("L")  # a list takes five times as much, and a command may be long
     while number <= parsed.lines:
         line = parsed.line(number)
         number += 1
@@ -89,11 +91,12 @@ def _logical(document: Document, parsed: Document, number: int, goes_on: str) ->
         kept = line[: more.start()] if more else line
         text.append(kept)
         start = parsed.offset(number - 1)
-        places += range(start, start + len(kept))
+        source.append(document.text[start : start + len(kept)])
+        places.extend(range(start, start + len(kept)))
         if more is None:
             break
-    source = "".join([document.text[place] for place in places])
-    return number, Piece("".join(text), source, places, places[0] if places else 0, places[-1] + 1 if places else 0)
+    ends = (places[0], places[-1] + 1) if places else (0, 0)
+    return number, Piece("".join(text), "".join(source), places, *ends)
 
 
 def _heredoc(parsed: Document, first: int, opening: re.Match[str]) -> Heredoc:

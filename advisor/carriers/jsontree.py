@@ -33,6 +33,8 @@ def check_json(document: Document) -> None:
         ) from error
     except RecursionError as error:
         raise CarrierError(f"{document.path}: nested too deep for a file of settings; name another file") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise CarrierError(f"{document.path}: it holds a number that no setting has; name another file") from error
     if not isinstance(value, dict):
         raise CarrierError(f"{document.path}:1: JSON, but no object in braces; name another file")
 

@@ -16,7 +16,7 @@ from advisor.carriers.sets import Carrier, OptionSet, Reading, Stray
 from advisor.catalog.targets import newest
 from advisor.model import Location
 from advisor.optionfile.lines import Kind, Line
-from advisor.redact import is_secret
+from advisor.redact import STATEMENTS, is_secret
 from advisor.verdict import REFUSED, LineVerdict, Outcome, take
 
 if TYPE_CHECKING:
@@ -42,8 +42,9 @@ class Entry(NamedTuple):
 def read_persisted(document: Document) -> Carrier:
     """The persisted variables as one set; raises CarrierError for what is no such file."""
     entries = list(_entries(document))
+    document.count(len(entries))
     for entry in entries:
-        if is_secret(entry.name):
+        if is_secret(entry.name) or entry.name in STATEMENTS:  # what a statement says may be one, too
             document.hide(entry.value.start, entry.value.end)
 
     def read(catalog: Catalog) -> Reading:

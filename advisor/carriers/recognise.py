@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.carriers.document import Document, document_of
+from advisor.carriers.document import CarrierError, Document, document_of
 
 if TYPE_CHECKING:
     from advisor.carriers.sets import Carrier
@@ -23,6 +23,15 @@ def carrier_of(data: bytes, path: str, name: str, root: str | None = None) -> Ca
     `name` is the file's name without a template's ending, `root` stands before absolute paths that the document names.
     Raises CarrierError where it can't be read.
     """
+    from advisor.carriers.words import TooLongError
+
+    try:
+        return _carrier_of(data, path, name, root)
+    except TooLongError as error:
+        raise CarrierError(f"{path}: {error}") from error
+
+
+def _carrier_of(data: bytes, path: str, name: str, root: str | None) -> Carrier | None:
     head = data[:4096].decode("utf-8", "replace").removeprefix("\ufeff")
     if "mysqld-auto" in name or re.match(_PERSISTED, head):
         return _persisted(document_of(data, path))

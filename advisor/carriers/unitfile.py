@@ -6,14 +6,16 @@ By systemd.service(5), systemd.exec(5) and systemd.syntax(7): what the manual sa
 from __future__ import annotations
 
 import re
+from array import array
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.carriers.arguments import arguments_set
 from advisor.carriers.document import CarrierError, Document
-from advisor.carriers.piece import Piece
-from advisor.carriers.programs import server_command
+from advisor.carriers.piece import Piece, straight
+from advisor.carriers.programs import MOST_WORDS, server_command
 from advisor.carriers.sets import Carrier
-from advisor.carriers.words import OpenQuoteError, unit_words
+from advisor.carriers.words import OpenQuoteError, check_length, unit_words
 from advisor.catalog.targets import newest
 
 if TYPE_CHECKING:
@@ -39,27 +41,34 @@ class Assignment(NamedTuple):
 
 
 def read_unit(document: Document, root: str | None = None) -> Carrier:
-    """The servers that the unit starts; raises CarrierError for a quote that nothing closes.
+    """The servers that the unit starts; raises CarrierError for a quote that nothing closes, and too many words.
 
     `root` stands before the paths of environment files, whose text comes to stand behind the document's.
     """
     variables: dict[str, list[Piece]] = {}
     commands: list[tuple[str, list[Piece]]] = []
     files: list[str] = []
+    held = 0
     for one in assignments(document):
         if one.section != "Service":
             continue
         if one.key == "Environment":
-            variables.update(_variables(document, one.value))
+            found = dict(_variables(document, one.value))
+            variables.update(found)
+            held += sum(map(len, found.values()))
         elif one.key in ("ExecStart", "ExecStartPre"):
-            commands += [(one.key, words) for words in _commands(_words(document, one.value))]
+            words = _words(document, one.value)
+            commands += [(one.key, command) for command in _commands(words)]
+            held += len(words)
         elif one.key == "EnvironmentFile":
             named = one.value.text.strip()
             files = [*files, named] if named else []
+        check_words(document.path, held)
     for named in files[-MOST_FILES:]:
         from advisor.carriers.environment import environment_of
 
         variables.update(environment_of(document, named, root))
+        check_words(document.path, sum(map(len, variables.values())))
     sets = [_started(document, key, words, variables) for key, words in commands]
     if not commands:
         sets = [arguments_set(document, name, words) for name, words in variables.items() if name in PASSED_ON]
@@ -84,30 +93,40 @@ def assignments(document: Document) -> Iterator[Assignment]:
 
 def _logical(document: Document, number: int) -> tuple[int, Piece]:
     """The number of the last line of a setting, and its text with a blank for each line end."""
-    chars: list[str] = []
-    places: list[int] = []
+    kept: list[str] = []
+    places = array("L")  # a list takes five times as much, and a line may be long
     goes_on = True
     while goes_on and number <= document.lines:
         text = document.line(number)
-        if chars and text.strip()[:1] in ("#", ";"):
+        if kept and text.strip()[:1] in ("#", ";"):
             number += 1
             continue
         goes_on = text.endswith("\\")
-        kept = text[:-1] + " " if goes_on else text
-        chars += kept
-        places += range(document.offset(number), document.offset(number) + len(kept))
+        if not kept and not goes_on:
+            return number, straight(text, document.offset(number))
+        kept.append(text[:-1] + " " if goes_on else text)
+        places.extend(range(document.offset(number), document.offset(number) + len(kept[-1])))
         number += 1
-    text = "".join(chars)
-    return number - 1, Piece(text, text, places, places[0], places[-1] + 1)
+    joined = "".join(kept)
+    return number - 1, Piece(joined, joined, places, places[0], places[-1] + 1)
 
 
 def _words(document: Document, value: Piece) -> list[Piece]:
+    check_length(value)
     try:
-        return unit_words(_specified(value))
+        words = unit_words(_specified(value))
     except OpenQuoteError as error:
         at = value.places[min(error.args[0], len(value.places) - 1)] if value.places else value.start
         line, _ = document.place(at)
         raise CarrierError(f"{document.path}:{line}: a quote that nothing closes; close it") from error
+    check_words(document.path, len(words))
+    return words
+
+
+def check_words(path: str, count: int) -> None:
+    """Raise CarrierError for more words than the commands of a unit may have, and the variables for them."""
+    if count > MOST_WORDS:
+        raise CarrierError(f"{path}: commands of more than {MOST_WORDS:,} words; shorten them")
 
 
 def _specified(value: Piece) -> Piece:
@@ -136,7 +155,10 @@ def _started(document: Document, key: str, words: list[Piece], variables: dict[s
     prefix = len(words[0].text) - len(words[0].text.lstrip(_PREFIXES))
     renamed = "@" in words[0].text[:prefix]
     words = [words[0].cut(prefix), *words[2 if renamed else 1 :]]
-    found = server_command([w for word in words for w in _expanded(word, variables)], by_image=False)
+    # A variable may hold thousands of words, and be named thousands of times.
+    expanded = list(islice((w for word in words for w in _expanded(word, variables)), MOST_WORDS + 1))
+    check_words(document.path, len(expanded))
+    found = server_command(expanded, by_image=False)
     if found is None or not found.options:
         return None
     if found.program.startswith("mariadb"):

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from advisor.carriers.piece import Piece
 
 BLANKS = " \t\r\n"
+LONGEST = 131_072  # characters; Linux takes no longer argument
 OPERATORS = ";&|()<>\n"
 _IN_DOUBLE = '"\\$`'  # what a backslash protects between double quotes
 _ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92, '"': 34, "'": 39, "s": 32}
@@ -18,6 +19,10 @@ _BASES = {"x": (16, 2), "u": (16, 4), "U": (16, 8)}
 
 class OpenQuoteError(ValueError):
     """A quote that nothing closes; its index in the text is the argument."""
+
+
+class TooLongError(ValueError):
+    """A command that nobody would write, and that takes seconds to be parted into its words."""
 
 
 class Escape(NamedTuple):
@@ -44,7 +49,14 @@ def unit_words(piece: Piece) -> list[Piece]:
     return _split(piece, "", _unit_escape)
 
 
+def check_length(piece: Piece) -> None:
+    """Raise TooLongError for a command that is longer than any that a server is started with."""
+    if len(piece.text) > LONGEST:
+        raise TooLongError(f"a command of more than {LONGEST:,} characters, which no server starts with; shorten it")
+
+
 def _split(piece: Piece, operators: str, escape: Callable[[str, int, str], Escape]) -> list[Piece]:
+    check_length(piece)
     text, parting = piece.text, BLANKS + operators
     words: list[Piece] = []
     kept: dict[int, str | None] = {}

@@ -61,24 +61,35 @@ class Option(NamedTuple):
     asked: frozenset[str]
 
 
+KEPT = 2_000  # answers about single options, of each version
+
+
 class Catalog:
     """What one server version knows: `options` maps canonical names to raw records, `get` gives one as an Option.
 
     `target` is what was asked for, `read_as` the version whose facts were taken, `exact` whether a running server of
-    the very version was asked.
+    the very version was asked. `kept` is for answers that the catalog and few words decide: who judges many files
+    asks the same again and again.
     """
 
-    __slots__ = ("_about_as_long", "_by_letter", "_made", "_variables", "exact", "options", "read_as", "target")
+    __slots__ = ("_about_as_long", "_by_letter", "_made", "_variables", "exact", "kept", "options", "read_as", "target")
 
     def __init__(self, target: Target, read_as: Target, options: dict[str, dict[str, Any]]) -> None:
         self.target = target
         self.read_as = read_as
         self.exact = target in ASKED
         self.options = options
+        self.kept: dict[tuple[object, ...], Any] = {}
         self._about_as_long: dict[tuple[int, int], list[str]] = {}
         self._by_letter: dict[str, list[str]] = {}
         self._made: dict[str, Option] = {}
         self._variables: dict[str, str] | None = None
+
+    def keep(self, key: tuple[object, ...], answer: Any) -> None:
+        """Keep an answer, in place of all of them where there are many."""
+        if len(self.kept) >= KEPT:
+            self.kept.clear()
+        self.kept[key] = answer
 
     def begun_by(self, beginning: str) -> list[str]:
         """The names of the options that begin so, none for an empty beginning."""
@@ -116,6 +127,13 @@ class Catalog:
 
 
 _LOADED: dict[Target, Catalog] = {}
+_READ: dict[str, dict[str, Any]] = {}  # by series: its versions share what no patch changed
+
+
+def keep_few(most: int) -> None:
+    """Forget all catalogs where more than `most` are kept: thousands of servers may have hundreds of versions."""
+    if len(_LOADED) > most:
+        _LOADED.clear()
 
 
 def load(target: Target) -> Catalog:
@@ -125,9 +143,8 @@ def load(target: Target) -> Catalog:
     """
     if target not in _LOADED:
         read_as = catalog_for(target)
-        with open(f"{_FOLDER}{read_as.flavour}-{read_as.series}.json", encoding="utf-8") as f:
-            told = json.load(f)
-        options: dict[str, dict[str, Any]] = told["options"]
+        told = _told(f"{read_as.flavour}-{read_as.series}")
+        options: dict[str, dict[str, Any]] = dict(told["options"])
         for name in told["moving"]:
             if _known(options[name], read_as.version):
                 options[name] = _at(options[name], read_as.version)
@@ -135,6 +152,14 @@ def load(target: Target) -> Catalog:
                 del options[name]
         _LOADED[target] = Catalog(target, read_as, options)
     return _LOADED[target]
+
+
+def _told(series: str) -> dict[str, Any]:
+    """The file of a series: `options` as the newest patch has them, and which of these are `moving` between patches."""
+    if series not in _READ:
+        with open(f"{_FOLDER}{series}.json", encoding="utf-8") as f:
+            _READ[series] = json.load(f)
+    return _READ[series]
 
 
 def _version(text: str) -> tuple[int, ...]:

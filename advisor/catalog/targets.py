@@ -43,6 +43,9 @@ END_OF_LIFE: dict[str, dict[tuple[int, ...], tuple[int, int, int]]] = {
     },
 }
 
+MOST_DIGITS = 4
+LONGEST = 60  # characters of what is quoted as no target
+
 
 def newest(flavour: str) -> Target:
     """The newest known patch of a flavour's newest series that has a catalog."""
@@ -57,10 +60,13 @@ def parse_target(text: str) -> Target:
     """
     flavour, _, number = text.strip().lower().partition("-")
     parts = number.split(".")
-    if flavour not in SERIES or len(parts) not in (2, 3) or not all(p.isascii() and p.isdigit() for p in parts):
+    # No release has five digits; thousands of them are no number to Python.
+    if flavour not in SERIES or len(parts) not in (2, 3) or any(len(p) > MOST_DIGITS for p in parts):
+        raise _unknown(text)
+    if not all(p.isascii() and p.isdigit() for p in parts):
         raise _unknown(text)
     version = tuple(int(p) for p in parts)
-    if max(version) > 9999 or version[:2] < min(SERIES[flavour]):  # noqa: PLR2004 - no release has five digits
+    if version[:2] < min(SERIES[flavour]):
         raise _unknown(text)
     if len(version) == 2:  # noqa: PLR2004 - a series
         version = SERIES[flavour].get(version, version)
@@ -83,4 +89,6 @@ def catalog_for(target: Target) -> Target:
 
 def _unknown(text: str) -> MycnfError:
     known = ", ".join(f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in sorted(series))
-    return MycnfError(f"unknown target {text!r}: known are {known}, each also with a patch such as mysql-8.0.36")
+    return MycnfError(
+        f"unknown target {text[:LONGEST]!r}: known are {known}, each also with a patch such as mysql-8.0.36"
+    )

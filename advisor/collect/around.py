@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.files import Reader, environment_of, read_again, read_files
 from advisor.collect.host import NotProved, ServerClaim, open_root, prove, read_host
+from advisor.collect.identity import numbers_of
 from advisor.collect.service import read_service, service_of, usual_service
 from advisor.facts import Files, Unavailable
 
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
     from advisor.collect.asking import Notes
     from advisor.collect.host.root import Root
     from advisor.facts import Facts, Host, Server, Service
+
+
+# Of directories on one mount the first is told, so those whose files matter most come first.
+_DIRECTORIES = ("innodb_log_group_home_dir", "innodb_undo_directory", "innodb_data_home_dir")
+_BASENAMES = ("log_bin_basename", "relay_log_basename")
 
 
 class Around(NamedTuple):
@@ -34,10 +41,17 @@ def read_around(server: Server, notes: Notes) -> Around:
         notes += [Unavailable("host", found.reason), Unavailable("files", found.reason)]
         return Around()
     datadir = server.variables.get("datadir", "")
-    host = read_host(root, found.pid, datadir or None)
+    host = read_host(root, found.pid, datadir or None, directories(server))
     notes += [Unavailable(f"host.{part.part}", part.reason) for part in host.skipped]
     files = read_files(found.pid, named_files(server), datadir, reader=reader_of(server))
     return Around(host, files, _service(root, found.pid))
+
+
+def directories(server: Server) -> dict[str, str]:
+    """Where the server says that it keeps files outside its data directory, by variable; of a list the first."""
+    told = {name: server.variables.get(name, "") for name in _DIRECTORIES}
+    told |= {name: posixpath.dirname(server.variables.get(name, "")) for name in _BASENAMES}
+    return told | {"tmpdir": server.variables.get("tmpdir", "").split(":")[0]}
 
 
 def named_files(server: Server) -> list[str]:
@@ -47,7 +61,7 @@ def named_files(server: Server) -> list[str]:
 
 def reader_of(server: Server) -> Reader:
     """Whose reader of option files the server has."""
-    return Reader(server.flavour, tuple(int(n) for n in server.version.split(".") if n.isdigit()) or None)
+    return Reader(server.flavour, numbers_of(server.version) or None)
 
 
 def _service(root: Root, pid: int) -> Service | None:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.collect.send import NotRead, Rows, send
+from advisor.extremes import FARTHEST
 from advisor.facts import Unavailable
 
 if TYPE_CHECKING:
@@ -30,8 +31,13 @@ def pairs(answer: Rows | None) -> dict[str, str]:
     return {row[0].lower(): row[1] or "" for row in rows if row[0]}
 
 
+# No longer than a server's own: what is, is no server's, and Python counts to no more than 4,300 digits.
+_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,2})?", re.IGNORECASE)
+
+
 def number(text: str | None) -> int | None:
     """A whole number as servers print sums (12, 12.00, 1.2e10), None for anything else."""
-    if text is None or not re.fullmatch(r"-?\d+(\.\d+)?(e[+-]?\d+)?", text, re.IGNORECASE):
+    if text is None or not _NUMBER.fullmatch(text):
         return None
-    return int(text) if text.lstrip("-").isdigit() else int(float(text))
+    found = int(text) if text.lstrip("-").isdigit() else int(float(text))
+    return found if abs(found) < FARTHEST else None

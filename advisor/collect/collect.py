@@ -15,7 +15,10 @@ from advisor.collect.replication import read_replication
 from advisor.collect.send import open_session
 from advisor.collect.server import greet, read_server
 from advisor.collect.workload import read_counters, read_workload
+from advisor.exits import ConnectError
 from advisor.facts import SCHEMA, Facts
+from advisor.fitted import fitted
+from advisor.redact import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,9 +27,11 @@ if TYPE_CHECKING:
     from advisor.collect.connect import Limits
     from advisor.collect.options import Account
     from advisor.collect.send import Session
+    from advisor.collect.server import Greeting
     from advisor.facts import Server, Workload
 
 DEFAULT_WINDOW = 10.0
+VERSION_PARTS = 2  # numbers, without which no series is known and no rule can be asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +46,8 @@ class Request:
 def collect(request: Request, wait: Callable[[float], object] = time.sleep) -> Facts:
     """Facts of the server that the request names; what couldn't be read stands in `unavailable` with its reason.
 
-    Raises ConnectError where no connection can be had. A server lost on the way leaves what was read until then,
-    and `lost` says it.
+    Raises ConnectError where no connection can be had, or nothing that tells the version. A server lost on the way
+    leaves what was read until then, and `lost` says it. So do parts that a snapshot would have no room for.
     """
     return from_account(account(request.connection), request, wait)
 
@@ -53,13 +58,14 @@ def from_account(chosen: Account, request: Request, wait: Callable[[float], obje
     taken_at = datetime.now(UTC).isoformat(timespec="seconds")
     notes: Notes = []
     session = open_session(chosen, request.limits or DEFAULT_LIMITS)
+    session.bound()
     try:
         server, workload = _ask_everything(session, request, notes, wait)
     finally:
         session.close()
     around = read_around(server, notes)
     spent = time.monotonic() - started
-    return Facts(
+    facts = Facts(
         schema=SCHEMA,
         tool=f"mycnf {__version__}",
         taken_at=taken_at,
@@ -73,6 +79,7 @@ def from_account(chosen: Account, request: Request, wait: Callable[[float], obje
         seconds=max(0.0, spent - (request.window if workload else 0.0)),
         lost=session.lost,
     )
+    return fitted(facts)
 
 
 def _ask_everything(
@@ -80,8 +87,15 @@ def _ask_everything(
 ) -> tuple[Server, Workload | None]:
     """The server's answers in the order that loses least if it stops: replication, which may hang, is last."""
     greeting = greet(session, notes)
+    if len(greeting.number) < VERSION_PARTS:
+        raise ConnectError(session.lost or _untold(session, greeting, notes))
     server = read_server(session, greeting, notes)
     first = read_counters(session, notes, with_text=True)
     server = replace(server, status=first.status, innodb_status=first.innodb_text)
     workload = read_workload(session, first, request.window, notes, wait)
     return replace(server, replication=read_replication(session, greeting, first.status, notes)), workload
+
+
+def _untold(session: Session, greeting: Greeting, notes: Notes) -> str:
+    why = f"{clean(greeting.version[:40])!r} is none" if greeting.version else notes[0].reason if notes else "no answer"
+    return f"{session.account.place} told no version of MySQL or MariaDB ({why}); check host and port"

@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 import ssl
-import struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pymysql import err
 
+from advisor.collect.allowance import Allowance
 from advisor.collect.refusals import refusal
 from advisor.collect.sockets import is_socket
-from advisor.collect.wire import Wire
+from advisor.collect.wire import Nonsense, NotListed, Wire
 from advisor.exits import ConnectError
+from advisor.redact import clean
 
 if TYPE_CHECKING:
     from advisor.collect.options import Account
 
-# What the driver lets through when the other end talks nonsense: not a server, or a broken one.
-_NONSENSE = (ValueError, IndexError, KeyError, TypeError, AttributeError, AssertionError, struct.error)
-
 
 class Limits(NamedTuple):
-    """Seconds: to connect, for one answer at the client, and for one statement at the server where that works."""
+    """Seconds: to connect, of silence at the client, and for one statement at the server where that works.
+
+    `answer` is for one whole answer, however busily it comes, and `whole` for all of an audit together.
+    """
 
     connect: float = 5.0
     read: float = 10.0
     statement: int = 5
+    answer: float = 20.0
+    whole: float = 120.0
 
 
 DEFAULT_LIMITS = Limits()
 
 
-def connect(account: Account, limits: Limits = DEFAULT_LIMITS) -> Wire:
+def connect(account: Account, limits: Limits = DEFAULT_LIMITS, allowance: Allowance | None = None) -> Wire:
     """A connection with autocommit on; raises ConnectError with one line of what went wrong and what to do.
 
+    It takes from the `allowance` of the connection that it stands in for, where there is one.
     TLS `preferred` (the default on TCP) goes on without it where the server has none, as the servers' own clients do,
     or only versions that are too old; on a Unix socket TLS is used only where it is asked for.
     """
@@ -42,18 +46,22 @@ def connect(account: Account, limits: Limits = DEFAULT_LIMITS) -> Wire:
             f"there is no server socket {account.socket}; is the server running? Else give --socket or --host"
         )
     mode = account.ssl_mode or ("disabled" if account.socket else "preferred")
+    allowance = allowance or Allowance(limits.answer)
     try:
-        return _open(account, mode, limits)
+        return _open(account, mode, limits, allowance)
     except ssl.SSLError:
-        return _open(account, "disabled", limits)
+        return _open(account, "disabled", limits, allowance)
 
 
-def _open(account: Account, mode: str, limits: Limits) -> Wire:
+def _open(account: Account, mode: str, limits: Limits, allowance: Allowance) -> Wire:
+    seconds = {"connect_timeout": limits.connect, "read_timeout": limits.read, "write_timeout": limits.read}
     try:
-        wire = Wire(
-            **_address(account), **_tls(account, mode), connect_timeout=limits.connect, read_timeout=limits.read
-        )
+        wire = Wire(allowance, **_address(account), **_tls(account, mode), **seconds)
         wire.connect()
+    except (ConnectError, NotListed):
+        raise
+    except Nonsense as error:
+        raise _not_spoken(account) from error
     except ssl.SSLError as error:
         if mode == "preferred":
             raise
@@ -63,11 +71,13 @@ def _open(account: Account, mode: str, limits: Limits) -> Wire:
         if mode == "preferred" and isinstance(cause, ssl.SSLError):
             raise cause from error
         raise refusal(account, error) from error
-    except _NONSENSE as error:
-        raise ConnectError(
-            f"what answers at {account.place} doesn't speak the MySQL protocol; check host and port"
-        ) from error
+    except Exception as error:  # the driver indexes, unpacks and asserts as it reads a greeting
+        raise _not_spoken(account) from error
     return wire
+
+
+def _not_spoken(account: Account) -> ConnectError:
+    return ConnectError(f"what answers at {account.place} doesn't speak the MySQL protocol; check host and port")
 
 
 def _address(account: Account) -> dict[str, Any]:
@@ -84,9 +94,10 @@ def _tls(account: Account, mode: str) -> dict[str, Any]:
     try:
         return {"ssl": _context(account, mode)}
     except OSError as error:
-        raise ConnectError(
-            f"--ssl-ca, --ssl-cert or --ssl-key can't be used ({error.strerror}); check the files"
-        ) from error
+        given = (("ca", account.ssl_ca), ("cert", account.ssl_cert), ("key", account.ssl_key))
+        files = " or ".join(f"--ssl-{name} {clean(path)}" for name, path in given if path)
+        why = "it holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
+        raise ConnectError(f"{files} can't be used ({why}); name a file of certificates") from error
 
 
 def _context(account: Account, mode: str) -> ssl.SSLContext:

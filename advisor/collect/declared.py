@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from advisor.collect.host.formats import MAX_CPU
 from advisor.exits import MycnfError
-from advisor.facts.host import BlockDevice, Cpu, Host, Memory, Mount, Skipped, Storage
+from advisor.facts.host import Cpu, Host, Memory, Skipped
+from advisor.facts.storage import BlockDevice, Mount, Storage
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 SAID = "not read: only what --ram, --cpus and --disk say is known"
@@ -14,7 +16,7 @@ SAID = "not read: only what --ram, --cpus and --disk say is known"
 
 def parse_size(text: str) -> int:
     """Bytes of a size such as 64G or 512M; MycnfError for anything else."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    match = re.fullmatch(r"([0-9]{1,20}(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if not match or float(match[1]) <= 0:
         raise MycnfError(f"--ram {text!r} is no size; write it as 64G or 512M")
     return int(float(match[1]) * UNITS[match[2].upper()])
@@ -40,7 +42,7 @@ def _from_tar(path: str) -> Host:
 
 
 def _cpu(count: int) -> Cpu:
-    if count < 1:
+    if not 0 < count <= MAX_CPU:
         raise MycnfError(f"--cpus {count} is no number of processors; write how many the server may use")
     return Cpu(logical=count, online=tuple(range(count)), kinds=(), cores=count, sockets=0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import pwd
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -216,7 +217,13 @@ def _copy(path: str, lies: str, data: bytes | None, *, included: bool) -> FileCo
 
 
 def _is_option_file(path: str, place: Callable[[str], str]) -> bool:
-    return posixpath.basename(path) != PERSISTED and os.path.isfile(place(path))
+    """Whether a path that the server names is an option file's: one that lies could name any file of root's."""
+    if posixpath.basename(path) == PERSISTED or not os.path.isfile(place(path)):
+        return False
+    try:
+        return re.search(rb"^[ \t]*\[", load(place(path)).data, re.MULTILINE) is not None
+    except MycnfError:
+        return True  # it is named among the files, without a text
 
 
 def _strings(path: str) -> tuple[str, ...]:

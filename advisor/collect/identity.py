@@ -12,6 +12,7 @@ _MYSQL_ONLY = ("server_uuid", "gtid_purged")
 _MANAGED_VARIABLES = (("aurora", "aurora_version"), ("azure", "aad_auth_only"))
 _MANAGED_PATHS = (("rds", ("/rdsdbbin/", "/rdsdbdata/")),)
 _MANAGED_WORDS = (("cloudsql", "(google)"), ("cloudsql", "-google"), ("heatwave", "mysql enterprise - cloud"))
+_DIGITS = 9  # of a part of a version
 _VENDORS = (("Percona", "percona"), ("MariaDB", "mariadb"))
 
 
@@ -26,8 +27,13 @@ def flavour_of(version: str, comment: str, variables: dict[str, str]) -> str:
 
 def number_of(version: str) -> str:
     """The digits of a version text: 10.11.6 of 5.5.5-10.11.6-MariaDB-log, 8.0.36 of 8.0.36-28.1-log."""
-    match = re.match(r"(?:5\.5\.5-)?(\d+(?:\.\d+)+)", version)
+    match = re.match(r"(?:5\.5\.5-)?([0-9]{1,9}(?:\.[0-9]{1,9})+)", version)
     return match[1] if match else version
+
+
+def numbers_of(version: str) -> tuple[int, ...]:
+    """A version text as numbers; parts that are none, or longer than any, are left out."""
+    return tuple(int(n) for n in number_of(version).split(".") if n.isdecimal() and len(n) <= _DIGITS)
 
 
 def vendor_of(flavour: str, version: str, comment: str) -> str:

@@ -43,11 +43,9 @@ def without_sql(text: str) -> str:
 
 def lsn(status: dict[str, str], innodb_text: str) -> int | None:
     """The redo position in bytes: from a counter where the server has one, else from the status text."""
-    for counter in _LSN_COUNTERS:
-        if status.get(counter, "").isdigit():
-            return int(status[counter])
-    match = re.search(r"^Log sequence number\s+(\d+)", innodb_text, re.MULTILINE)
-    return int(match[1]) if match else None
+    counted = [at for counter in _LSN_COUNTERS if (at := number(status.get(counter))) is not None]
+    told = re.search(r"^Log sequence number\s+(\d+)", innodb_text, re.MULTILINE)
+    return counted[0] if counted else number(told[1] if told else None)
 
 
 def counts_lsn(status: dict[str, str]) -> bool:

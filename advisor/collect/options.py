@@ -68,6 +68,8 @@ def account(request: ConnectRequest) -> Account:
     """
     said = _from_files(request)
     chosen = _place(request, said)
+    if request.ssl_ca:
+        said["ssl-ca"] = (request.ssl_ca, "--ssl-ca")
     mode = _ssl_mode(request.ssl_mode or said.get("ssl-mode", ("", ""))[0], said)
     password, source = said.get("password", ("", ""))
     chosen = replace(
@@ -76,7 +78,7 @@ def account(request: ConnectRequest) -> Account:
         password=password.encode("utf-8", "surrogateescape"),
         given_by=f"password from {source}" if password else "no password was given",
         ssl_mode=mode,
-        ssl_ca=request.ssl_ca or said.get("ssl-ca", (None, ""))[0],
+        ssl_ca=said.get("ssl-ca", (None, ""))[0],
         ssl_cert=request.ssl_cert or said.get("ssl-cert", (None, ""))[0],
         ssl_key=request.ssl_key or said.get("ssl-key", (None, ""))[0],
     )
@@ -129,7 +131,7 @@ def _place(request: ConnectRequest, said: dict[str, tuple[str, str]]) -> Account
 
 def _port(said: dict[str, tuple[str, str]]) -> int:
     text, path = said.get("port", (str(DEFAULT_PORT), ""))
-    if not text.isdigit() or not 0 < int(text) < 1 << 16:
+    if not text.isdecimal() or not 0 < int(text) < 1 << 16:
         raise ConnectError(f"port={text!r} in {path} is no TCP port; write a number from 1 to 65535")
     return int(text)
 

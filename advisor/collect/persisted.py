@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.facts.files import PersistedOption
+from advisor.facts.files import WORLD_WRITABLE, PersistedOption
 from advisor.redact import redact_value
 
 if TYPE_CHECKING:
@@ -19,7 +19,10 @@ VALUE = "Value"
 
 
 class Persisted(NamedTuple):
-    """What the file holds (None where it can't be read), why a server would stop at it, and when it last changed."""
+    """What a server takes of the file, why it takes nothing, and when the file last changed.
+
+    `options` is None where it can't be read, and where the server stops at it.
+    """
 
     options: tuple[PersistedOption, ...] | None
     problem: str = ""
@@ -30,12 +33,15 @@ def read_persisted(path: str) -> Persisted:
     """The persisted variables with their places, secrets masked; both layouts, that of 8.0.15 and that of 9.7."""
     try:
         with open(path, "rb") as file:
-            changed = os.fstat(file.fileno()).st_ctime
+            state = os.fstat(file.fileno())
             text = file.read(LARGEST).decode("utf-8", "replace")
     except FileNotFoundError:
         return Persisted(())
     except OSError as error:
         return Persisted(None, f"it can't be read ({error.strerror}): run as root or as the server's account")
+    changed = state.st_ctime
+    if state.st_mode & WORLD_WRITABLE:
+        return Persisted((), "it is writable for everybody, so the server ignores it: chmod o-w", changed)
     try:
         told = json.loads(text)
     except (ValueError, RecursionError):

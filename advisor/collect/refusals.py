@@ -34,6 +34,12 @@ _CAN_T_CONNECT = (2002, 2003, 2005)
 _LOST = (2006, 2013)
 _PLUGIN = (2054, 2058, 2059, 2061, 1251, 1275)
 _TLS = 2026
+_LONGEST = 512  # characters; what servers themselves have room for in an error
+
+
+def words(error: Exception) -> str:
+    """What the driver or the server said, harmless, and no longer than a server's errors are."""
+    return clean(str(error.args[-1] if error.args else error)[:_LONGEST])
 
 
 def refusal(account: Account, error: Exception) -> ConnectError:
@@ -50,7 +56,7 @@ def refusal(account: Account, error: Exception) -> ConnectError:
     if isinstance(error, OSError):
         return _unreachable(account, error)
     code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
-    return _by_number(account, code, clean(str(error.args[-1] if error.args else error)))
+    return _by_number(account, code, words(error))
 
 
 def _by_number(account: Account, code: int, said: str) -> ConnectError:
@@ -104,6 +110,8 @@ def _tls_failed(account: Account, error: ssl.SSLError) -> ConnectError:
     remedy = "check --ssl-ca, --ssl-cert and --ssl-key"
     if "protocol" in reason or "version" in reason:
         remedy = "the server's TLS is too old for this host; connect by socket, or with --ssl-mode disabled"
+    elif "mismatch" in reason:
+        remedy = "connect by a name that the certificate is made for, or with --ssl-mode verify-ca"
     return ConnectError(f"TLS with {account.place} failed: {reason}; {remedy}")
 
 

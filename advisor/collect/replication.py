@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.collect.asking import Notes, ask, number
 from advisor.collect.statements import ALL_SLAVES_STATUS, GROUP_MEMBERS, REPLICA_STATUS, REPLICAS, SLAVE_STATUS
 from advisor.facts.server import Replication
-from advisor.redact import redact_value
+from advisor.unkept import without_sql
 
 if TYPE_CHECKING:
     from advisor.collect.send import Row, Session
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from advisor.collect.statements import Statement
 
 _RENAMED = (8, 0, 22)  # SHOW REPLICA STATUS
-_QUOTES_SQL = "query:"
+
 
 
 def read_replication(session: Session, greeting: Greeting, status: dict[str, str], notes: Notes) -> Replication | None:
@@ -26,7 +26,7 @@ def read_replication(session: Session, greeting: Greeting, status: dict[str, str
     if answer is None:
         return None
     return Replication(
-        replica_rows=tuple(_without_sql(row) for row in answer.dicts()),
+        replica_rows=tuple(without_sql(row) for row in answer.dicts()),
         replicas_connected=connected,
         galera=greeting.variables.get("wsrep_on", "").upper() == "ON",
         group_members=members,
@@ -59,13 +59,3 @@ def _count(session: Session, statement: Statement, part: str, notes: Notes) -> i
     answer = ask(session, statement, part, notes)
     row: Row = answer.rows[0] if answer and answer.rows else ("0",)
     return number(row[0]) or 0
-
-
-def _without_sql(row: dict[str, str | None]) -> dict[str, str | None]:
-    """The row with error texts cut before the statement that they quote: it holds the data of users."""
-    return {name: None if value is None else _cut(redact_value(name, value)) for name, value in row.items()}
-
-
-def _cut(text: str) -> str:
-    at = text.lower().find(_QUOTES_SQL)
-    return text if at < 0 else text[:at].rstrip() + " (statement left out)"

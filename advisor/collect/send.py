@@ -7,11 +7,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pymysql import err
 
+from advisor.collect.allowance import ANSWER, Overdue
 from advisor.collect.connect import DEFAULT_LIMITS, connect
-from advisor.collect.statements import KILL_OWN, READ_ONLY, STATEMENTS, Statement
-from advisor.collect.wire import NotListed
+from advisor.collect.identity import flavour_of
+from advisor.collect.refusals import words
+from advisor.collect.statements import (
+    KILL_OWN,
+    LIMITS_MARIADB,
+    LIMITS_MYSQL,
+    OWN_RUNNING,
+    READ_ONLY,
+    STATEMENTS,
+    Statement,
+)
+from advisor.collect.wire import Nonsense, NotListed
 from advisor.exits import ConnectError
-from advisor.redact import clean
 
 if TYPE_CHECKING:
     from advisor.collect.connect import Limits
@@ -53,7 +63,7 @@ class Lost(NotRead):
 class Session:
     """A connection, what was sent over it, and whether it still stands. One thread owns it; any may call `shut`."""
 
-    __slots__ = ("account", "connection_id", "limits", "lost", "sent_before", "setup", "timeouts", "wire")
+    __slots__ = ("account", "connection_id", "limits", "lost", "sent_before", "setup", "timeouts", "unlimited", "wire")
 
     def __init__(self, account: Account, wire: Wire, limits: Limits) -> None:
         self.account = account
@@ -62,6 +72,7 @@ class Session:
         self.sent_before = 0
         self.timeouts = 0
         self.lost = ""
+        self.unlimited = ""
         self.connection_id = 0
         self.setup: list[tuple[Statement, int | None]] = []
 
@@ -69,6 +80,10 @@ class Session:
     def sent(self) -> int:
         """Statements sent so far, the driver's and those of a connection that was given up included."""
         return self.sent_before + self.wire.sent
+
+    def bound(self) -> None:
+        """From now on the server may take no longer than the limit for a whole audit, and send no more."""
+        self.wire.allowance.bound(self.limits.whole)
 
     def shut(self) -> None:
         """End whatever is being waited for; for another thread that wants to quit at once."""
@@ -81,15 +96,31 @@ class Session:
 
 
 def open_session(account: Account, limits: Limits = DEFAULT_LIMITS) -> Session:
-    """A session that can't write to tables; raises ConnectError."""
+    """A session that can't write to tables and that the server itself limits; raises ConnectError."""
     session = Session(account, connect(account, limits), limits)
     session.connection_id = session.wire.handshake_id
     try:
         prepare(session, READ_ONLY)
+        limit(session, flavour_of(session.wire.server_version, "", {}))
     except NotRead as reason:
         session.close()
         raise ConnectError(f"{account.place}: {reason}; nothing could be asked") from reason
     return session
+
+
+def limit(session: Session, flavour: str) -> None:
+    """Have the server bound our statements and waits; `unlimited` says why it would not. Raises Lost."""
+    seconds = session.limits.statement
+    session.unlimited = ""
+    try:
+        if flavour == "mariadb":
+            prepare(session, LIMITS_MARIADB, seconds)
+        else:
+            prepare(session, LIMITS_MYSQL, seconds * 1000)
+    except Lost:
+        raise
+    except NotRead as reason:
+        session.unlimited = str(reason)
 
 
 def prepare(session: Session, statement: Statement, number: int | None = None) -> None:
@@ -101,18 +132,19 @@ def prepare(session: Session, statement: Statement, number: int | None = None) -
 def send(session: Session, statement: Statement, number: int | None = None) -> Rows:
     """Send one statement of the closed list and read its answer.
 
-    Raises NotListed before a byte is sent for any other; NotRead with the reason where the server refuses or a limit
-    ends it; Lost where the connection is gone. After a time-out of the client our statement is killed and a new
-    connection stands in.
+    Raises NotListed before a byte is sent for any other; NotRead with the reason where the server refuses, answers
+    with other columns, or a limit ends it; Lost where the connection is gone. After a time-out of the client our
+    statement is killed and a new connection stands in.
     """
     if statement not in STATEMENTS:
         raise NotListed(f"not on the closed list: {statement.sql}")
     if session.lost:
         raise Lost(session.lost)
     try:
-        return _ask(session.wire, statement.text(number))
+        answer = _ask(session.wire, statement.text(number))
     except err.Error as error:
         raise _reason(session, statement, error) from error
+    return _cut(answer, statement)
 
 
 def _ask(wire: Wire, text: str) -> Rows:
@@ -120,6 +152,18 @@ def _ask(wire: Wire, text: str) -> Rows:
         cursor.execute(text)
         names = tuple(column[0] for column in cursor.description or ())
         return Rows(tuple(_text(n) or "" for n in names), tuple(tuple(map(_text, row)) for row in cursor.fetchall()))
+
+
+def _cut(answer: Rows, statement: Statement) -> Rows:
+    """As many columns as the statement asks for: who reads the rows relies on them."""
+    wanted, found = statement.columns, min(map(len, (answer.names, *answer.rows)))
+    if found < wanted or any(len(row) != len(answer.names) for row in answer.rows):
+        raise NotRead(f"the server's answer has {found} columns, and {wanted or len(answer.names)} were asked for")
+    if not wanted and len(answer.rows) * sum(map(len, answer.names)) > ANSWER:
+        raise NotRead("the server's answer has too many rows and columns for each row to name its columns")
+    if not wanted or len(answer.names) == wanted:
+        return answer
+    return Rows(answer.names[:wanted], tuple(row[:wanted] for row in answer.rows))
 
 
 def _text(value: object) -> str | None:
@@ -130,6 +174,9 @@ def _text(value: object) -> str | None:
 
 def _reason(session: Session, statement: Statement, error: err.Error) -> NotRead:
     code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
+    if isinstance(error, Nonsense):
+        session.lost = f"the server was given up during {statement.sql!r}: {error.args[-1]}"
+        return Lost(session.lost)
     if code in _DENIED:
         return NotRead(f"needs {statement.needs or 'more privileges'}")
     if code in _STOPPED:
@@ -138,33 +185,52 @@ def _reason(session: Session, statement: Statement, error: err.Error) -> NotRead
         return NotRead(f"this server doesn't know it: {statement.sql}")
     if code in _GONE:
         return _after_silence(session, statement, error)
-    return NotRead(f"the server refused {statement.sql!r}: {clean(str(error.args[-1]))} (error {code})")
+    return NotRead(f"the server refused {statement.sql!r}: {words(error)} (error {code})")
 
 
 def _after_silence(session: Session, statement: Statement, error: err.Error) -> NotRead:
     """Tell a server that is gone from one that is slow: the slow one gets our statement killed and a new connection."""
     overran = isinstance(error.__context__, TimeoutError)
     session.timeouts += overran
-    if overran and session.timeouts <= _TIMEOUTS_BORNE and _stand_in(session):
-        return NotRead(f"no answer within {session.limits.read:g} s, so it was ended: {statement.sql}")
+    if session.wire.allowance.over:
+        session.lost = f"the server was given up: its answers took more than {session.limits.whole:g} s"
+        return Lost(session.lost)
+    fate = _stand_in(session) if overran and session.timeouts <= _TIMEOUTS_BORNE else ""
+    if fate:
+        seconds = session.limits.answer if isinstance(error.__context__, Overdue) else session.limits.read
+        return NotRead(f"no answer within {seconds:g} s, so it was {fate}: {statement.sql}")
     session.lost = f"the connection was lost during {statement.sql!r}"
     return Lost(session.lost)
 
 
-def _stand_in(session: Session) -> bool:
-    """Kill our own statement from a second connection, and go on over that one; False where none can be had."""
+def _stand_in(session: Session) -> str:
+    """Go on over a second connection, and say what became of the statement; empty where none can be had."""
     try:
-        second = connect(session.account, session.limits)
+        second = connect(session.account, session.limits, session.wire.allowance)
     except ConnectError:
-        return False
+        return ""
     session.sent_before += session.wire.sent
     session.wire, first_id = second, session.connection_id
     session.connection_id = second.handshake_id
     try:
-        with suppress(err.ProgrammingError, err.OperationalError):
-            _ask(second, KILL_OWN.text(first_id))
+        ended = _end_own(second, first_id)
         for statement, number in session.setup:
             _ask(second, statement.text(number))
     except err.Error:
-        return False
-    return True
+        return ""
+    return "ended" if ended else "given up"
+
+
+def _end_own(second: Wire, number: int) -> bool:
+    """Kill the statement of our first connection, where the second one sees that it is ours.
+
+    A balancer may have led the second connection to another server, and a server that was restarted counts from one
+    again: there the number is another's, or nobody's. What was seen stays true until the next statement of the same
+    connection, for no server gives a number out twice in its life.
+    """
+    with suppress(err.ProgrammingError, err.OperationalError):
+        answer = _ask(second, OWN_RUNNING.text(number))
+        if answer.rows == ((str(second.handshake_id), "1"),):
+            _ask(second, KILL_OWN.text(number))
+            return True
+    return False

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect import identity, innodb
+from advisor.collect.accounts import read_accounts
 from advisor.collect.asking import Notes, ask, number, pairs
-from advisor.collect.send import NotRead, prepare
+from advisor.collect.send import Lost, limit
 from advisor.collect.statements import (
     ENGINES,
     IDENTITY,
-    LIMITS_MARIADB,
-    LIMITS_MYSQL,
     MEMORY,
     ORIGINS_MARIADB,
     ORIGINS_MYSQL,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from advisor.collect.send import Session
 
 _ORIGINS_SINCE = (8, 0)
+LONGEST = 500  # characters of a version, a comment and an account; servers have fewer than 200
 
 
 class Greeting(NamedTuple):
@@ -45,27 +46,29 @@ class Greeting(NamedTuple):
     @property
     def number(self) -> tuple[int, ...]:
         """The version as numbers."""
-        return tuple(int(n) for n in identity.number_of(self.version).split(".") if n.isdigit())
+        return identity.numbers_of(self.version)
 
 
 def greet(session: Session, notes: Notes) -> Greeting:
-    """Ask who answers and with what settings, and set the server's own limits for the session."""
+    """Ask who answers, with what settings, and whether it limits the session."""
     answer = ask(session, IDENTITY, "server.identity", notes)
-    version, comment, connection, user = [text or "" for text in answer.rows[0]] if answer else ["", "", "", ""]
+    told = answer.rows[0] if answer and answer.rows else [None] * 4
+    version, comment, connection, user = [(text or "")[:LONGEST] for text in told]
+    version = version or session.wire.server_version[:LONGEST]  # which the greeting of the connection told
     link = Link(
         via="socket" if session.account.socket else "tcp",
         user=user,
         peer_pid=session.wire.peer_pid,
         tls=session.wire.tls,
         # The greeting has room for 32 bits of the id.
-        proxied=connection.isdigit() and int(connection) % (1 << 32) != session.connection_id,
+        proxied=(at := number(connection)) is not None and at % (1 << 32) != session.connection_id,
     )
     variables = {
         name: redact_value(name, value)
         for name, value in pairs(ask(session, VARIABLES, "server.variables", notes)).items()
     }
     greeting = Greeting(version, comment, link, variables, identity.flavour_of(version, comment, variables))
-    _limit(session, greeting, notes)
+    _limit(session, greeting.flavour, notes)
     return greeting
 
 
@@ -87,18 +90,17 @@ def read_server(session: Session, greeting: Greeting, notes: Notes) -> Server:
         data=innodb.data_sizes(session, notes),
         instrumented_bytes=_memory(session, variables, notes),
         managed=identity.managed_by(greeting.version, greeting.comment, variables),
+        accounts=read_accounts(session, notes, mariadb=greeting.is_mariadb),
     )
 
 
-def _limit(session: Session, greeting: Greeting, notes: Notes) -> None:
-    seconds = session.limits.statement
-    try:
-        if greeting.is_mariadb:
-            prepare(session, LIMITS_MARIADB, seconds)
-        else:
-            prepare(session, LIMITS_MYSQL, seconds * 1000)
-    except NotRead as reason:
-        notes.append(Unavailable("server.limits", str(reason)))
+def _limit(session: Session, flavour: str, notes: Notes) -> None:
+    """Try the limits once more now that the flavour is known for certain, where the server refused them before."""
+    if session.unlimited and not session.lost:
+        with suppress(Lost):
+            limit(session, flavour)
+    if session.unlimited:
+        notes.append(Unavailable("server.limits", session.unlimited))
 
 
 def _origins(session: Session, greeting: Greeting, notes: Notes) -> dict[str, VariableOrigin]:

@@ -41,13 +41,19 @@ def is_socket(path: str) -> bool:
 
 def listening(table: str = "/proc/net/unix") -> list[str]:
     """Paths of listening sockets on this host whose name suggests a server."""
+    paths = {path for path, _ in listening_inodes(table)}
+    return sorted(p for p in paths if p.endswith(".sock") and ("mysql" in p or "maria" in p) and "mysqlx" not in p)
+
+
+def listening_inodes(table: str = "/proc/net/unix") -> list[tuple[str, str]]:
+    """Path and inode of every listening socket on this host that has a path."""
     try:
         with open(table, encoding="utf-8", errors="surrogateescape") as rows:
             fields = [row.split(maxsplit=7) for row in rows]
     except OSError:
         return []
-    paths = {f[7].strip() for f in fields if len(f) == 8 and f[3] == _LISTENING}  # noqa: PLR2004 - columns of the table
-    return sorted(p for p in paths if p.endswith(".sock") and ("mysql" in p or "maria" in p) and "mysqlx" not in p)
+    listed = [f for f in fields if len(f) == 8 and f[3] == _LISTENING]  # noqa: PLR2004 - columns of the table
+    return [(f[7].strip(), f[6]) for f in listed]
 
 
 def peer_pid(connected: socket.socket) -> int:

@@ -20,7 +20,8 @@ HEADING = (
 class Statement(NamedTuple):
     """One statement: its exact text, the servers it is for, why it is sent, and the privilege it needs.
 
-    `needs` is empty where every account may send it; `driver` marks what PyMySQL sends by itself, untagged.
+    `needs` is empty where every account may send it; `driver` marks what PyMySQL sends by itself, untagged;
+    `columns` is how many columns its answer has, 0 where nobody relies on their number.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Statement(NamedTuple):
     why: str
     needs: str = ""
     driver: bool = False
+    columns: int = 0
 
     def text(self, number: int | None = None) -> str:
         """What goes over the wire: tagged, with the number in its place."""
@@ -44,8 +46,8 @@ SET_NAMES = Statement("set-names", "SET NAMES utf8mb4", ALL, "the driver says ho
 AUTOCOMMIT = Statement(
     "autocommit",
     "SET AUTOCOMMIT = 1",
-    "where autocommit is off",
-    "the driver makes sure that no transaction stays open after a statement",
+    ALL,
+    "no transaction stays open after a statement; MySQL says that it is on where it is off, so it is always sent",
     driver=True,
 )
 READ_ONLY = Statement(
@@ -59,8 +61,9 @@ IDENTITY = Statement(
     "SELECT VERSION(), @@version_comment, CONNECTION_ID(), CURRENT_USER()",
     ALL,
     "which server this is, whether a proxy stands between, and which account was given",
+    columns=4,
 )
-VARIABLES = Statement("variables", "SHOW GLOBAL VARIABLES", ALL, "the running value of every setting")
+VARIABLES = Statement("variables", "SHOW GLOBAL VARIABLES", ALL, "the running value of every setting", columns=2)
 LIMITS_MYSQL = Statement(
     "limits-mysql",
     "SET SESSION max_execution_time = {number}, lock_wait_timeout = 2, wait_timeout = 3600, "
@@ -75,21 +78,25 @@ LIMITS_MARIADB = Statement(
     MARIADB,
     "bounds our own statements and their waits for locks (seconds); the session outlives the sampling window",
 )
-STATUS = Statement("status", "SHOW GLOBAL STATUS", ALL, "counters, once at each end of the sampling window")
+STATUS = Statement("status", "SHOW GLOBAL STATUS", ALL, "counters, once at each end of the sampling window", columns=2)
 ORIGINS_MYSQL = Statement(
     "origins-mysql",
     "SELECT VARIABLE_NAME, VARIABLE_SOURCE, VARIABLE_PATH FROM performance_schema.variables_info",
     "MySQL 8.0 and later",
     "who set each variable: a file, the command line, a persisted value, or nobody",
+    columns=3,
 )
 ORIGINS_MARIADB = Statement(
     "origins-mariadb",
     "SELECT VARIABLE_NAME, GLOBAL_VALUE_ORIGIN, GLOBAL_VALUE_PATH FROM information_schema.SYSTEM_VARIABLES",
     MARIADB,
     "who set each variable: a file, the command line, a statement, or nobody",
+    columns=3,
 )
-PLUGINS = Statement("plugins", "SHOW PLUGINS", ALL, "which options exist depends on the plugins that are loaded")
-ENGINES = Statement("engines", "SHOW ENGINES", ALL, "which storage engines can be used")
+PLUGINS = Statement(
+    "plugins", "SHOW PLUGINS", ALL, "which options exist depends on the plugins that are loaded", columns=5
+)
+ENGINES = Statement("engines", "SHOW ENGINES", ALL, "which storage engines can be used", columns=6)
 INNODB_STATUS = Statement(
     "innodb-status",
     "SHOW ENGINE INNODB STATUS",
@@ -97,6 +104,7 @@ INNODB_STATUS = Statement(
     "the redo position and checkpoint; sent once, or at both ends of the window where no counter tells the position. "
     "Sections that quote SQL (transactions, deadlocks, foreign keys) are thrown away on receipt",
     "PROCESS",
+    columns=3,
 )
 METRICS_MYSQL = Statement(
     "innodb-metrics-mysql",
@@ -104,6 +112,7 @@ METRICS_MYSQL = Statement(
     MYSQL,
     "InnoDB's own counters, those that are enabled already",
     "PROCESS",
+    columns=2,
 )
 METRICS_MARIADB = Statement(
     "innodb-metrics-mariadb",
@@ -111,6 +120,7 @@ METRICS_MARIADB = Statement(
     MARIADB,
     "InnoDB's own counters, those that are enabled already",
     "PROCESS",
+    columns=2,
 )
 DATA_SIZES = Statement(
     "data-sizes",
@@ -119,6 +129,7 @@ DATA_SIZES = Statement(
     ALL,
     "how much InnoDB data there is, from one small statistics table; no table of users is opened",
     "SELECT on mysql.innodb_table_stats",
+    columns=4,
 )
 MEMORY = Statement(
     "memory",
@@ -128,6 +139,54 @@ MEMORY = Statement(
     "where performance_schema is on",
     "the memory that the server accounts for",
     "SELECT on performance_schema.memory_summary_global_by_event_name",
+    columns=2,
+)
+_REACH = (
+    "CASE WHEN Host IN ('localhost', '127.0.0.1', '::1', @@hostname) THEN 'here' "
+    "WHEN INSTR(Host, '%') > 0 OR Host = '' THEN 'anywhere' ELSE 'there' END AS reach"
+)
+# Of each kind a count and three names at most. The inner DISTINCT changes nothing, but without it 5.7 groups wrongly.
+_KINDS = (
+    "SELECT plugin, anonymous, bare, super, reach, COUNT(*), "
+    "SUBSTRING_INDEX(GROUP_CONCAT(User, '@', Host ORDER BY User, Host SEPARATOR ', '), ', ', 3) FROM ({accounts}) "
+    "AS accounts GROUP BY plugin, anonymous, bare, super, reach "
+    "ORDER BY bare DESC, anonymous DESC, super DESC, reach LIMIT 20"
+)
+
+
+def _kinds(accounts: str) -> str:
+    return _KINDS.replace("{accounts}", accounts.replace("{reach}", _REACH))
+
+
+ACCOUNTS_MYSQL = Statement(
+    "accounts-mysql",
+    _kinds(
+        "SELECT DISTINCT User, Host, plugin, User = '' AS anonymous, authentication_string = '' AND plugin IN "
+        "('mysql_native_password', 'sha256_password', 'caching_sha2_password') AS bare, Super_priv = 'Y' AS super, "
+        "{reach} FROM mysql.user WHERE account_locked = 'N'",
+    ),
+    MYSQL,
+    "how many accounts of which kind there are: anonymous, without a password, with SUPER, from anywhere; "
+    "no password and no hash is read out",
+    "SELECT on mysql.user",
+    columns=7,
+)
+ACCOUNTS_MARIADB = Statement(
+    "accounts-mariadb",
+    _kinds(
+        "SELECT DISTINCT User, Host, COALESCE(JSON_VALUE(Priv, '$.plugin'), 'mysql_native_password') AS plugin, "
+        "User = '' AS anonymous, COALESCE(JSON_VALUE(Priv, '$.authentication_string'), '') = '' AND "
+        "COALESCE(JSON_VALUE(Priv, '$.plugin'), 'mysql_native_password') IN "
+        "('mysql_native_password', 'mysql_old_password') AS bare, "
+        "CAST(JSON_VALUE(Priv, '$.access') AS UNSIGNED) & 32768 > 0 AS super, "
+        "{reach} FROM mysql.global_priv WHERE "
+        "COALESCE(JSON_VALUE(Priv, '$.account_locked'), '0') = '0' AND JSON_VALUE(Priv, '$.is_role') IS NULL",
+    ),
+    MARIADB,
+    "how many accounts of which kind there are: anonymous, without a password, with SUPER, from anywhere; "
+    "no password and no hash is read out",
+    "SELECT on mysql.global_priv",
+    columns=7,
 )
 GROUP_MEMBERS = Statement(
     "group-members",
@@ -135,6 +194,7 @@ GROUP_MEMBERS = Statement(
     "MySQL with group replication",
     "how many servers are in the group",
     "SELECT on performance_schema.replication_group_members",
+    columns=1,
 )
 REPLICAS = Statement(
     "replicas",
@@ -142,6 +202,7 @@ REPLICAS = Statement(
     "MySQL with performance_schema and a binary log",
     "how many replicas read this server's binary log (MariaDB has a status counter for it)",
     "SELECT on performance_schema.threads",
+    columns=1,
 )
 REPLICA_STATUS = Statement(
     "replica-status",
@@ -164,11 +225,21 @@ ALL_SLAVES_STATUS = Statement(
     "whether this server is a replica, of one source or many; sent last, as it can wait for the replication threads",
     "SLAVE MONITOR",
 )
+OWN_RUNNING = Statement(
+    "own-running",
+    "SELECT CONNECTION_ID(), COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {number} "
+    "AND INFO LIKE '/* mycnf */%' AND USER = SUBSTRING_INDEX(USER(), '@', 1)",
+    ALL,
+    "whether a statement of ours that overran the client's time limit still runs under its connection's number; "
+    "behind a balancer, or after a restart, that number may be another's, and then nothing is killed",
+    columns=2,
+)
 KILL_OWN = Statement(
     "kill-own",
     "KILL QUERY {number}",
     ALL,
-    "ends our own statement, from a second connection of the same account, when it overran the client's time limit",
+    "ends our own statement, from a second connection of the same account, when it overran the client's time limit; "
+    "sent only once own-running has seen it there",
 )
 
 STATEMENTS: tuple[Statement, ...] = (
@@ -189,11 +260,14 @@ STATEMENTS: tuple[Statement, ...] = (
     METRICS_MARIADB,
     DATA_SIZES,
     MEMORY,
+    ACCOUNTS_MYSQL,
+    ACCOUNTS_MARIADB,
     GROUP_MEMBERS,
     REPLICAS,
     REPLICA_STATUS,
     SLAVE_STATUS,
     ALL_SLAVES_STATUS,
+    OWN_RUNNING,
     KILL_OWN,
 )
 

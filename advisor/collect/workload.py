@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from advisor.collect.send import Session
 
+_COUNTER = re.compile(r"-?[0-9]{1,20}")  # what 64 bits hold; Python refuses to read thousands of digits
+_SECONDS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
 _CLOCKS_AGREE = 2.0  # seconds: Uptime counts whole ones at both ends
 
 
@@ -28,8 +31,9 @@ class Reading(NamedTuple):
 
     @property
     def uptime(self) -> int:
-        """Whole seconds since the server started."""
-        return int(self.status.get("uptime", "0") or 0)
+        """Whole seconds since the server started; 0 within its first one, and where it doesn't tell."""
+        text = self.status.get("uptime", "")
+        return int(text) if _COUNTER.fullmatch(text) else 0
 
 
 def read_counters(session: Session, notes: Notes, *, with_text: bool) -> Reading:
@@ -60,6 +64,11 @@ def read_workload(
     return Workload(_sample(first, float(first.uptime)), _sample(last, first.uptime + _elapsed(first, last)))
 
 
+def sample_of(reading: Reading, first: Reading) -> Sample:
+    """One reading of a series that began with `first`, on the server's clock."""
+    return _sample(reading, first.uptime + (_elapsed(first, reading) if reading is not first else 0.0))
+
+
 def _elapsed(first: Reading, last: Reading) -> float:
     """Seconds between two readings: by our clock, which is finer, unless the server's disagrees (a paused machine)."""
     ours, theirs = last.clock - first.clock, float(last.uptime - first.uptime)
@@ -67,5 +76,11 @@ def _elapsed(first: Reading, last: Reading) -> float:
 
 
 def _sample(reading: Reading, at: float) -> Sample:
-    counters = {name: int(text) for name, text in reading.status.items() if text.lstrip("-").isdigit()}
-    return Sample(at, counters, lsn(reading.status, reading.innodb_text))
+    return sample_at(reading.status, at, reading.innodb_text)
+
+
+def sample_at(status: dict[str, str], at: float, innodb_text: str = "") -> Sample:
+    """Counters as sent or printed, at a time of the server's clock; the redo position by a counter, else the text."""
+    counters = {name: int(text) for name, text in status.items() if _COUNTER.fullmatch(text)}
+    took = status.get("query_time", "")
+    return Sample(at, counters, lsn(status, innodb_text), float(took) if _SECONDS.fullmatch(took) else None)

@@ -1,106 +1,112 @@
-"""`mycnf audit`: a running server, its host and its files, judged with evidence."""
+"""`mycnf audit`: a running server, its host and its files, judged with evidence, in the app or as a report."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+import sys
 from typing import TYPE_CHECKING
 
 from advisor import exits
-from advisor.assemble import know
-from advisor.commands.machine import declared_host, is_declared
-from advisor.engine import by_weight, choose, fails
-from advisor.engine import run as run_rules
-from advisor.narration import narrate
-from advisor.report import Page
-from advisor.report.audited import Audited
-from advisor.report.output import colour_wanted, write
 
 if TYPE_CHECKING:
     import argparse
 
     from advisor.facts import Facts
-    from advisor.model import Finding
-    from rules.houserule import HouseRule
-    from rules.known import Known
-    from rules.registry import Rule
+    from advisor.report import Page
 
 FAIL_ON = "error"
-SUPPRESSIONS = "SUP"
+DEMO = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "demo", "recording.json")
 
 
 def run(args: argparse.Namespace) -> int:
     """Audit a server or a snapshot; of a server lost on the way, what was collected is reported, exit code 3."""
     if args.list_statements:
         from advisor.collect.statements import listing
+        from advisor.report.output import write
 
         write(listing(), args.output)
         return exits.OK
-    args, house = _configured(args)
-    rules = choose(args.select, args.ignore)
+    if _on_screen(args):  # what judges is imported once the first frame is out
+        from advisor.commands import app
+
+        return app.run(args)
+    return _report(args)
+
+
+def _on_screen(args: argparse.Namespace) -> bool:
+    """Whether the app is meant: a terminal on all sides (it draws on stderr), and no format or file asked for."""
+    if args.keep or any(x is not None for x in (args.format, args.output, args.write_baseline, args.since)):
+        return False
+    able = os.environ.get("TERM", "dumb") not in ("", "dumb", "unknown")
+    return able and all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+
+
+def _report(args: argparse.Namespace) -> int:
+    from advisor.commands.judging import audit, judged, wanted
+    from advisor.engine import fails
+    from advisor.narration import narrate
+    from advisor.report import auditforms
+    from advisor.report.output import write
+
+    asked = wanted(args)
+    args = asked.args
+    earlier = _earlier(args.since)
+    if args.keep and args.demo:
+        raise exits.MycnfError("--demo is no server of yours, so --keep keeps nothing of it; leave one of them out")
     facts = _facts(args)
-    audited = audit_facts(facts, rules, args, house)
-    write(_render(audited, args), args.output)
+    if args.keep:
+        from advisor.commands.history import keep_facts
+
+        keep_facts(facts)
+    audited = audit(facts, asked)
+    if earlier is not None:
+        from advisor.report.since import compare
+
+        audited = audited._replace(since=compare(judged(earlier, asked), audited))
+    write(auditforms.report(audited, args.format or "text", _page(args)), args.output)
     if facts.lost:
         narrate(facts.lost)
         return exits.CONNECTION
     return exits.FINDINGS if fails(audited.findings, args.fail_on or FAIL_ON) else exits.OK
 
 
-def _configured(args: argparse.Namespace) -> tuple[argparse.Namespace, tuple[HouseRule, ...] | None]:
-    """The arguments over the configuration of the folder that mycnf runs in, and its house rules."""
-    from advisor.commands.configured import configuration_of, settled
+def _earlier(path: str | None) -> Facts | None:
+    """The snapshot to compare with, read before anything is asked of a server."""
+    if path is None:
+        return None
+    from advisor.snapshot import load
 
-    config = configuration_of(args, os.getcwd())
-    return (args, None) if config is None else (settled(args, config), config.house)
+    return load(path)
 
 
 def _facts(args: argparse.Namespace) -> Facts:
-    if args.snapshot:
+    if args.texts:
+        return of_texts(args)
+    if args.snapshot or args.demo:
         from advisor.snapshot import load
 
-        return load(args.snapshot)
+        return load(args.snapshot or DEMO)
     from advisor.commands.collect import collect_facts
 
     return collect_facts(args)
 
 
-def audit_facts(
-    facts: Facts, rules: list[Rule], args: argparse.Namespace, house: tuple[HouseRule, ...] | None = None
-) -> Audited:
-    """Ask the rules about collected facts; a host that the user described stands in where none was read."""
-    if facts.host is None and is_declared(args):
-        facts = replace(facts, host=declared_host(args))
-    known = know(facts, house)
-    found = run_rules(known, rules)
-    return Audited(facts, known, tuple(by_weight(_not_suppressed(known, found.findings))), found.skipped)
+def of_texts(args: argparse.Namespace) -> Facts:
+    """The facts that the texts of --from tell; MycnfError for what is no such text, or another source beside it."""
+    from dataclasses import replace
 
+    from advisor.collect.texts import facts_of_texts
+    from advisor.commands.machine import declared_host, is_declared
 
-def _not_suppressed(known: Known, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The findings that no comment in the server's own files hides; what is wrong with such comments, lint tells."""
-    from advisor.suppress import Reading, suppress
-
-    (done,) = suppress([Reading(known.file_verdict.resolved, known.target, findings, frozenset())])
-    return tuple(f for f in done.kept if f.code[:3] != SUPPRESSIONS)
-
-
-def _render(audited: Audited, args: argparse.Namespace) -> str:
-    if args.format == "json":
-        from advisor.report import auditjson
-
-        return auditjson.report(audited)
-    if args.format not in ("text", "concise"):
-        from advisor.report import auditforms
-
-        return auditforms.report(audited, args.format, _page(args))
-    from advisor.report import audittext
-
-    if args.format == "concise":
-        return audittext.concise(audited)
-    return audittext.report(audited, colour_wanted(args.output))
+    if args.snapshot or args.demo:
+        raise exits.MycnfError("--from and --snapshot or --demo name two servers; give one of them")
+    facts = facts_of_texts(args.texts)
+    return replace(facts, host=declared_host(args)) if is_declared(args) else facts
 
 
 def _page(args: argparse.Namespace) -> Page:
-    from advisor.report.output import run_time, working_directory
+    from advisor.report import Page
+    from advisor.report.output import colour_wanted, run_time, working_directory
 
-    return Page(base=working_directory(), fail_on=args.fail_on or FAIL_ON, now=run_time())
+    colour = colour_wanted(args.output)
+    return Page(colour=colour, base=working_directory(), fail_on=args.fail_on or FAIL_ON, now=run_time())

@@ -23,12 +23,14 @@ from rules.subject import Subject
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from advisor.carriers.document import Document
     from advisor.carriers.sets import Carrier, OptionSet, Stray
     from advisor.facts import Host
     from advisor.model import Absent, Edit, Finding, Target
     from rules.houserule import HouseRule
     from rules.registry import Rule
 
+SPEAKS = "mycnf:"  # how a comment begins that asks to leave a finding out
 GROUP = "mysqld"  # the one that stands for options without a group, so that they are judged like others
 _PLAIN = r"[\w./:,@%+-]*"  # text that needs no quotes in YAML, JSON, a shell or a unit
 
@@ -102,14 +104,19 @@ def target_of(carrier: Carrier, one: OptionSet) -> Target:
 
 
 def whole_text(carrier: Carrier) -> Resolved:
-    """The document's lines as those of option files without options, for comments that speak to mycnf."""
+    """The document's lines as those of option files without options, for comments that speak to mycnf.
+
+    Where none does, the first line of each file stands for all: thousands of them take as much memory as all the rest.
+    """
     document = carrier.document
-    lines = []
-    for number in range(1, document.lines + 1):
-        text = document.line(number)
-        kind = Kind.COMMENT if text.lstrip()[:1] in ("#", ";") else Kind.OPTION if text.strip() else Kind.BLANK
-        lines.append(Line(kind, number, f"{text}\n", name=text.strip() if kind is Kind.OPTION else None))
-    return _resolved(carrier, Reading(tuple(lines), ()))
+    wanted = range(1, document.lines + 1) if SPEAKS in document.text else document.firsts
+    return _resolved(carrier, Reading(tuple(_bare(document, number) for number in wanted), ()))
+
+
+def _bare(document: Document, number: int) -> Line:
+    text = document.line(number)
+    kind = Kind.COMMENT if text.lstrip()[:1] in ("#", ";") else Kind.OPTION if text.strip() else Kind.BLANK
+    return Line(kind, number, f"{text}\n", name=text.strip() if kind is Kind.OPTION else None)
 
 
 def _resolved(carrier: Carrier, reading: Reading) -> Resolved:

@@ -11,6 +11,7 @@ from advisor.narration import narrate
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.collect.options import ConnectRequest
     from advisor.facts import Facts, ProbeResult
 
 CONNECTION = (
@@ -34,14 +35,22 @@ def run(args: argparse.Namespace) -> int:
     """Write the snapshot; what was read of a server that was lost on the way is kept too, exit code 3."""
     from advisor.snapshot import save
 
+    if args.output is None and not args.keep:
+        raise exits.MycnfError("say where the snapshot goes with -o SNAP, or keep it for mycnf history with --keep")
     facts = collect_facts(args)
-    save(facts, args.output)
+    if args.output is not None:
+        save(facts, args.output)
+    if args.keep:
+        from advisor.commands.history import keep_facts
+
+        keep_facts(facts)
     for part in facts.unavailable:
         narrate(f"not collected: {part.part}: {part.reason}")
     if facts.lost:
         narrate(facts.lost)
         return exits.CONNECTION
-    narrate(f"{args.output} holds what {facts.statements} statements and the host told; secrets were left out")
+    if args.output is not None:
+        narrate(f"{args.output} holds what {facts.statements} statements and the host told; secrets were left out")
     return exits.OK
 
 
@@ -50,15 +59,24 @@ def collect_facts(args: argparse.Namespace) -> Facts:
     from dataclasses import replace
 
     from advisor.collect.collect import Request, collect
-    from advisor.collect.options import ConnectRequest
+    from advisor.commands.sample import kept_samples
+    from advisor.fitted import fitted
 
     if args.window < 0:
         raise exits.MycnfError(f"--window {args.window:g} is no time to wait; write seconds, 0 for no window")
     host = declared_host(args) if is_declared(args) else None
-    facts = collect(Request(ConnectRequest(**{name: getattr(args, name) for name in CONNECTION}), window=args.window))
+    facts = collect(Request(request_of(args), window=args.window))
     if facts.host is not None:  # proved to be the server's and this one: what was measured here was measured there
         facts = replace(facts, probes=kept_probes())
-    return replace(facts, host=host) if host else facts
+    facts = replace(facts, sampled=kept_samples(facts.server))
+    return fitted(replace(facts, host=host) if host else facts)
+
+
+def request_of(args: argparse.Namespace) -> ConnectRequest:
+    """What the command line says about the connection."""
+    from advisor.collect.options import ConnectRequest
+
+    return ConnectRequest(**{name: getattr(args, name) for name in CONNECTION})
 
 
 def kept_probes() -> tuple[ProbeResult, ...]:

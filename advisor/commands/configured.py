@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from advisor.config import nearest
-from advisor.config.read import read
 from advisor.exits import MycnfError
 from advisor.narration import narrate
 
@@ -30,7 +29,11 @@ def configuration_of(args: argparse.Namespace, folder: str) -> Configuration | N
     if args.isolated:
         return None
     path = args.config or nearest(folder)
-    return read(path) if path else None
+    if not path:
+        return None
+    from advisor.config.read import read
+
+    return read(path)
 
 
 def refuse_contradictions(args: argparse.Namespace) -> None:

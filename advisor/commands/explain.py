@@ -28,25 +28,31 @@ def run(args: argparse.Namespace) -> int:
     target = parse_target(args.target) if args.target else None
     rule = find(args.code)
     if rule is not None:
-        _print(_rule(rule, args.format))
+        _print(_rule(rule, args, target))
     else:
         _print(_option(args.code, target, args.format))
     return exits.OK
 
 
-def _rule(rule: Rule, form: str) -> str:
+def _rule(rule: Rule, args: argparse.Namespace, target: Target | None) -> str:
     from rules.evidence_store import load as evidence
 
     known = [e for e in map(evidence, rule.evidence) if e is not None]
-    if form == "json":
+    near = None
+    if any(e.strength == "measured" for e in known):
+        from advisor.commands.nearby import here
+
+        near = here(args, rule, target)
+    if args.format == "json":
         from advisor.commands.rules import fields
 
         shown = [e._replace(table=e.table and e.table._asdict())._asdict() for e in known]  # type: ignore[arg-type]
         docs = {**rule.docs._asdict(), "options": list(rule.options)}
-        return dumps({"version": 1, "rule": {**fields(rule), **docs, "evidence": shown}})
+        beside = near and near.fields(known)
+        return dumps({"version": 1, "rule": {**fields(rule), **docs, "evidence": shown}, "here": beside})
     from advisor.report.ruletext import page
 
-    return page(rule, known, width=_width(), ascii_only=_ascii_only())
+    return page(rule, known, width=_width(), ascii_only=_ascii_only(), near=near)
 
 
 def _option(written: str, target: Target | None, form: str) -> str:

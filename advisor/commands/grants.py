@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor import exits
 from advisor.catalog.targets import parse_target
+from advisor.privileges import grants_for
 
 if TYPE_CHECKING:
     import argparse
@@ -15,36 +16,8 @@ if TYPE_CHECKING:
 
 ACCOUNT = "'mycnf'@'localhost'"
 _EVERY_KIND = "_aA1"  # validate_password wants one character of each kind
-
-
-class Grant(NamedTuple):
-    """One privilege and what an audit reads with it."""
-
-    privilege: str
-    on: str
-    why: str
-
-
-_PROCESS = Grant("PROCESS", "*.*", "InnoDB's status and counters: redo position, checkpoint age, purge lag")
-_SIZES = Grant("SELECT", "mysql.innodb_table_stats", "how much InnoDB data there is, without opening a table of users")
-_MEMORY = Grant(
-    "SELECT",
-    "performance_schema.memory_summary_global_by_event_name",
-    "the memory that the server accounts for, where performance_schema is on",
-)
-_MYSQL = (
-    _PROCESS,
-    Grant("REPLICATION CLIENT", "*.*", "whether the server is a replica, and of whom"),
-    _SIZES,
-    _MEMORY,
-    Grant("SELECT", "performance_schema.threads", "how many replicas read this server's binary log"),
-    Grant("SELECT", "performance_schema.replication_group_members", "how many servers are in its replication group"),
-)
-_MARIADB = (
-    _PROCESS,
-    Grant("SLAVE MONITOR", "*.*", "whether the server is a replica, and of whom"),
-    _SIZES,
-    _MEMORY,
+_HASHES = (
+    "Optional, and so a comment: {why}.\n-- mycnf reads no hash, but with this grant whoever has its password can."
 )
 
 
@@ -65,11 +38,12 @@ def statements(target: Target, password: str) -> str:
         "--   user = mycnf",
         f"--   password = {password}",
         *_without_password(target),
-        "-- Two connections at most: the second ends a statement of the first that takes too long.",
-        f"CREATE USER {ACCOUNT} IDENTIFIED BY '{password}' WITH MAX_USER_CONNECTIONS 2;",
+        "-- Four connections at most: two of the app, one of mycnf sample, and one that ends what takes too long.",
+        f"CREATE USER {ACCOUNT} IDENTIFIED BY '{password}' WITH MAX_USER_CONNECTIONS 4;",
     ]
-    for grant in _MARIADB if target.is_mariadb else _MYSQL:
-        lines += ["", f"-- {grant.why}", f"GRANT {grant.privilege} ON {grant.on} TO {ACCOUNT};"]
+    for grant in grants_for(target):
+        off, why = ("-- ", _HASHES.format(why=grant.why)) if grant.optional else ("", grant.why)
+        lines += ["", f"-- {why}", off + grant.statement(ACCOUNT)]
     return "\n".join(lines) + "\n"
 
 

@@ -85,7 +85,7 @@ def write_baseline(looked: Sequence[Looked], path: str) -> list[Looked]:
     """Write all findings as a baseline, and leave them out; MycnfError where the file holds anything else."""
     from advisor.report.output import write
 
-    _refuse_other(path)
+    refuse_other(path)
     readings = [_reading(one) for one in looked]
     try:
         write(baseline.render(readings, path), path)
@@ -95,7 +95,7 @@ def write_baseline(looked: Sequence[Looked], path: str) -> list[Looked]:
     return [one.showing(findings=(), baselined=one.checked.findings) for one in looked]
 
 
-def _refuse_other(path: str) -> None:
+def refuse_other(path: str) -> None:
     """An option file named by mistake must not be lost; an empty file is nobody's loss."""
     if path == "-":
         raise MycnfError("--write-baseline needs the name of a file; stdout is for the report")

@@ -14,11 +14,12 @@ from advisor.engine import run as run_rules
 from advisor.report import Checked
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
+from rules import awake, file_rules
 from rules.known import NO_HOST, NO_HOUSE, Known
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from advisor.carriers.sets import Carrier
     from advisor.config.read import Configuration
@@ -34,22 +35,38 @@ SUPPRESSION = "mycnf:"  # how a comment begins that asks to leave a finding out
 class Plan:
     """How files are checked that share a configuration: its rules, targets and host, the command line put over it."""
 
-    __slots__ = ("_concerned", "args", "config", "host", "rules", "targets")
+    __slots__ = ("_chosen", "_concerned", "_house", "args", "config", "host", "targets")
 
     def __init__(self, args: argparse.Namespace, config: Configuration | None = None) -> None:
         self.args = args
         self.config = config
         self.host = _host(args)
-        house = config is not None and config.house is not None
-        self.rules = choose(args.select, args.ignore, files_only=self.host is NO_HOST, house=house)
+        self._house = config is not None and config.house is not None
+        self._chosen = None if self._by_options() else choose(args.select, args.ignore)
         self.targets = [parse_target(t) for t in args.target or ()]
-        self._concerned: dict[Target, list[Rule]] = {}
+        self._concerned: dict[tuple[Target, tuple[str, ...] | None], list[Rule]] = {}
 
-    def rules_for(self, target: Target) -> list[Rule]:
-        """The rules that have something to say about the target."""
-        if target not in self._concerned:
-            self._concerned[target] = [rule for rule in self.rules if rule.concerns(target)]
-        return self._concerned[target]
+    def _by_options(self) -> bool:
+        return self.host is NO_HOST and not self.args.select and not self.args.ignore
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules that are asked of every file."""
+        return self._rules(None)
+
+    def rules_for(self, target: Target, options: Container[str] | None = None) -> list[Rule]:
+        """The rules that have something to say about the target.
+
+        With the `options` that a file sets rules may be left out, and not even imported, that can't speak of it.
+        """
+        families = None if options is None else awake(options)
+        key = target, families
+        if key not in self._concerned:
+            self._concerned[key] = [rule for rule in self._rules(families) if rule.concerns(target)]
+        return self._concerned[key]
+
+    def _rules(self, families: tuple[str, ...] | None) -> list[Rule]:
+        return file_rules(house=self._house, families=families) if self._chosen is None else self._chosen
 
     @property
     def house(self) -> tuple[HouseRule, ...] | Absent:
@@ -60,19 +77,22 @@ class Plan:
 class Looked:
     """One file, checked for one target: what to report, the lines that were read, and the rules that looked."""
 
-    __slots__ = ("checked", "plan", "ran", "resolved")
+    __slots__ = ("_skipped", "checked", "plan", "resolved")
 
     def __init__(self, checked: Checked, resolved: Resolved, plan: Plan, skipped: Iterable[str] = ()) -> None:
         self.checked = checked
         self.resolved = resolved
         self.plan = plan
-        self.ran = frozenset(r.code for r in plan.rules_for(checked.target)) - set(skipped)
+        self._skipped = frozenset(skipped)
+
+    @property
+    def ran(self) -> frozenset[str]:
+        """The codes of the rules that looked, or would have, had the file set what they are about."""
+        return frozenset(r.code for r in self.plan.rules_for(self.checked.target)) - self._skipped
 
     def showing(self, **fields: Any) -> Looked:
         """The same with other findings, or whatever of `Checked` is named."""
-        again = Looked(self.checked._replace(**fields), self.resolved, self.plan)
-        again.ran = self.ran
-        return again
+        return Looked(self.checked._replace(**fields), self.resolved, self.plan, self._skipped)
 
 
 def plans_of(paths: Sequence[str], args: argparse.Namespace) -> list[Plan]:
@@ -147,7 +167,7 @@ def look_at(path: str, target: Target, plan: Plan, given: Mapping[str, bytes]) -
     catalog = load(target)
     verdict = judge_file(resolved, catalog)
     known = Known(target, catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house)
-    done = run_rules(known, plan.rules_for(target))
+    done = run_rules(known, plan.rules_for(target, verdict.effective))
     findings = tuple(by_place(done.findings))
     checked = Checked(path, target, findings, _sources(resolved, findings))
     return Looked(checked, resolved, plan, [s.code for s in done.skipped])

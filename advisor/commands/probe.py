@@ -119,7 +119,8 @@ def _carry_out(args: argparse.Namespace, order: _Order, reports: list[tuple[str,
 
 def _run(order: _Order, resume: bool, reports: list[tuple[str, str | None]]) -> int:
     from advisor.commands.probing.going import go
-    from advisor.commands.probing.resuming import earlier_run, remaining
+    from advisor.commands.probing.resuming import earlier_run
+    from probes.resuming import remaining
 
     experiment, here, wish = order.experiment, order.ground, order.wish
     plan = experiment.plan(here, wish)

@@ -17,10 +17,15 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List the rules by code, as text or JSON."""
+    """List the rules by code, as text, JSON, or Markdown with all that explain says."""
     rules = all_rules()
     if args.format == "json":
         write(dumps({"version": 1, "rules": [fields(r) for r in rules]}), None)
+    elif args.format == "markdown":
+        from advisor.report.rulemarkdown import document
+        from rules.evidence_store import everything
+
+        write(document(rules, everything()), None)
     else:
         write(_text(rules), None)
     return exits.OK

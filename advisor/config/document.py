@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TABLE = ("tool", "mycnf")
+LONGEST = 64  # bits of a whole number
 _KEY = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _PATH = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
 _HEADER = rf"[ \t]*\[\[?[ \t]*({_PATH})[ \t]*\]"
@@ -57,7 +58,16 @@ def table_of(text: str, path: str) -> dict[str, Any]:
         found = found.get(key) if isinstance(found, dict) else None
     if not isinstance(found, dict):
         raise ConfigError(f"{path}: it has no table [tool.mycnf]")
+    if _overflows(found):
+        raise ConfigError(f"{path}: it holds a whole number beyond {LONGEST} bits, which no server has either")
     return found
+
+
+def _overflows(value: Any) -> bool:
+    """Whether a number is so long that Python doesn't even print it; TOML itself promises 64 bits."""
+    if isinstance(value, dict | list):
+        return any(map(_overflows, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, int) and value.bit_length() > LONGEST
 
 
 def has_table(data: bytes) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from advisor.catalog.elsewhere import nearest
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
     from advisor.config.shape import Keys
 
+LARGEST = 1 << 64  # no option holds a number beyond it
 Named = tuple["Keys", HouseRule]
 
 
@@ -135,7 +135,7 @@ def _holds_number(rule: HouseRule) -> bool:
 
 def _is_number(text: str, kind: str) -> bool:
     given = number(text, kind) if kind in NUMBERS else None
-    return given is not None and isfinite(given)
+    return given is not None and abs(given) <= LARGEST
 
 
 def _takes(rule: HouseRule) -> str:

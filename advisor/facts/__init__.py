@@ -1,20 +1,21 @@
 """What may be known about a server: frozen values, kept as a snapshot, off the lint path."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from advisor.facts.files import FileCopy, Files, PersistedOption
 from advisor.facts.host import Host
 from advisor.facts.probes import ProbeResult
-from advisor.facts.server import DataSizes, Link, Plugin, Replication, Server, VariableOrigin
+from advisor.facts.server import Accounts, DataSizes, Link, Plugin, Replication, Server, VariableOrigin
 from advisor.facts.service import Service
-from advisor.facts.workload import Sample, Workload
+from advisor.facts.workload import BusyHour, Sample, Sampled, Workload
+from advisor.record import record
 
-SCHEMA = "1.1"
+SCHEMA = "1.2"
 
 __all__ = [
     "SCHEMA",
+    "Accounts",
+    "BusyHour",
     "DataSizes",
     "Facts",
     "FileCopy",
@@ -26,6 +27,7 @@ __all__ = [
     "ProbeResult",
     "Replication",
     "Sample",
+    "Sampled",
     "Server",
     "Service",
     "Unavailable",
@@ -34,7 +36,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Unavailable:
     """A part of the facts that is not there: server.replication, host, files, …, with what it needs."""
 
@@ -42,13 +44,13 @@ class Unavailable:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Facts:
     """Everything that one audit saw; `TypeAdapter(Facts)` is the schema of a snapshot.
 
     `taken_at` is UTC in ISO 8601; `lost` says how the connection ended where it broke on the way; `statements` counts
     what was sent, the driver included, and `seconds` is the time spent besides the window. `probes` are the latest
-    results of experiments on this host, one of each kind.
+    results of experiments on this host, one of each kind; `sampled` is what `mycnf sample` kept of the server.
     """
 
     schema: str
@@ -64,6 +66,7 @@ class Facts:
     seconds: float = 0.0
     service: Service | None = None
     probes: tuple[ProbeResult, ...] = ()
+    sampled: Sampled | None = None
 
     def why_not(self, part: str) -> str:
         """Why a part is missing, for a rule that is skipped over it."""

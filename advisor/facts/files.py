@@ -1,16 +1,15 @@
 """The option files that a running server reads, with their owners and modes."""
 
-from __future__ import annotations
-
 import errno
 import os
 import posixpath
-from dataclasses import dataclass
+
+from advisor.record import record
 
 WORLD_WRITABLE = 0o002
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class FileCopy:
     """One option file as found: text without its secrets, owner and mode; `text` is None where it couldn't be read.
 
@@ -33,7 +32,7 @@ class FileCopy:
         return bool(self.secret_lines)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class PersistedOption:
     """A variable of mysqld-auto.cnf, with the section that it stands in; a secret's value is masked.
 
@@ -58,15 +57,15 @@ class PersistedOption:
         return self.static or "parse_early" in self.section
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Files:
     """The option files in the order in which the server reads them, includes listed after the files that name them.
 
     `command_line` holds the server's own arguments with secrets taken out; `inferred` says that the list of files was
     concluded from the usual places, not told by the server's command line. `persisted` is the path of mysqld-auto.cnf
     where there is one: its values come last, and the server tells them as PERSISTED. `persisted_options` are what it
-    holds, None where nobody looked; `persisted_problem` says why it can't be read, `persisted_changed` when it last
-    changed. `folders` are the directories of `!includedir` lines that could be listed, empty ones too.
+    holds, None where nobody looked; `persisted_problem` says why nothing is taken of it, `persisted_changed` when it
+    last changed. `folders` are the directories of `!includedir` lines that could be listed, empty ones too.
     """
 
     files: tuple[FileCopy, ...] = ()
@@ -91,7 +90,7 @@ class Files:
         """
         for copy in self.files:
             if copy.path == path and copy.text is not None:
-                return b"" if copy.mode & WORLD_WRITABLE else copy.text.encode("utf-8", "surrogateescape")
+                return b"" if copy.mode & WORLD_WRITABLE else _bytes(copy.text)
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
 
     def names(self, folder: str) -> list[str]:
@@ -101,3 +100,11 @@ class Files:
         if inside not in map(posixpath.normpath, self.folders):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
         return [posixpath.basename(path) for path in paths if posixpath.dirname(path) == inside]
+
+
+def _bytes(text: str) -> bytes:
+    """The bytes of a file from its text; a snapshot that somebody made up may hold what no file could."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")

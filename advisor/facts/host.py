@@ -4,12 +4,11 @@ Sizes are bytes and names are the kernel's own, unless a docstring says otherwis
 doesn't tell, never zero.
 """
 
-from __future__ import annotations
+from advisor.facts.storage import BlockDevice, Place, Storage
+from advisor.record import record
 
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Skipped:
     """A part of the host that couldn't be read, and why."""
 
@@ -17,7 +16,7 @@ class Skipped:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class CpuKind:
     """One kind of processor core; a machine with big and little cores has several.
 
@@ -41,7 +40,7 @@ class CpuKind:
     max_mhz: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Cache:
     """All caches of one name (L1d, L1i, L2, …): how many there are, and what they hold together.
 
@@ -57,7 +56,7 @@ class Cache:
     shared_by: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class NumaNode:
     """One memory node with its processors; a node without processors is memory only."""
 
@@ -66,7 +65,7 @@ class NumaNode:
     memory: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Hypervisor:
     """What the machine runs under: vendor and kind (full, para, container, none) as `lscpu` names them."""
 
@@ -75,9 +74,12 @@ class Hypervisor:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Cpu:
-    """The processors: `logical` are present, `online` are those in use, by number."""
+    """The processors: `logical` are present, `online` are those in use, by number.
+
+    `governor` chooses how fast the first of them runs, through `frequency_driver`; guests have neither as a rule.
+    """
 
     logical: int
     online: tuple[int, ...]
@@ -89,6 +91,8 @@ class Cpu:
     hypervisor: Hypervisor | None = None
     caches: tuple[Cache, ...] = ()
     nodes: tuple[NumaNode, ...] = ()
+    governor: str | None = None
+    frequency_driver: str | None = None
 
     @property
     def model_name(self) -> str | None:
@@ -100,7 +104,7 @@ class Cpu:
         return next((c for c in self.caches if c.name == name), None)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Memory:
     """Memory and the kernel's habits with it.
 
@@ -132,13 +136,25 @@ class Memory:
     numa_balancing: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
+class IoLimit:
+    """What a control group may ask of one device (major:minor) in a second; None is "no limit"."""
+
+    number: str
+    reads: int | None = None
+    writes: int | None = None
+    read_bytes: int | None = None
+    write_bytes: int | None = None
+
+
+@record(frozen=True)
 class Cgroup:
     """The control group of a process: the smallest limit on the way up to the root of the hierarchy wins.
 
     `version` is the hierarchy that accounts for memory, 1 or 2; `limit_at` and `cpus_at` name the group that
-    sets the limit. `high` throttles instead of killing. `cpus` is a share of processor time in processors.
-    None is "no limit" for limits and "not told" for the rest.
+    sets the limit. `high` throttles instead of killing. `cpus` is a share of processor time in processors; of `periods`
+    in which the group ran it had used up its share in `throttled`, both since the group was made. `tasks` is how many
+    threads it may have. None is "no limit" for limits and "not told" for the rest.
     """
 
     version: int
@@ -151,112 +167,13 @@ class Cgroup:
     oom_kills: int | None = None
     cpus: float | None = None
     cpus_at: str | None = None
+    periods: int | None = None
+    throttled: int | None = None
+    tasks: int | None = None
+    io: tuple[IoLimit, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Stripe:
-    """The width at which a write reaches every data disk once, and the `device` that it is of.
-
-    `source` says how it is known: "md" by the array's own numbers, "queue" by a device's optimal I/O size,
-    which is a hint at hardware RAID or LVM striping; chunk and data disks may be unknown then. `offset` is
-    where the file system begins within a stripe: 0 is aligned, None can't be told.
-    """
-
-    size: int
-    source: str
-    device: str
-    chunk: int | None = None
-    data_disks: int | None = None
-    offset: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Raid:
-    """An md array: level as the kernel writes it (raid10, …), `layout` a raw number, `state` array_state's word."""
-
-    level: str
-    disks: int | None = None
-    chunk: int | None = None
-    layout: int | None = None
-    state: str | None = None
-    degraded: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BlockDevice:
-    """A disk, partition, logical volume or array.
-
-    `name` is what people call it (vg0-mysql), `kernel_name` what the kernel does (dm-0), `number` major:minor. `type`
-    is lsblk's (disk, part, lvm, crypt, mpath, raid1, loop, rom). `under` are the kernel names of the devices that this
-    one stands on. `start` is a partition's first byte on its disk.
-
-    A partition shows its disk's queue: `scheduler` is the one in force, `requests` the queue's length. `rotational` is
-    what the disk or the hypervisor claims, and a virtual disk claims it without a meaning. `optimal_io` is 0 where the
-    device names none. `write_cache` is "write back" for a disk that must be told to flush, else "write through".
-
-    Only disks have `transport` (nvme, sata, sas, scsi, virtio, usb, fc, iscsi, xen, mmc, …), `model` and `vendor`.
-    """
-
-    name: str
-    kernel_name: str
-    number: str
-    type: str
-    size: int
-    under: tuple[str, ...] = ()
-    start: int | None = None
-    read_only: bool | None = None
-    alignment_offset: int | None = None
-    rotational: bool | None = None
-    scheduler: str | None = None
-    requests: int | None = None
-    read_ahead: int | None = None
-    max_io: int | None = None
-    minimum_io: int | None = None
-    optimal_io: int | None = None
-    logical_sector: int | None = None
-    physical_sector: int | None = None
-    write_cache: str | None = None
-    discard_granularity: int | None = None
-    discard_max: int | None = None
-    transport: str | None = None
-    model: str | None = None
-    vendor: str | None = None
-    raid: Raid | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Mount:
-    """The mount that holds a path; `root` the mounted part of it, not / for bind mounts and subvolumes."""
-
-    point: str
-    fs_type: str
-    source: str
-    number: str = ""
-    root: str = "/"
-    options: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Storage:
-    """A path followed from its mount down to the disks.
-
-    `devices` begin with what is mounted and end with the disks. `untraced` says why they are empty or end
-    early.
-    """
-
-    path: str
-    mount: Mount
-    devices: tuple[BlockDevice, ...] = ()
-    stripe: Stripe | None = None
-    untraced: str | None = None
-
-    @property
-    def disks(self) -> tuple[BlockDevice, ...]:
-        """The devices that stand on nothing further."""
-        return tuple(d for d in self.devices if not d.under)
-
-
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Limit:
     """A resource limit of a process by its ulimit name (nofile, memlock, …); None is unlimited."""
 
@@ -265,12 +182,13 @@ class Limit:
     hard: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Process:
     """The server's process: memory in bytes, `cpus` it may run on, and the malloc it was started with.
 
     `allocator` is jemalloc, tcmalloc, mimalloc, glibc or musl as far as loaded libraries show; one that is
-    linked in statically isn't seen.
+    linked in statically isn't seen. `huge_pages` are bytes in reserved huge pages, which `resident` leaves out.
+    `policy` is the scheduler's class (other, batch, idle, fifo, …), `nice` from -20, the most urgent, to 19.
     """
 
     pid: int
@@ -287,13 +205,16 @@ class Process:
     oom_score_adj: int | None = None
     allocator: str | None = None
     limits: tuple[Limit, ...] = ()
+    huge_pages: int | None = None
+    nice: int | None = None
+    policy: str | None = None
 
     def limit(self, name: str) -> Limit | None:
         """The limit of that ulimit name."""
         return next((limit for limit in self.limits if limit.name == name), None)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class OperatingSystem:
     """Distribution, kernel, and what hints at a container or a cloud.
 
@@ -318,9 +239,12 @@ class OperatingSystem:
     listen_backlog_max: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Host:
-    """All that was read of one machine; a part that is None stands in `skipped` with its reason."""
+    """All that was read of one machine; a part that is None stands in `skipped` with its reason.
+
+    `places` are the server's other directories that lie on another mount than the data directory, each mount once.
+    """
 
     cpu: Cpu | None = None
     memory: Memory | None = None
@@ -330,6 +254,7 @@ class Host:
     process: Process | None = None
     os: OperatingSystem | None = None
     skipped: tuple[Skipped, ...] = ()
+    places: tuple[Place, ...] = ()
 
     @property
     def usable_memory(self) -> int | None:

@@ -3,14 +3,15 @@
 Only samples and their circumstances are stored; what follows from them is worked out anew whenever it is read.
 """
 
-from __future__ import annotations
+from dataclasses import field
 
-from dataclasses import dataclass, field
+from advisor.record import record
 
+ANSWER = "answer"
 PROBE_SCHEMA = "1.0"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Metric:
     """Something that an experiment measures; `better` is more, less, or neither where it only describes."""
 
@@ -19,7 +20,7 @@ class Metric:
     better: str = "more"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Block:
     """One turn of one variant: the round that it belongs to, and its metrics.
 
@@ -34,7 +35,7 @@ class Block:
     series: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Arm:
     """A variant with its blocks: `settings` are the options that make it, `point` its place on the chart's axis."""
 
@@ -44,7 +45,7 @@ class Arm:
     point: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Place:
     """Where a run took place; sizes in bytes, None where it can't be told.
 
@@ -62,15 +63,16 @@ class Place:
     device: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class ProbeResult:
     """One run of one experiment.
 
     `began_at` is UTC in ISO 8601. `ended` says why it stopped: finished, precise (further rounds would add nothing),
     time, cancelled, or what went wrong. The first of `metrics` is the one that answers the question; `baseline` names
     the variant that the others are compared with. `server` is a target such as mysql-8.0.45, `driver` who made the
-    load. `facts` are single findings beside the samples (a cache size inferred, a request size seen), `limits` what
-    this run could not have seen.
+    load. `facts` are single findings beside the samples (a cache size inferred, a request size seen); the one called
+    ANSWER is the answer in a sentence, where counters answer the question better than the first metric. `limits` are
+    what this run could not have seen.
     """
 
     schema: str

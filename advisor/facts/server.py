@@ -1,24 +1,27 @@
 """What a running server said of itself: rows as they came, and the few things that can be read off them."""
 
-from __future__ import annotations
-
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from advisor.record import record
+
+DIGITS = 20  # of the greatest number in 64 bits
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class VariableOrigin:
     """Where the server says that a variable's value came from.
 
     `source` is the server's own word (GLOBAL, EXPLICIT, PERSISTED, COMMAND_LINE, DYNAMIC, COMPILED; on MariaDB CONFIG,
-    COMMAND-LINE, SQL, AUTO, COMPILE-TIME), `path` the option file that it names, empty where it names none.
+    COMMAND-LINE, SQL, AUTO, COMPILE-TIME), DIFFERS where a text tells only that it isn't the default; `path`
+    the option file that it names, empty where it names none.
     """
 
     source: str
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Plugin:
     """One row of the server's plugins; `library` is empty for one that is built in."""
 
@@ -28,12 +31,12 @@ class Plugin:
     library: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Link:
     """How the server was reached, as far as it matters to what may be believed.
 
-    `via` is socket or tcp; `peer_pid` the process behind the socket, 0 where the kernel doesn't tell; `proxied` says
-    that the handshake's connection id is not the server's own.
+    `via` is socket or tcp, or text where no server was asked; `peer_pid` the process behind the socket, 0 where the
+    kernel doesn't tell; `proxied` says that the handshake's connection id is not the server's own.
     """
 
     via: str
@@ -43,7 +46,7 @@ class Link:
     proxied: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Replication:
     """The server's part in replication: its own replica rows as sent, and the replicas connected to it."""
 
@@ -58,7 +61,7 @@ class Replication:
         return bool(self.replica_rows)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class DataSizes:
     """Bytes of InnoDB data and indexes, from one aggregate over `mysql.innodb_table_stats`, and the tables counted.
 
@@ -71,13 +74,30 @@ class DataSizes:
     rows: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
+class Accounts:
+    """The accounts of one kind that are not locked: how many, and the names of three at most, joined by commas.
+
+    `reach` says from where they may come: here (the server's own host), there (hosts that are named) or anywhere
+    (a host with a wildcard). `passwordless` log in without a password; `supreme` have SUPER.
+    """
+
+    plugin: str
+    anonymous: bool
+    passwordless: bool
+    supreme: bool
+    reach: str
+    count: int
+    names: str = ""
+
+
+@record(frozen=True)
 class Server:
     """One running server's answers; names are lower case, values as sent.
 
     `flavour` is mysql or mariadb, `version` the digits alone (the variable `version` has the whole text), `vendor` says
     MySQL, Percona or MariaDB, `managed` names the platform (rds, aurora, …) or is empty. `instrumented_bytes` is the
-    sum that performance_schema accounts for, None where it doesn't.
+    sum that performance_schema accounts for, None where it doesn't. `accounts` is None where they weren't read.
     """
 
     flavour: str
@@ -96,11 +116,16 @@ class Server:
     data: DataSizes | None = None
     instrumented_bytes: int | None = None
     managed: str = ""
+    accounts: tuple[Accounts, ...] | None = None
 
     def counter(self, name: str) -> int | None:
         """A status counter since the server started, None where this server has none of that name."""
         text = self.status.get(name.lower())
-        return int(text) if text is not None and re.fullmatch(r"-?[0-9]{1,20}", text) else None
+        if text is None:
+            return None
+        if len(text) <= DIGITS and text.isascii() and text.isdigit():  # nearly all, and asked for hundreds of times
+            return int(text)
+        return int(text) if re.fullmatch(r"-[0-9]{1,20}", text) else None
 
     @property
     def uptime(self) -> int:

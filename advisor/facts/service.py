@@ -1,13 +1,12 @@
 """The service that starts a server: its unit with the drop-ins, and what they say about its environment."""
 
-from __future__ import annotations
+from dataclasses import field
 
-from dataclasses import dataclass, field
+from advisor.facts.files import FileCopy
+from advisor.record import record
 
-from advisor.facts.files import FileCopy  # noqa: TC001 - pydantic reads the types of fields
 
-
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Service:
     """A systemd service as its files have it now, secrets taken out.
 

@@ -1,23 +1,25 @@
 """Two samples of a server's counters, and the window between them."""
 
-from __future__ import annotations
+from dataclasses import field
 
-from dataclasses import dataclass, field
+from advisor.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Sample:
     """Status counters at one moment.
 
-    `at` is the server's uptime clock in seconds, `lsn` the redo position in bytes where known.
+    `at` is the server's uptime clock in seconds, `lsn` the redo position in bytes where known, `query_time` the
+    seconds that all statements took so far, where the server counts them (MariaDB).
     """
 
     at: float
     status: dict[str, int] = field(default_factory=dict)
     lsn: int | None = None
+    query_time: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Workload:
     """The first and the last sample of a window."""
 
@@ -47,3 +49,43 @@ class Workload:
         if self.first.lsn is None or self.last.lsn is None or self.seconds <= 0:
             return None
         return max(0, self.last.lsn - self.first.lsn) / self.seconds
+
+
+@record(frozen=True)
+class BusyHour:
+    """The busiest hour of one kind (redo, connections, temporary tables) that was sampled: its samples, in order.
+
+    The times are UTC in ISO 8601. The server ran through it without a restart.
+    """
+
+    of: str
+    began_at: str
+    ended_at: str
+    samples: tuple[Sample, ...]
+
+    @property
+    def workload(self) -> Workload:
+        """The hour as a window."""
+        return Workload(self.samples[0], self.samples[-1])
+
+    def most(self, counter: str) -> int | None:
+        """The highest value that a counter had at a sample; None where there is none."""
+        return max((s.status[counter] for s in self.samples if counter in s.status), default=None)
+
+    def least(self, counter: str) -> int | None:
+        """The lowest value that a counter had at a sample; None where there is none."""
+        return min((s.status[counter] for s in self.samples if counter in s.status), default=None)
+
+
+@record(frozen=True)
+class Sampled:
+    """What `mycnf sample` kept of a server: from when to when, how many samples, and the busiest hour of each kind."""
+
+    since: str
+    until: str
+    samples: int
+    hours: tuple[BusyHour, ...] = ()
+
+    def hour(self, of: str) -> BusyHour | None:
+        """The busiest hour of a kind, where there is one with two samples at least."""
+        return next((hour for hour in self.hours if hour.of == of and len(hour.samples) > 1), None)

@@ -7,8 +7,10 @@ import errno
 import os
 from typing import TYPE_CHECKING
 
+from advisor.ending import orderly
 from advisor.exits import MycnfError
 from advisor.fixing.keeping import keep
+from advisor.onewriter import alone_with
 from advisor.optionfile.source import load
 
 if TYPE_CHECKING:
@@ -39,7 +41,8 @@ def replace_text(path: str, before: bytes, after: bytes) -> str:
     real = os.path.realpath(path)
     beside = _beside(real)
     try:
-        why = _replace(path, real, beside, before, after)
+        with orderly(), alone_with(real):
+            why = _replace(path, real, beside, before, after)
     except HalfWrittenError:
         raise
     except OSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor.optionfile.lines import OptionFile, Problem
+from advisor.optionfile.lines import Kind, OptionFile, Problem
 from advisor.optionfile.reader import parse
 from advisor.optionfile.source import OptionFileError, check, load
 
@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
     from advisor.optionfile.dialect import Dialect
 
+# Ours, of all files together: judging an option takes three kilobytes, and servers know a thousand of them.
+MOST_LINES = 30_000
+MOST_OPTIONS = 10_000
+
 
 class ParsedFiles:
     """Gives files by their path, and remembers them in the order in which they were first asked for."""
 
-    __slots__ = ("dialect", "files", "lister", "loader", "on_host", "problems")
+    __slots__ = ("dialect", "files", "lines", "lister", "loader", "on_host", "options", "problems")
 
     def __init__(
         self,
@@ -33,6 +37,7 @@ class ParsedFiles:
         self.lister = lister or os.listdir
         self.on_host = on_host
         self.files: dict[str, OptionFile] = {}
+        self.lines = self.options = 0
         self.problems: dict[Problem, None] = {}
 
     def tell(self, path: str, line: int, name: str, message: str) -> None:
@@ -63,7 +68,15 @@ class ParsedFiles:
         if b"\0" in data:
             line = data[: data.index(b"\0")].count(b"\n") + 1
             self.tell(path, line, "nul-byte", "servers don't read what stands behind a NUL byte; take it out")
-        return parse(data, path, self.dialect)
+        lines = self.lines + data.count(b"\n")
+        if lines > MOST_LINES:
+            raise OptionFileError(f"{path}: beyond {MOST_LINES:,} lines, more than any server's option files have")
+        file = parse(data, path, self.dialect)
+        options = self.options + sum(1 for line in file.lines if line.kind is Kind.OPTION)
+        if options > MOST_OPTIONS:
+            raise OptionFileError(f"{path}: beyond {MOST_OPTIONS:,} options, more than any server has")
+        self.lines, self.options = lines, options
+        return file
 
     def _loaded(self, path: str) -> bytes:
         if self.loader is None:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 DEEPEST = 10  # the include lines of a file at this depth are skipped by every server
-MOST_READS = 2000  # ours: two files that include each other three times keep a server busy for minutes
+# Ours: two files that include each other three times keep a server busy for minutes, and so do large ones in a folder.
+MOST_READS = 2000
+MOST_LINES = 200_000
 
 
 def resolve(
@@ -47,13 +49,14 @@ def resolve(
 class _Walk:
     """The way through the files: where we are within them, and the options on the way."""
 
-    __slots__ = ("options", "parsed", "reads", "root", "within")
+    __slots__ = ("lines", "options", "parsed", "reads", "root", "within")
 
     def __init__(self, parsed: ParsedFiles, root: str | None) -> None:
         self.parsed = parsed
         self.root = root
         self.options: list[Placed] = []
         self.reads = 0
+        self.lines = 0
         self.within: list[str] = []
 
     def in_order(self) -> tuple[Placed, ...]:
@@ -66,6 +69,7 @@ class _Walk:
     def follow(self, file: OptionFile) -> None:
         """Read one file on; an error in an included file ends that file, and the including one goes on."""
         self.reads += 1
+        self.lines += len(file.lines)
         self.within.append(file.path)
         included = len(self.within) > 1
         for line in file.lines:
@@ -90,9 +94,6 @@ class _Walk:
         tell = self.parsed.tell
         if len(self.within) > DEEPEST:
             tell(path, line.number, "include-too-deep", f"servers skip it, being {DEEPEST} levels deep")
-            return
-        if self.reads >= MOST_READS:
-            tell(path, 0, "too-many-includes", f"{MOST_READS} includes were read, and the others left out")
             return
         written = line.value or ""
         if line.value != line.raw:
@@ -139,6 +140,10 @@ class _Walk:
             self._included(path, line, found)
 
     def _included(self, path: str, line: Line, place: str) -> None:
+        if self.reads >= MOST_READS or self.lines >= MOST_LINES:
+            message = f"{self.reads} includes with {self.lines} lines were read, and the others left out"
+            self.parsed.tell(path, 0, "too-many-includes", message)
+            return
         if place in self.within:
             message = (
                 f"an include cycle: {place} is being read already; servers go round {DEEPEST} levels deep"

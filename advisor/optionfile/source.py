@@ -47,7 +47,7 @@ def load(path: str) -> Source:
             mode = os.fstat(descriptor).st_mode
             if not stat.S_ISREG(mode):
                 raise _not_a_file(path, mode)
-            data = file.read(LARGEST + 1)
+            data = file.read(LARGEST + 1) or b""  # None of what would have us wait, such as the log of the kernel
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
     check(data, path)

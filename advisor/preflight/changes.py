@@ -49,12 +49,12 @@ def changes(facts: Facts, now: Known, views: Mapping[str, Outlook]) -> Iterator[
 
 
 def _stays(name: str, view: Outlook, now: Known) -> bool:
-    """Whether the value is the same; where a password was masked nobody can tell, and it counts as such."""
+    """Whether the value is the same; where both hold a masked password nobody can tell, and it counts as such."""
     running = now.server.variables[name]
-    if MASK in f"{running}{view.value}":
-        return True
     if view.value is None:
-        return False
+        return MASK in running
+    if MASK in f"{running}{view.value}":
+        return redact_value(name, view.value) == running
     option = now.catalog.find_variable(name)
     return view.value == running if option is not None and option.kind in NUMBERS else same(view.value, running)
 

@@ -45,10 +45,11 @@ def couple(views: dict[str, Outlook], now: Known) -> None:
 def _performance_schema(views: dict[str, Outlook], now: Known) -> None:
     """Sizes are 0 where it is off, some -1 on MariaDB; what they become where it is switched on is the server's own."""
     view, running = views.get(SCHEMA), now.server.variables
-    if view is None or view.value is None or view.value == running[SCHEMA]:
+    stays_off = view is not None and now.target.is_mysql and view.value == running[SCHEMA] == "OFF"
+    if view is None or view.value is None or (view.value == running[SCHEMA] and not stays_off):
         return
     for name, size in views.items():
-        numeric = name.startswith(f"{SCHEMA}_") and running[name].lstrip("-").isdigit()
+        numeric = name.startswith(f"{SCHEMA}_") and running[name].lstrip("-").isdecimal()
         if name in SIZED_WHEN_ON or (numeric and now.target.is_mysql and name not in NOT_ZERO):
             if view.value == "OFF" and (now.target.is_mysql or size.line is None):
                 views[name] = size._replace(value="0" if now.target.is_mysql else "-1", cause=(SCHEMA,))

@@ -12,7 +12,13 @@ from advisor.model import Origin
 from advisor.preflight.outlook import whole
 from advisor.verdict.effects import CONNECTIONS as COMPILED_CONNECTIONS
 from advisor.verdict.startup import Start
-from advisor.verdict.startup.host import LEAST_TABLES, OTHERS, OTHERS_MARIADB, TABLE_INSTANCES
+from advisor.verdict.startup.host import (
+    LEAST_TABLES,
+    LEAST_TABLES_MARIADB,
+    OTHERS,
+    OTHERS_MARIADB,
+    TABLE_INSTANCES,
+)
 
 if TYPE_CHECKING:
     from advisor.preflight.command import Command
@@ -23,9 +29,9 @@ FILES = "open_files_limit"
 CONNECTIONS = "max_connections"
 TABLES = "table_open_cache"
 INSTANCES = "table_open_cache_instances"
-MARIADB_EXTRA = OTHERS_MARIADB - 1  # beside one further connection
-MARIADB_KEPT = 30  # files that MariaDB leaves to others when it lowers its table cache
-MARIADB_LEAST_TABLES = 200
+POOLED = "pool-of-threads"
+MARIADB_LEAST_CONNECTIONS = 10
+LARGEST = 1 << 32
 UNLIMITED = 1 << 20
 
 
@@ -70,20 +76,39 @@ def _granted_mysql(asked: int, now: Known, command: Command) -> int | None:
 
 
 def _mariadb(views: dict[str, Outlook], now: Known, command: Command, connections: int, tables: int) -> None:
-    extra = MARIADB_EXTRA + (_number(views, "extra_max_connections") or _now(now, "extra_max_connections") or 1)
+    every = connections + (_number(views, "extra_max_connections") or _now(now, "extra_max_connections") or 1)
     line = _line_number(views, INSTANCES)
     instances = line or TABLE_INSTANCES
-    asked = extra + connections + 2 * tables * instances
-    asked = max(asked, 5 * (connections + extra - MARIADB_EXTRA), _line_number(views, FILES) or 0)
+    asked = OTHERS_MARIADB + every + 2 * tables * instances + _pool(views, now)
+    asked = max(asked, 5 * every, _line_number(views, FILES) or 0)
     granted = _granted_mariadb(asked, now, command)
     _put(views, FILES, granted, now)
     if granted is None:
         return
-    fitting = min(max((granted - MARIADB_EXTRA - connections) // 2 // max(tables, 1), 1), instances)
+    # Where a difference is below zero the server has a number beyond all others, and lowers nothing to it.
+    fitting = min(max(_shared(granted - connections, max(tables, 1)), 1), instances)
     _put(views, INSTANCES, fitting, now)
-    left = max((granted - MARIADB_KEPT - connections) // 2 // fitting, MARIADB_LEAST_TABLES)
+    room = granted - OTHERS_MARIADB - 2 * LEAST_TABLES_MARIADB * fitting
+    if 0 <= room < connections:
+        connections = max(room, MARIADB_LEAST_CONNECTIONS)
+        _put(views, CONNECTIONS, connections, now)
+    left = max(_shared(granted - connections, fitting), LEAST_TABLES_MARIADB)
     if left < tables:
         _put(views, TABLES, left, now)
+
+
+def _shared(files: int, among: int) -> int:
+    """How many tables of two files each there may be, of those files that are not for others."""
+    rest = files - OTHERS_MARIADB
+    return rest // 2 // among if rest >= 0 else LARGEST
+
+
+def _pool(views: dict[str, Outlook], now: Known) -> int:
+    """Files that MariaDB asks for the groups of its thread pool: one each, and only where it has no pool of threads."""
+    handling = views.get("thread_handling")
+    if handling is None or handling.value == POOLED:
+        return 0
+    return _number(views, "thread_pool_size") or _now(now, "thread_pool_size") or 0
 
 
 def _granted_mariadb(asked: int, now: Known, command: Command) -> int | None:

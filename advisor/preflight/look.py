@@ -56,7 +56,8 @@ def _skipped(facts: Facts, command: Command, now: Known) -> Iterator[Skipped]:
         for copy in files.files:
             if copy.text is None and copy.mode:
                 yield Skipped("files", f"{copy.path} can't be read: run as root or as the server's account")
-        if files.persisted and files.persisted_options is None and not files.persisted_changed:
+        corrupt = files.persisted_options is None and files.persisted_changed  # which is an item of its own
+        if files.persisted and not corrupt and (files.persisted_options is None or files.persisted_problem):
             why = files.persisted_problem or "the snapshot is older than the reading of it; collect it again"
             yield Skipped("persisted", f"{files.persisted}: {why}")
     if command.note:

@@ -52,7 +52,7 @@ def remedy(name: str, kind: Kind, view: Outlook, now: Known) -> Remedy:
     """How to keep what runs, and for a change how to have it now; nothing that would print a secret."""
     running = now.server.variables[name]
     if MASK in redact_value(name, running):
-        return Remedy()
+        return Remedy(help="What may be a password in it isn't shown: write the value into the file yourself.")
     option = option_of(name, now.catalog)
     if option is None:
         return Remedy(help="No option sets it. Where it is meant to stay, put the SET GLOBAL into the init_file.")

@@ -113,6 +113,7 @@ def _disabled(of: Inputs) -> str:
     return ",".join(sorted((({*admin.split(",")} - {"slave"}) | ({*replica.split(",")} & {"slave"})) - {""}))
 
 
+MOST_ROWS = (1 << 64) - 1  # max_join_size where it is no limit
 BOTH: dict[str, Formula] = {
     "host_cache_size": _host_cache,
     "innodb_open_files": _as_started("innodb_open_files", "table_open_cache", "innodb_file_per_table"),
@@ -126,6 +127,7 @@ BOTH: dict[str, Formula] = {
     "collation_database": _sessions_collation,
     "max_insert_delayed_threads": _follows("max_delayed_threads"),
     "port": lambda of: 0 if of.text("skip_networking") == "ON" else 3306,
+    "sql_big_selects": lambda of: "OFF" if of["max_join_size"] < MOST_ROWS else "ON",
 }
 # What MySQL's Performance Schema goes by, and what it sizes so.
 LOAD = ("max_connections", "table_definition_cache", "table_open_cache")
@@ -198,16 +200,16 @@ def _sized(name: str, views: Mapping[str, Outlook], now: Known, formula: Formula
     if view.cause:
         return view
     before = Inputs(now.server.variables.get, lambda n: _origin(n, now) in SET, now.catalog)
-    explains = _made(formula, before) == running
-    made = _made(formula, Inputs(_next_text(views, now), lambda n: views[n].line is not None, now.catalog))
-    if made is None:
+    explains = worked_out(formula, before) == running
+    following = worked_out(formula, Inputs(_next_text(views, now), lambda n: views[n].line is not None, now.catalog))
+    if following is None:
         return view
     moved = tuple(dict.fromkeys(n for n in before.asked if n in views and _moves(n, views, now)))
     if not _stands(name, now):
-        return view._replace(value=made, cause=moved if explains else ())
+        return view._replace(value=following, cause=moved if explains else ())
     reset = tuple(dict.fromkeys(n for n in before.asked if _origin(n, now) is Origin.RUNTIME))
-    cause = moved or (reset if made != running else ())
-    return view._replace(value=made, cause=cause) if cause and (explains or reset) else view
+    cause = moved or (reset if following != running else ())
+    return view._replace(value=following, cause=cause) if cause and (explains or reset) else view
 
 
 def _next_text(views: Mapping[str, Outlook], now: Known) -> Callable[[str], str | None]:
@@ -229,7 +231,7 @@ def _moves(name: str, views: Mapping[str, Outlook], now: Known) -> bool:
     return after is None or not same(after, now.server.variables.get(name, ""))
 
 
-def _made(formula: Formula, inputs: Inputs) -> str | None:
+def worked_out(formula: Formula, inputs: Inputs) -> str | None:
     """What the formula gives; None where an input is missing."""
     try:
         return str(formula(inputs))

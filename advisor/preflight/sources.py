@@ -65,7 +65,7 @@ def judge_start(facts: Facts, command: Command, catalog: Catalog) -> Start:
     files = facts.files
     lines, strays = _command_lines(command.arguments, catalog)
     resolved = _file_options(files, catalog)
-    before = [*_plugins(facts), *resolved.options, *lines]
+    before = [*installed_plugins(facts), *resolved.options, *lines]
     verdict = judge_file(resolved._replace(options=tuple(before)), catalog)
     reads = _reads_persisted(verdict, command, catalog)
     held = (files.persisted_options or ()) if files and reads else ()
@@ -109,7 +109,7 @@ def _without(suffix: str, options: Iterable[Placed], catalog: Catalog) -> Iterat
         yield Placed(placed.path, placed.line._replace(group=plain)) if plain != group and plain in own else placed
 
 
-def _plugins(facts: Facts) -> Iterator[Placed]:
+def installed_plugins(facts: Facts) -> Iterator[Placed]:
     """Plugins that stand in mysql.plugin are loaded again, so that their options in files are known."""
     libraries = [f"{plugin.name}={plugin.library}" for plugin in facts.server.plugins if plugin.library]
     if libraries:

@@ -7,13 +7,24 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from advisor.facts import Facts
     from advisor.model import Finding, Skipped
+    from advisor.report.since import Since
+    from rules.fine import Fine
     from rules.known import Known
 
 
 class Audited(NamedTuple):
-    """The facts, what the rules could read of them, the findings worst first, and the rules that had to be skipped."""
+    """The facts, what the rules could read of them, the findings worst first, and the rules that had to be skipped.
+
+    `asked` are the codes of all rules that were asked of this target. `aside` are findings that the user put aside,
+    each with the reason: they are in no count, and reports tell that they are left out. `fine` is what was looked
+    at and is as it should be, `since` what came of an earlier audit.
+    """
 
     facts: Facts
     known: Known
     findings: tuple[Finding, ...]
     skipped: tuple[Skipped, ...]
+    asked: tuple[str, ...] = ()
+    aside: tuple[tuple[Finding, str], ...] = ()
+    fine: tuple[Fine, ...] = ()
+    since: Since | None = None

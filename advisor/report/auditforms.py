@@ -1,4 +1,4 @@
-"""An audit in formats that lint has too: its findings, as those of one server."""
+"""An audit in every format that it has: its own, and those of lint as the findings of one server."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING
 
 from advisor.report import Checked, Page
-from advisor.report.formats import render
 from advisor.report.jsonform import audited as finding
 
 if TYPE_CHECKING:
@@ -15,13 +14,34 @@ if TYPE_CHECKING:
     from advisor.model import Action, Finding
     from advisor.report.audited import Audited
 
+# Module and function of each that an audit alone has; only the one that is asked for is imported.
+OWN = {
+    "concise": ("audittext", "concise"),
+    "json": ("auditjson", "report"),
+    "markdown": ("ticket", "report"),
+    "html": ("html.page", "report"),
+    "prometheus": ("prometheus", "report"),
+}
+FORMATS = ("text", "concise", "json", "jsonl", "sarif", "junit", "markdown", "html", "prometheus")
+
 
 def report(audited: Audited, name: str, page: Page) -> str:
-    """The report in the format of that name (jsonl, sarif, junit or markdown)."""
+    """The report in the format of that name, one of FORMATS."""
+    if name == "text":
+        from advisor.report.audittext import report as text
+
+        return text(audited, page.colour)
+    if name in OWN:
+        module, function = OWN[name]
+        made: str = getattr(__import__(f"advisor.report.{module}", fromlist=[function]), function)(audited)
+        return made
     if name == "jsonl":
         return _lines(audited)
-    findings = tuple(_with_advice(f) for f in audited.findings)
-    return render(name, [Checked("", audited.known.target, findings, {})], page)
+    from advisor.report.formats import render
+
+    findings = tuple(with_advice(f) for f in audited.findings)
+    baselined = tuple(f for f, _ in audited.aside)
+    return render(name, [Checked("", audited.known.target, findings, {}, baselined=baselined)], page)
 
 
 def _lines(audited: Audited) -> str:
@@ -30,7 +50,7 @@ def _lines(audited: Audited) -> str:
     return "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in found)
 
 
-def _with_advice(f: Finding) -> Finding:
+def with_advice(f: Finding) -> Finding:
     """The finding with its actions in its help and its local evidence in its message, all that these can say."""
     if f.local:
         f = f._replace(message=f"{f.message} {f.local.words}")

@@ -5,19 +5,25 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from advisor.redact import redact_value
+from advisor.report.gaps import helping
 from advisor.report.jsonform import VERSION, dumps
 from advisor.report.jsonform import audited as finding
+from advisor.report.since import as_json
 
 if TYPE_CHECKING:
-    from advisor.facts import Facts
+    from advisor.facts import Facts, Sampled
     from advisor.report.audited import Audited
 
 
 def report(audited: Audited) -> str:
-    """The whole audit; `skipped` names rules, and parts of the facts, with what they need."""
+    """The whole audit; `skipped` names rules, and parts of the facts, with what they need, and findings put aside."""
     facts = audited.facts
     skipped = [{"code": s.code, "reason": s.reason} for s in audited.skipped]
     skipped += [{"code": u.part, "reason": u.reason} for u in facts.unavailable]
+    skipped += [{"code": f.code, "reason": f"put aside: {redact_value('', why)}"} for f, why in audited.aside]
+    grants = [{"statement": sql, "why": why} for sql, why in helping(audited)]
+    since = {"since": as_json(audited.since)} if audited.since else {}
     return dumps(
         {
             "version": VERSION,
@@ -26,8 +32,18 @@ def report(audited: Audited) -> str:
             "window": facts.workload.seconds if facts.workload else None,
             "findings": [finding(f) for f in audited.findings],
             "skipped": skipped,
+            **({"grants": grants} if grants else {}),
+            "fine": [one._asdict() for one in audited.fine],
+            **(_sampled(facts.sampled) if facts.sampled else {}),
+            **since,
         }
     )
+
+
+def _sampled(sampled: Sampled) -> dict[str, Any]:
+    """What is known of other hours; the hours themselves stand in the findings that rest on them."""
+    hours = [{"of": hour.of, "began_at": hour.began_at, "ended_at": hour.ended_at} for hour in sampled.hours]
+    return {"sampled": {"since": sampled.since, "until": sampled.until, "samples": sampled.samples, "hours": hours}}
 
 
 def _server(facts: Facts, target: str) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
-from advisor.redact import clean
-from advisor.report import facttext
+from advisor.redact import clean, redact_value
+from advisor.report import facttext, gaps
 from advisor.report.words import WIDTH, bold, painted, plural, wrap
 
 if TYPE_CHECKING:
@@ -23,8 +23,12 @@ def report(audited: Audited, colour: bool) -> str:
         facttext.title(facts, target.label, colour),
         facttext.head(audited),
         tally(audited),
+        *_since(audited),
         *(_block(f, colour) for f in audited.findings),
+        *_fine(audited),
         *skips(audited),
+        *_grants(audited),
+        *_aside(audited),
     ]
     return "\n\n".join(p for p in parts if p) + "\n"
 
@@ -39,18 +43,57 @@ def tally(audited: Audited) -> str:
     """`1 error   3 warnings   12 skipped`."""
     severities = [f.severity for f in audited.findings]
     counts = [plural(severities.count(s), s.value) for s in Severity if s in severities] or ["nothing to say"]
-    return "  " + "   ".join([*counts, *([f"{len(audited.skipped)} skipped"] if audited.skipped else [])])
+    counts += [f"{len(audited.skipped)} skipped"] if audited.skipped else []
+    return "  " + "   ".join([*counts, *([f"{len(audited.aside)} put aside"] if audited.aside else [])])
 
 
-def skips(audited: Audited) -> Iterator[str]:
-    """What could not be looked at, by what it would need."""
+def unseen(audited: Audited) -> dict[str, list[str]]:
+    """The rules and parts of the facts that could not be looked at, by what they would need."""
     reasons: dict[str, list[str]] = {}
     for skip in audited.skipped:
         reasons.setdefault(skip.reason, []).append(skip.code)
     for part in audited.facts.unavailable:
         reasons.setdefault(part.reason, []).append(part.part)
+    return reasons
+
+
+def skips(audited: Audited) -> Iterator[str]:
+    """What could not be looked at, by what it would need."""
+    reasons = unseen(audited)
     if reasons:
         yield "\n".join(["not looked at", *(_skip(what, why) for why, what in reasons.items())])
+
+
+def _grants(audited: Audited) -> Iterator[str]:
+    """What would let the account see more; a statement stays on one line, to be copied."""
+    told = gaps.helping(audited)
+    if told:
+        rows = (f"  {clean(sql)}\n{wrap(why, '    -- ', '    -- ')}" for sql, why in told)
+        yield "\n".join([gaps.HEADING.lower(), *rows])
+
+
+def _since(audited: Audited) -> Iterator[str]:
+    """What came of an earlier audit."""
+    if audited.since is not None:
+        from advisor.report.since import rows, title
+
+        told = [wrap(clean(words), f"  {name:<8}  ", " " * 12) for name, words in rows(audited.since)]
+        yield "\n".join([title(audited.since, audited.facts.taken_at), *(told or ["  nothing has changed"])])
+
+
+def _fine(audited: Audited) -> Iterator[str]:
+    """What was looked at and is as it should be, with the numbers."""
+    if audited.fine:
+        width = max(len(one.part) for one in audited.fine)
+        rows = [wrap(one.words, f"  {one.part:<{width}}  ", " " * (width + 4)) for one in audited.fine]
+        yield "\n".join([f"looked at, and fine{facttext.window(audited.facts)}", *rows])
+
+
+def _aside(audited: Audited) -> Iterator[str]:
+    """What the user put aside, each with the reason."""
+    if audited.aside:
+        told = (_skip([f"{f.code} {f.canonical or f.name}"], redact_value("", why)) for f, why in audited.aside)
+        yield "\n".join(["put aside", *told])
 
 
 def _skip(what: list[str], why: str) -> str:

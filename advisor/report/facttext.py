@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from advisor.redact import clean
 from advisor.report.words import bold, plural, wrap
 from advisor.sizes import about, lasted
+from rules.rates import over
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts import Facts, Host, Server, Workload
-    from advisor.facts.host import BlockDevice, Storage
+    from advisor.facts.storage import BlockDevice, Storage
     from advisor.report.audited import Audited
 
 LABEL = 10
@@ -25,20 +26,27 @@ def title(facts: Facts, label: str, colour: bool) -> str:
     """`mycnf audit · db1 · MariaDB 10.11.19 · up 41 d · 19 statements, 0.2 s + 10 s window`."""
     window = f" + {facts.workload.seconds:.0f} s window" if facts.workload else ""
     parts = ["mycnf audit", facts.server.variables.get("hostname", ""), label, f"up {lasted(facts.server.uptime)}"]
-    parts.append(f"{plural(facts.statements, 'statement')}, {facts.seconds:.1f} s{window}")
+    spent = f"{plural(facts.statements, 'statement')}, {facts.seconds:.1f} s"
+    parts.append(f"{'read from text' if facts.server.link.via == 'text' else spent}{window}")
     return bold(wrap(clean(" · ".join(p for p in parts if p)), rest="  "), colour)
 
 
 def head(audited: Audited) -> str:
     """Host, memory, storage and workload, a line or two each; what is missing says why."""
+    return "\n".join(wrap(clean(text), f"  {name:<{LABEL}}") for name, text in rows(audited))
+
+
+def rows(audited: Audited) -> list[tuple[str, str]]:
+    """Host, memory, storage, workload and busiest hours, each with its words as they came."""
     facts, host = audited.facts, audited.facts.host
-    rows = [
+    told = [
         ("Host", _host(facts)),
         ("Memory", _memory(audited, host)),
-        ("Storage", _storage(host) + _latency(audited)),
+        ("Storage", _storage(host) + latency(audited)),
         ("Workload", _workload(facts)),
+        ("Sampled", _sampled(facts)),
     ]
-    return "\n".join(wrap(clean(text), f"  {name:<{LABEL}}") for name, text in rows if text)
+    return [(name, text) for name, text in told if text]
 
 
 def _host(facts: Facts) -> str:
@@ -78,7 +86,7 @@ def _storage(host: Host | None) -> str:
     return " ← ".join(chain) + (f" · {storage.untraced}" if storage.untraced else "")
 
 
-def _latency(audited: Audited) -> str:
+def latency(audited: Audited) -> str:
     """What one random read takes, where that was measured: what disks say of themselves may be wrong."""
     if not audited.known.has("probes"):
         return ""
@@ -92,14 +100,15 @@ def _chain(storage: Storage) -> Iterator[str]:
     disks = storage.disks
     for device in storage.devices:
         if device not in disks:
-            yield _layer(device, storage)
+            yield layer(device, storage)
     if len(disks) == 1:
-        yield f"{disks[0].name} ({_disk(disks[0])})"
+        yield f"{disks[0].name} ({disk(disks[0])})"
     elif disks:
-        yield f"{len(disks)} disks ({_disk(disks[0])})"
+        yield f"{len(disks)} disks ({disk(disks[0])})"
 
 
-def _layer(device: BlockDevice, storage: Storage) -> str:
+def layer(device: BlockDevice, storage: Storage) -> str:
+    """A device above the disks: its name, and what an array or the stripe tells."""
     if device.raid:
         chunk = f", chunk {about(device.raid.chunk)}" if device.raid.chunk else ""
         return f"{device.name} {device.raid.level.upper()}, {device.raid.disks} disks{chunk}"
@@ -107,10 +116,11 @@ def _layer(device: BlockDevice, storage: Storage) -> str:
     return device.name + (f" (stripe {about(stripe.size)})" if stripe and stripe.device == device.kernel_name else "")
 
 
-def _disk(disk: BlockDevice) -> str:
-    kind = disk.transport or disk.type
-    spins = '"rotational" says 1' if disk.rotational else '"rotational" says 0' if disk.rotational is False else ""
-    return ", ".join(x for x in (kind, about(disk.size) if disk.size else "", disk.scheduler or "", spins) if x)
+def disk(device: BlockDevice) -> str:
+    """What a disk says of itself: kind, size, scheduler, and whether it turns."""
+    kind, turns = device.transport or device.type, device.rotational
+    spins = "" if turns is None else f'"rotational" says {int(turns)}'
+    return ", ".join(x for x in (kind, about(device.size) if device.size else "", device.scheduler or "", spins) if x)
 
 
 def _workload(facts: Facts) -> str:
@@ -127,6 +137,17 @@ def _workload(facts: Facts) -> str:
     )
 
 
+def _sampled(facts: Facts) -> str:
+    """The busiest hours that mycnf sample kept, where it did."""
+    if facts.sampled is None or not facts.sampled.hours:
+        return ""
+    from advisor.report.sampletext import figures
+    from rules.peak import named
+
+    hours = (f"most {hour.of} {named(hour)}: {figures(hour)}" for hour in facts.sampled.hours)
+    return " · ".join(hours)
+
+
 def _connections(server: Server) -> str:
     """The peak since the start, and Threads_running, in which servers count threads of their own too."""
     used, running = server.counter("max_used_connections"), server.counter("threads_running")
@@ -138,3 +159,8 @@ def _connections(server: Server) -> str:
 
 def _sum(work: Workload, counters: tuple[str, ...]) -> float:
     return sum(work.rate(c) or 0.0 for c in counters)
+
+
+def window(facts: Facts) -> str:
+    """The window that rates are of, as an addition to a title; empty where there is none."""
+    return f" ({over(facts.workload)})" if facts.workload else ""

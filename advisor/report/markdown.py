@@ -18,10 +18,9 @@ LONGEST = 60  # characters of a setting that a table has room for
 
 def report(files: Sequence[Checked], page: Page) -> str:
     """The whole page: counts, then what was found in each file, then what could not be read."""
-    command = "lint" if page.broken or any(c.path for c in files) else "audit"
     found = counted(f for c in files for f in c.findings)
     unread = [plural(len(page.broken), "file") + " not read"] if page.broken else []
-    blocks = [f"## mycnf {command}: {', '.join([*([found] if files else []), *unread])}"]
+    blocks = [f"## mycnf lint: {', '.join([*([found] if files else []), *unread])}"]
     blocks += [block for c in files for block in _file(c)]
     if unread:
         blocks += ["### Not read", "\n".join(f"- {code(why)}" for _, why in page.broken)]
@@ -29,7 +28,7 @@ def report(files: Sequence[Checked], page: Page) -> str:
 
 
 def _file(c: Checked) -> Iterator[str]:
-    yield f"### {code(c.path)} for {c.target.label}" if c.path else f"### {c.target.label}"
+    yield f"### {code(c.path)} for {c.target.label}"
     if not c.findings:
         yield "Nothing found."
         return

@@ -36,6 +36,8 @@ def _span(text: str) -> str:
 def _word(word: str) -> str:
     parts = re.fullmatch(_AROUND, word)
     before, bare, after = parts.groups() if parts else ("", word, "")
+    while after.startswith(")") and bare.count("(") > bare.count(")"):
+        bare, after = bare + ")", after[1:]
     if re.fullmatch(_WORD, bare) and not re.fullmatch(_LINKED, bare):
         return word
     return f"{before}{code(bare)}{after}"

@@ -4,33 +4,115 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from advisor.exits import MycnfError
+
+if TYPE_CHECKING:
+    from typing import IO
+
+AS_USUAL = 0o666  # what the umask leaves of it: nothing secret is in a report
 
 
 def write(text: str, path: str | None) -> None:
     """Print `text`, or write it beside `path` and rename; MycnfError, the old file whole, where that fails.
 
-    A link stays a link, to the new file. What is no ordinary file, such as /dev/stdout or a FIFO, is written as it is.
+    A link stays a link, to the new file, which has the old one's mode. What is no ordinary file, such as /dev/stdout or
+    a FIFO, is written as it is.
     """
     if path is None or path == "-":
-        sys.stdout.write(text)
+        to_stdout(text)
         return
-    place = os.path.realpath(path)
-    beside = f"{place}.mycnf-{os.getpid()}"
-    ordinary = os.path.isfile(place) or not os.path.lexists(path)
+    draft = Draft(path)
     try:
-        with open(beside if ordinary else path, "w", encoding="utf-8") as file:
-            file.write(text)
-            if ordinary:
-                file.flush()
-                os.fsync(file.fileno())
-        if ordinary:
-            os.replace(beside, place)
-    except OSError as error:
-        if ordinary and os.path.exists(beside):
-            os.unlink(beside)
-        raise MycnfError(f"can't write {path}: {error.strerror}; name another file with -o") from error
+        draft.write(text)
+        draft.keep()
+    except BaseException:
+        draft.drop()
+        raise
+
+
+def to_stdout(text: str) -> None:
+    """Print a text in stdout's own encoding: bytes that were no UTF-8 as they were, characters that it lacks as `?`."""
+    try:
+        sys.stdout.write(text)
+    except UnicodeEncodeError:
+        encoding = sys.stdout.encoding or "ascii"
+        try:
+            data = text.encode(encoding, "surrogateescape")
+        except UnicodeEncodeError:
+            data = text.encode(encoding, "replace")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+
+
+class Draft:
+    """A report that is written bit by bit beside the file whose place it takes once it is whole.
+
+    What fails is a MycnfError, and leaves the old file as it was. `file` takes bytes.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._place = os.path.realpath(path)
+        self._ordinary = os.path.isfile(self._place) or not os.path.lexists(path)
+        self._beside = f"{self._place}.mycnf-{os.urandom(4).hex()}" if self._ordinary else path
+        self.file: IO[bytes] | None = None
+        self._made = False
+        from advisor.ending import end_orderly
+
+        end_orderly()
+        try:
+            self.file = self._open()
+        except OSError as error:
+            raise self.failed(error) from error
+
+    def _open(self) -> IO[bytes]:
+        """What is no ordinary file as it is, else a new file with the mode of the old one, if there is one."""
+        if not self._ordinary:
+            return open(self._beside, "wb")
+        # Nobody else's file of that name, nor one behind a link: folders of reports may be everybody's.
+        handle = os.open(self._beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, AS_USUAL)
+        self._made = True
+        if os.path.exists(self._place):
+            os.fchmod(handle, os.stat(self._place).st_mode & 0o777)
+        return open(handle, "wb")
+
+    def write(self, text: str) -> None:
+        """Write on."""
+        try:
+            if self.file:
+                self.file.write(text.encode("utf-8", "surrogateescape"))
+        except OSError as error:
+            raise self.failed(error) from error
+
+    def keep(self) -> None:
+        """Put it in the old one's place."""
+        try:
+            if self.file:
+                self.file.flush()
+                if self._ordinary:
+                    os.fsync(self.file.fileno())
+                self.file.close()
+            if self._ordinary:
+                os.replace(self._beside, self._place)
+        except OSError as error:
+            raise self.failed(error) from error
+
+    def drop(self) -> None:
+        """Leave nothing of it, and the old file as it was."""
+        try:
+            if self.file:
+                self.file.close()
+        except OSError:
+            self.file = None  # a disk that is full is so once more when what is left is flushed
+        if self._made and os.path.exists(self._beside):
+            os.unlink(self._beside)
+
+    def failed(self, error: OSError) -> MycnfError:
+        """What to tell, after the draft is gone."""
+        self.drop()
+        return MycnfError(f"can't write {self.path}: {error.strerror}; name another file with -o")
 
 
 def colour_wanted(path: str | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from advisor.redact import redact_arguments
 from advisor.report.jsonform import action, dumps
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def report(found: Preflight) -> str:
                 "files": [copy.path for copy in files.files] if files else None,
                 "persisted": (files.persisted or None) if files else None,
                 "service": found.command.unit or None,
-                "arguments": [*found.command.leading, *(a.text for a in found.command.arguments)],
+                "arguments": list(
+                    redact_arguments((*found.command.leading, *(a.text for a in found.command.arguments)))
+                ),
             },
             "items": [_item(item) for item in found.items],
             "skipped": [{"part": s.code, "reason": s.reason} for s in found.skipped],

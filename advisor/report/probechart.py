@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from advisor.redact import clean
@@ -19,20 +20,32 @@ HERE, OTHERS = "●■▲◆★", "○□△◇"
 PLAIN_HERE, PLAIN_OTHERS = "oO0@&", "x*#%"
 HEIGHT = 14
 TICKS = 7  # columns that the numbers of the y axis take
+DRAWING = threading.Lock()  # plotext has one figure for the whole program
 
 
-def draw(curves: Sequence[Curve], page: Page, *, joined: bool = True) -> str:
-    """The chart in lines no wider than the page; `joined` where the axis is one of numbers. Empty without curves."""
+def draw(curves: Sequence[Curve], page: Page, *, joined: bool = True, height: int = HEIGHT) -> str:
+    """The chart in lines no wider than the page, its legend below the `height` lines of the drawing itself.
+
+    `joined` where the axis is one of numbers. Empty without curves.
+    """
     if not curves:
         return ""
+    curves, more = most(curves, len(HERE), len(OTHERS))
+    with DRAWING:
+        lines = _drawn(curves, page, height, joined=joined)
+    legend = "   ".join(f"{mark} {clean(curve.name)}" for curve, mark, _ in _styled(curves, page))
+    below = [*_folded(legend, page.width), *([f"  {more}"] if more else [])]
+    return page.fitted("\n".join([*(f"  {line.rstrip()}" for line in lines), *below]))
+
+
+def _drawn(curves: Sequence[Curve], page: Page, height: int, *, joined: bool) -> list[str]:
     import plotext
 
-    curves, more = most(curves, len(HERE), len(OTHERS))
     along, up = axes(curves)
     plotext.clear_figure()
     plotext.theme("clear")
     plotext.limit_size(False, False)
-    plotext.plot_size(page.width - 2, HEIGHT)
+    plotext.plot_size(page.width - 2, height)
     for curve, mark, colour in reversed(_styled(curves, page)):
         _curve(curve, (along, up), mark, colour, joined=joined, page=page)
     points = _ticks(curves, along, page.width - 2 - TICKS)
@@ -40,10 +53,7 @@ def draw(curves: Sequence[Curve], page: Page, *, joined: bool = True) -> str:
     marks = up.ticks()
     plotext.yticks([up.place(mark) for mark in marks], [f"{mark:.3g}" for mark in marks])
     drawn = plotext.build()
-    lines = (drawn if page.colour else plotext.uncolorize(drawn)).splitlines()
-    legend = "   ".join(f"{mark} {clean(curve.name)}" for curve, mark, _ in _styled(curves, page))
-    below = [*_folded(legend, page.width), *([f"  {more}"] if more else [])]
-    return page.fitted("\n".join([*(f"  {line.rstrip()}" for line in lines), *below]))
+    return str(drawn if page.colour else plotext.uncolorize(drawn)).splitlines()
 
 
 def _styled(curves: Sequence[Curve], page: Page) -> list[tuple[Curve, str, str]]:

@@ -57,6 +57,12 @@ def median(arm: Arm, name: str) -> float | None:
     return statistics.median(values) if values else None
 
 
+def reach(arm: Arm, name: str) -> tuple[float, float, float] | None:
+    """The median of the blocks, the least and the most; None for a variant that has no such metric."""
+    values = [block.metrics[name] for block in arm.blocks if name in block.metrics]
+    return (statistics.median(values), min(values), max(values)) if values else None
+
+
 def number(value: float | None) -> str:
     """A measured value to three or four digits: 0.0123, 1.25, 43.0, 12,300; a dash for none."""
     if value is None:

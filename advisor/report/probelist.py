@@ -115,10 +115,10 @@ def _text_only(form: str) -> None:
 
 
 def _time(e: Entry) -> str:
-    return _lasts(e.plan.seconds) if e.plan else "-"
+    return lasts(e.plan.seconds) if e.plan else "-"
 
 
-def _lasts(seconds: float) -> str:
+def lasts(seconds: float) -> str:
     """A plan's time: seconds to the second as long as people count in them."""
     return f"{seconds:.0f} s" if seconds <= COUNTED else lasted(seconds)
 
@@ -152,8 +152,8 @@ def _plan(e: Entry, page: Page) -> str:
         ("measures", ", ".join(f"{m.name} ({m.unit})" if m.unit else m.name for m in plan.metrics)),
         ("server", clean(plan.server or "")),
         ("load by", clean(plan.driver)),
-        ("prepares", f"for about {_lasts(cost.prepare)}" if cost.prepare else "nothing"),
-        ("takes", f"{_lasts(plan.seconds)} for {plural(plan.rounds, 'round')}, preparation apart"),
+        ("prepares", f"for about {lasts(cost.prepare)}" if cost.prepare else "nothing"),
+        ("takes", f"{lasts(plan.seconds)} for {plural(plan.rounds, 'round')}, preparation apart"),
         ("disk", about(cost.disk) if cost.disk else "none"),
         ("memory", about(cost.memory) if cost.memory else "little"),
         ("creates", clean("; ".join(cost.creates)) or "nothing"),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.report.mdtext import code, prose
-from advisor.report.probefigures import number
 from advisor.report.probetable import CLAIMED, sheets
-from advisor.report.probewords import answer, claims, ended, headline, published, unseen, where
+from advisor.report.probewords import answer, claims, ended, found, headline, published, unseen, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 def report(result: ProbeResult, proof: Proof | None = None) -> str:
     """The whole result under a heading of the second level, what it proves of a rule first."""
-    facts = [f"{name.replace('_', ' ')}: {v if isinstance(v, str) else number(v)}" for name, v in result.facts.items()]
     blocks = [f"## {prose(headline(result))}"]
     if proof:
         blocks += [f"**{prose(proof.answer)}**", *([prose(proof.words)] if proof.words else [])]
@@ -31,7 +29,7 @@ def report(result: ProbeResult, proof: Proof | None = None) -> str:
     if any(cell.endswith(CLAIMED) for row in sheets(result)[0].rows for cell in row):
         blocks.append(f"\\{CLAIMED} differs from {code(result.baseline)} by more than noise of this run's size does")
     for title, entries in (
-        ("Found besides", facts),
+        ("Found besides", found(result)),
         ("What this run can't show", unseen(result)),
         ("Notes", result.notes),
         ("Where", where(result)),

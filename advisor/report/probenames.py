@@ -29,12 +29,12 @@ def curve_of(result: ProbeResult) -> dict[str, str]:
     return found if len(places) == len(points) else {}
 
 
-def label(result: ProbeResult, name: str) -> str:
-    """What stands under a variant's point: the parts of its name that tell it, or its short name."""
+def labels(result: ProbeResult) -> dict[str, str]:
+    """What stands under each variant's point: the parts of its name that tell it, or its short name."""
     if set(curve_of(result).values()) <= {""}:
-        return short(result, name)
+        return {arm.name: short(result, arm.name) for arm in result.arms}
     telling, by = _telling(result), _separator(result)
-    return by.join(p for p in name.split(by) if p in telling) or name
+    return {a.name: by.join(p for p in a.name.split(by) if p in telling) or a.name for a in result.arms}
 
 
 def numeric(result: ProbeResult) -> bool:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.report.probefigures import DURATIONS, rows
-from advisor.report.probenames import curve_of, label, numeric, short
+from advisor.report.probefigures import DURATIONS, reach, rows
+from advisor.report.probenames import curve_of, labels, numeric, short
 from rules.evidence_store import load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from advisor.facts.probes import Metric, ProbeResult
     from rules.evidence_store import Evidence, Table
 
 WIDEST = 3.0  # times the value; an interval that reaches further would leave no room for the curve
+Share = tuple[float, float, float]  # of the baseline: the value, and an interval
 ENOUGH = 2  # points in common that make two curves comparable
 
 
@@ -62,13 +63,20 @@ def curves(result: ProbeResult) -> tuple[Curve, ...]:
 
     A published duration is turned round beside a local rate, and the other way, so that better is up or down in both.
     """
-    metric = result.metrics[0]
-    found = _local(result)
-    if sum(len(curve.points) for curve in found) < ENOUGH:
+    shares: dict[str, Share] = {}
+    for row in rows(result):
+        if row.ratio is not None and row.low is not None and row.high is not None:
+            shares[row.name] = (row.ratio, row.low, row.high)
+    return _beside(result, shares)
+
+
+def sketch(result: ProbeResult) -> tuple[Curve, ...]:
+    """The same by medians, from the least block to the most: quick enough to be drawn while a run measures."""
+    spans = {arm.name: reach(arm, result.metrics[0].name) for arm in result.arms}
+    base = next((s[0] for name, s in spans.items() if name == result.baseline and s is not None), None)
+    if not base:
         return ()
-    for source, table in tables(result):
-        found += _published(result, metric, source, table)
-    return tuple(found)
+    return _beside(result, {name: (s[0] / base, s[1] / base, s[2] / base) for name, s in spans.items() if s})
 
 
 def most(shown: Sequence[Curve], local: int, published: int) -> tuple[list[Curve], str]:
@@ -96,15 +104,24 @@ def matched(result: ProbeResult, table: Table) -> dict[str, int]:
     return found
 
 
-def _local(result: ProbeResult) -> list[Curve]:
-    found = curve_of(result)
+def _beside(result: ProbeResult, shares: Mapping[str, Share]) -> tuple[Curve, ...]:
+    """The curve of these shares, and what was published beside it."""
+    found = _local(result, shares)
+    if sum(len(curve.points) for curve in found) < ENOUGH:
+        return ()
+    for source, table in tables(result):
+        found += _published(result, result.metrics[0], source, table)
+    return tuple(found)
+
+
+def _local(result: ProbeResult, shares: Mapping[str, Share]) -> list[Curve]:
+    found, named = curve_of(result), labels(result)
     points: dict[str, list[Point]] = {}
-    for order, row in enumerate(rows(result)):
-        if row.ratio is None or row.low is None or row.high is None:
+    for order, arm in enumerate(result.arms):
+        if arm.name not in shares:
             continue
-        place = row.point if row.point is not None and found else float(order)
-        point = Point(label(result, row.name), place, row.ratio, row.low, row.high)
-        points.setdefault(found.get(row.name, ""), []).append(point)
+        place = arm.point if arm.point is not None and found else float(order)
+        points.setdefault(found.get(arm.name, ""), []).append(Point(named[arm.name], place, *shares[arm.name]))
     return [Curve(f"here, {name}" if name else "here", tuple(ps), here=True) for name, ps in points.items()]
 
 

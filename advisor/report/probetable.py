@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.report.probefigures import change, median, number, rows, span
-from advisor.report.probenames import axis_name, curve_of, label, short
+from advisor.report.probenames import axis_name, curve_of, labels, short
 from advisor.report.probepublished import curves
 
 if TYPE_CHECKING:
@@ -76,12 +76,12 @@ def _others(result: ProbeResult) -> list[Sheet]:
 def _by_curve(result: ProbeResult, metric: Metric) -> Sheet:
     """The medians of one metric, those starred that differ from the baseline."""
     claimed = {row.name for row in rows(result) if row.claim in CLAIMS and metric == result.metrics[0]}
-    found = curve_of(result)
+    found, named = curve_of(result), labels(result)
     columns = list(dict.fromkeys(found.values()))
     cells: dict[tuple[float, str], tuple[str, str]] = {}
     for arm in result.arms:
         star = CLAIMED if arm.name in claimed else " " * bool(claimed)
-        cells[arm.point or 0.0, found[arm.name]] = (label(result, arm.name), number(median(arm, metric.name)) + star)
+        cells[arm.point or 0.0, found[arm.name]] = (named[arm.name], number(median(arm, metric.name)) + star)
     made = []
     for point in sorted({place for place, _ in cells}):
         line = [cells.get((point, column), ("", "")) for column in columns]
@@ -91,8 +91,8 @@ def _by_curve(result: ProbeResult, metric: Metric) -> Sheet:
 
 def _published(result: ProbeResult) -> list[Sheet]:
     """The published curves as shares of the baseline, at the points that were measured here."""
-    published = [c for c in curves(result) if not c.here]
-    points = {arm.point or 0.0: label(result, arm.name) for arm in result.arms}
+    published, named = [c for c in curves(result) if not c.here], labels(result)
+    points = {arm.point or 0.0: named[arm.name] for arm in result.arms}
     if not published:
         return []
     made = []
@@ -100,7 +100,7 @@ def _published(result: ProbeResult) -> list[Sheet]:
         shares = [next((p.value for p in curve.points if p.place == point), None) for curve in published]
         made.append((points[point], *map(change, shares)))
     base = result.arm(result.baseline)
-    title = f"published, to {label(result, base.name)}" if base else "published"
+    title = f"published, to {named[base.name]}" if base else "published"
     return [Sheet(title, (axis_name(result), *(c.name for c in published)), tuple(made))]
 
 

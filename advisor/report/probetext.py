@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from advisor.redact import clean
 from advisor.report import probechart
-from advisor.report.probefigures import number
 from advisor.report.probenames import numeric
 from advisor.report.probepublished import curves
 from advisor.report.probetable import CLAIMED, aligned, parted, sheets
-from advisor.report.probewords import answer, claims, ended, headline, published, relation, unseen, where
+from advisor.report.probewords import answer, claims, ended, found, headline, published, relation, unseen, where
 from advisor.report.words import bold, wrap
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def report(result: ProbeResult, page: Page, proof: Proof | None = None) -> str:
         "\n".join(wrap(clean(line), width=page.width) for line in (answer(result), *claims(result))),
         _numbers(result, page),
         _chart(result, page),
-        _facts(result, page),
+        _list("Found besides", found(result), page),
         _list("What this run can't show", unseen(result), page),
         _list("Notes", result.notes, page),
         _list("Where", where(result), page),
@@ -61,11 +60,6 @@ def _chart(result: ProbeResult, page: Page) -> str:
         return ""
     drawn = probechart.draw(shown, page, joined=numeric(result))
     return f"{wrap(clean(relation(result)), '  ', width=page.width)}\n{drawn}"
-
-
-def _facts(result: ProbeResult, page: Page) -> str:
-    told = [f"{name.replace('_', ' ')}: {v if isinstance(v, str) else number(v)}" for name, v in result.facts.items()]
-    return _list("Found besides", told, page)
 
 
 def _list(title: str, entries: Iterable[str], page: Page) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.facts.probes import ANSWER
+from advisor.facts.server import DIGITS
+from advisor.report.probefigures import number
 from advisor.report.probenames import short
 from advisor.report.probepublished import curves, evidence
 from advisor.report.words import plural
@@ -11,8 +14,12 @@ from advisor.sizes import about, exact, lasted
 from probes.conclude import conclude
 
 if TYPE_CHECKING:
-    from advisor.facts.probes import ProbeResult
+    from collections.abc import Sequence
 
+    from advisor.facts.probes import ProbeResult
+    from advisor.report.probepublished import Curve
+
+SHORT = 600  # seconds up to which a run's time is told in seconds
 MANY = 3  # claims that are read one by one
 SIZE = 1 << 20  # a parameter that is a whole number of units from here on is a size
 ENDS = {
@@ -33,15 +40,16 @@ def headline(result: ProbeResult) -> str:
 
 def ended(result: ProbeResult) -> str:
     """`5 rounds in 98 s; ended when its time was up`."""
-    rounds = f"{plural(result.rounds, 'round')} in {lasted(result.seconds)}"
+    took = f"{result.seconds:.0f} s" if result.seconds < SHORT else lasted(result.seconds)
+    rounds = f"{plural(result.rounds, 'round')} in {took}"
     return "; ".join(part for part in (rounds, ENDS.get(result.ended, result.ended)) if part)
 
 
-def relation(result: ProbeResult) -> str:
-    """What the chart's numbers are."""
+def relation(result: ProbeResult, shown: Sequence[Curve] | None = None) -> str:
+    """What the chart's numbers are, the chart being of the curves `shown`, or of all."""
     metric = result.metrics[0]
     words = [{"more": "higher is better", "less": "lower is better"}.get(metric.better, "")]
-    shown = curves(result)
+    shown = curves(result) if shown is None else shown
     if any(curve.turned for curve in shown):
         words.append("published numbers run the other way and are turned round")
     if any(not p.bounded and p.low < p.high for curve in shown for p in curve.points):
@@ -57,11 +65,11 @@ def unseen(result: ProbeResult) -> tuple[str, ...]:
 
 def published(result: ProbeResult) -> list[str]:
     """What others found, with the conditions and the place to read it."""
-    found = []
+    told = []
     for e in evidence(result):
         conditions = ", ".join(part for part in (e.versions, e.date[:4], e.hardware) if part)
-        found.append(f"{e.id} ({conditions}): {e.conclusion} {e.url}".rstrip())
-    return found
+        told.append(f"{e.id} ({conditions}): {e.conclusion} {e.url}".rstrip())
+    return told
 
 
 def where(result: ProbeResult) -> list[str]:
@@ -84,12 +92,19 @@ def where(result: ProbeResult) -> list[str]:
 
 def _size(value: str) -> str:
     """A parameter as people write it: 128M for 134217728."""
-    return exact(int(value)) if value.isdecimal() and int(value) >= SIZE else value
+    return exact(int(value)) if value.isdecimal() and len(value) <= DIGITS and int(value) >= SIZE else value
 
 
 def answer(result: ProbeResult) -> str:
     """The answer to the experiment's question in one sentence or two."""
-    return conclude(result).sentences[0]
+    told = result.facts.get(ANSWER)
+    return told if isinstance(told, str) else conclude(result).sentences[0]
+
+
+def found(result: ProbeResult) -> list[str]:
+    """What was found beside the samples, a line each."""
+    rest = ((name, value) for name, value in result.facts.items() if name != ANSWER)
+    return [f"{name.replace('_', ' ')}: {v if isinstance(v, str) else number(v)}" for name, v in rest]
 
 
 def claims(result: ProbeResult) -> list[str]:
@@ -97,7 +112,8 @@ def claims(result: ProbeResult) -> list[str]:
     conclusion = conclude(result)
     claimed = [c.ratio for c in conclusion.comparisons if c.claim != "none"]
     told = list(conclusion.sentences[1 : 1 + len(claimed)])
+    first = [conclusion.sentences[0]] if ANSWER in result.facts else []
     if len(told) > MANY:  # the table has them all
         order = sorted(range(len(told)), key=claimed.__getitem__)
         told = [told[order[0]], told[order[-1]]]
-    return [*told, *conclusion.sentences[1 + len(claimed) :]]
+    return [*first, *told, *conclusion.sentences[1 + len(claimed) :]]

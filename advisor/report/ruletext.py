@@ -10,6 +10,7 @@ from advisor.report.words import wrap
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from advisor.report.nearness import Here
     from rules.evidence_store import Evidence, Table
     from rules.registry import Rule
 
@@ -23,22 +24,24 @@ STRENGTHS = {
 }
 
 
-def page(rule: Rule, evidence: Sequence[Evidence], *, width: int = 80, ascii_only: bool = False) -> str:
-    """The whole page; `evidence` is that of the rule, in its order."""
+def page(
+    rule: Rule, evidence: Sequence[Evidence], *, width: int = 80, ascii_only: bool = False, near: Here | None = None
+) -> str:
+    """The whole page; `evidence` is that of the rule, in its order, `near` what it is held against."""
     docs = rule.docs
     blocks = [
         f"{rule.code} {rule.name}\n{wrap(rule.summary, width=width)}",
-        wrap(f"{rule.severity.value}, {rule.confidence.value}; for {_targets(rule)}", width=width)
-        + _needs(rule, width),
+        wrap(f"{rule.severity.value}, {rule.confidence.value}; for {targets(rule)}", width=width) + _needs(rule, width),
         _part("What happens", docs.why, width),
         *(passage(e, width, ascii_only) for e in evidence),
         "" if evidence else wrap("No measurement is known: this is an opinion.", width=width),
+        _nearness(evidence, near, width) if near else "",
         _part("How to fix", docs.fix + (" It needs a restart." if docs.restart else ""), width),
         _part("Risk", docs.risk, width),
         _part("Exceptions", docs.exceptions, width),
         _part("Sources disagree", docs.disagree, width),
         _part("What would change our mind", docs.mind, width),
-        _part("Measure it here", _measure(rule), width),
+        _part("Measure it here", ", or ".join(measure(rule)), width),
         _part("Speaks of", ", ".join(rule.options), width),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -48,18 +51,28 @@ def _part(title: str, text: str, width: int) -> str:
     return f"{title}\n{wrap(text, '  ', width=width)}" if text else ""
 
 
-def _measure(rule: Rule) -> str:
+def _nearness(evidence: Sequence[Evidence], near: Here, width: int) -> str:
+    """How far the sources' machines are from this one."""
+    from advisor.report.nearness import measured, sentence
+
+    lines = ["How near this is", wrap(f"Here: {near.words()}.", "  ", "    ", width)]
+    lines += [wrap(sentence(e, near), "  ", "    ", width) for e in measured(evidence)]
+    return "\n".join(lines)
+
+
+def measure(rule: Rule) -> list[str]:
     """The commands that repeat the measurement, and that run what the rule claims; ab alone knows no option."""
     if rule.probe is None:
-        return ""
+        return []
     from rules.claims import CLAIMS
 
     repeat = [f"mycnf probe {rule.probe}"] if rule.probe != "ab" else []
     prove = [f"mycnf probe prove {rule.code}"] if rule.name in CLAIMS else []
-    return ", or ".join([*repeat, *prove])
+    return [*repeat, *prove]
 
 
-def _targets(rule: Rule) -> str:
+def targets(rule: Rule) -> str:
+    """The flavours and versions that a rule is for, in words."""
     names = {"mysql": "MySQL", "mariadb": "MariaDB"}
     return " and ".join(str(s).replace(s.flavour, names.get(s.flavour, s.flavour), 1) for s in rule.targets)
 
@@ -99,7 +112,7 @@ def table(t: Table, width: int = 80) -> Iterator[str]:
     Series whose names leave no room are headed by letters, which lines below spell out.
     """
     names = [f"{name}, {t.unit}" if len(t.series) == 1 else name for name in t.series]
-    rows = [[label, *(_number(ys[i]) for ys in t.series.values())] for i, label in enumerate(t.labels)]
+    rows = [[label, *(number(ys[i]) for ys in t.series.values())] for i, label in enumerate(t.labels)]
     lines = _aligned([[t.x, *names], *rows])
     if max(map(len, lines)) <= width:
         yield from lines
@@ -117,5 +130,6 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """A published number; a dash where none was published."""
     return "-" if value is None else f"{value:,g}" if abs(value) < 1e6 else f"{value:,.0f}"  # noqa: PLR2004

@@ -103,10 +103,11 @@ def _help(f: Finding) -> str:
 
 def source_lines(source: str, place: Location) -> list[str]:
     """The line with its number, and carets under the place; a long line is cut so that the place stays in view."""
-    text = clean(source.rstrip("\r\n"))
+    text = source.rstrip("\r\n")
     start, end = max(0, place.column - 1), max(place.column, place.end_column - 1)
     skip = max(0, min(start - 20, len(text) - SHOWN)) if len(text) > SHOWN else 0
-    shown = ("…" + text[skip + 1 :] if skip else text)[:SHOWN]
+    # Cut before it is cleaned: there may be thousands of places on one line.
+    shown = clean("…" + text[skip + 1 : skip + SHOWN] if skip else text[:SHOWN])[:SHOWN]
     lines = [f"{place.line:3} │ {shown.expandtabs(1)}".rstrip()]
     under = columns(shown[start - skip : min(end - skip, SHOWN)])
     if under:

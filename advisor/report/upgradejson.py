@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.redact import redact_value
+from advisor.redact import redact_name, redact_value
 from advisor.report.jsonform import dumps
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def report(move: Move) -> str:
 
 def _line(change: LineChange) -> dict[str, Any]:
     line, place = change.placed.line, change.location
-    name = (line.name or "").lower().replace("-", "_") or None
+    name = redact_name(line.name or "").lower().replace("-", "_") or None
     canonical = next((v.canonical for v in (change.after, change.before) if v and v.canonical), None)
     return {
         "change": change.kind.value,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
-from advisor.redact import clean, redact_text
+from advisor.redact import clean, redact_name, redact_text
 from advisor.report.words import bold, painted, plural, wrap
 from advisor.upgrade.change import WEIGHTY, Area, Kind
 
@@ -96,7 +97,13 @@ def _sure(change: LineChange | DefaultChange, mark: str) -> str:
 
 
 def _source(change: LineChange) -> str:
-    text = clean(" ".join(redact_text(change.placed.line.text).text.split()))
+    return _shown(change.placed.line.text)
+
+
+@lru_cache(maxsize=1)
+def _shown(line: str) -> str:
+    """A line fit to be shown: that of a unit's command may hold thousands of options, each of which shows it."""
+    text = clean(" ".join(redact_text(line).text.split()))
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
@@ -126,7 +133,7 @@ def _said(change: LineChange, move: Move) -> str:
     """The message without the option's name where it begins with it, and without what the report says beside it."""
     said = change.message.partition(" Use ")[0] if change.write else change.message
     said = said.removesuffix(f" {move.before.label} refuses it too.")
-    written = (change.placed.line.name or "").lower().replace("-", "_")
+    written = redact_name(change.placed.line.name or "").lower().replace("-", "_")
     names = [written, *(verdict.canonical for verdict in (change.after, change.before) if verdict)]
     opening = next((f"{name} was " for name in names if said.startswith(f"{name} was ")), "")
     return said.removeprefix(opening)

@@ -48,8 +48,8 @@ def suppress(readings: "Sequence[Reading]") -> list[Suppressed]:
     """
     from advisor.suppress.told import about
 
-    rules = _rules_by_word()
     comments = _comments(readings)
+    rules = _rules_by_word() if comments else {}
     asked = _asked(comments, rules)
     said = {comment.location: comment.reason for comment in comments}
     met: set[Key] = set()

@@ -70,7 +70,7 @@ def is_plugin_state(option: Option) -> bool:
 
 def _member(value: str, option: Option) -> str:
     """The name of a list's member that is printed by its number."""
-    by_number = option.kind == "enum" and value.isdigit() and value not in option.values
+    by_number = option.kind == "enum" and value.isdecimal() and value not in option.values
     return option.values[int(value)] if by_number and int(value) < len(option.values) else value
 
 

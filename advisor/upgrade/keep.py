@@ -85,7 +85,7 @@ def shown(value: str, option: Option) -> str:
     if value == NOTHING:
         return ""
     counts = option.name in COUNTS or option.name.startswith("performance_schema")
-    if value.isdigit() and int(value) and not counts and any(word in option.name for word in SIZES):
+    if value.isdecimal() and int(value) and not counts and any(word in option.name for word in SIZES):
         written = exact(int(value))
         return written if len(written) <= ROUND else value
     return WORDS.get(value, value)

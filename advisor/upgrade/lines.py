@@ -126,7 +126,7 @@ def _not_read(before: LineVerdict, new: FileVerdict) -> LineChange:
     group = before.placed.line.group
     change = _change(Kind.NOT_READ, before, None, f"{new.catalog.target.label} does not read the group [{group}].")
     # A group with a version in its name is meant for that version.
-    versioned = any(letter.isdigit() for letter in group or "")
+    versioned = any(letter.isdecimal() for letter in group or "")
     return change._replace(
         severity=Severity.NOTE if versioned else Severity.WARNING,
         confidence=Confidence.CERTAIN if new.catalog.exact else Confidence.LIKELY,
@@ -197,4 +197,4 @@ def _is_deprecated(line: LineVerdict, target: Target) -> bool:
     since = line.option.deprecated if line.option else None
     if not line.deprecated:
         return False
-    return since is None or tuple(int(n) for n in since.split(".") if n.isdigit()) <= target.version
+    return since is None or tuple(int(n) for n in since.split(".") if n.isdecimal()) <= target.version

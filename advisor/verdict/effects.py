@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CONNECTIONS = 151
 DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
 DAY = 86400
+DIGITS = 20  # of the greatest number in 64 bits
 LEAST_QUERY_CACHE = 49 * 1024
 # Options that are linked with others, which a room of its own knows.
 LINKED = frozenset({"ansi", "back_log", "flush", "mysqlx", "super_read_only"})
@@ -173,8 +174,8 @@ def _base_name(values: Values) -> str:
 
 
 def number_of(text: str | None) -> int | None:
-    """A plain number, or None."""
-    return int(text) if text and text.isascii() and text.isdigit() else None
+    """A plain number of as many digits as 64 bits have, or None."""
+    return int(text) if text and len(text) <= DIGITS and text.isascii() and text.isdigit() else None
 
 
 def _no_network(settled: Settled) -> None:

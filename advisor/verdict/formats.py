@@ -57,7 +57,7 @@ def take_url(case: Case) -> Taken | None:
     """Where MariaDB sends clients on to: nothing, or a host with a port."""
     text = case.text or ""
     port = text.rpartition(":")[2]
-    if not text or (URL.fullmatch(text) and not (port.isdigit() and int(port) > HIGHEST_PORT)):
+    if not text or (URL.fullmatch(text) and not (port.isdecimal() and int(port) > HIGHEST_PORT)):
         return None
     return Taken(Outcome.INVALID, text, f"{text!r} is no address such as mysql://host:3306 or mariadb://host:3306.")
 

@@ -57,8 +57,13 @@ def judge_file(resolved: Resolved, catalog: Catalog) -> FileVerdict:
 
 def take(option_name: str, value: str | None, catalog: Catalog) -> LineVerdict:
     """How the server takes one option given by itself, as a line of a file would give it."""
-    line = Line(Kind.OPTION, 0, "", name=option_name, raw=value, value=value)
-    return _judge_lines([Placed("", line)], catalog)[0]
+    key = (option_name, value)
+    known: LineVerdict | None = catalog.kept.get(key)
+    if known is None:
+        line = Line(Kind.OPTION, 0, "", name=option_name, raw=value, value=value)
+        known = _judge_lines([Placed("", line)], catalog)[0]
+        catalog.keep(key, known)
+    return known
 
 
 def _judge_lines(placed: Iterable[Placed], catalog: Catalog) -> list[LineVerdict]:
@@ -206,7 +211,7 @@ def _stop(
     from advisor.verdict.startup.stops import stops
 
     lines = {name: settled[id(line)] for name, line in effective.items()}
-    values = {name: line.value for name, line in lines.items() if line.value is not None}
+    values = {name: line.value for name, line in effective.items() if line.value is not None}
     for name, stop in stops(values, loaded, catalog).items():
         certain = lines[name].certain and stop.certain
         settled[id(effective[name])] = lines[name]._replace(

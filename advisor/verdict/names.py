@@ -21,8 +21,10 @@ ANY_CASE: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11,
 CAPITALS = {
     "wsrep_certify_nonpk": "wsrep_certify_nonPK",
     "wsrep_convert_lock_to_trx": "wsrep_convert_LOCK_to_trx",
+    "wsrep_osu_method": "wsrep_OSU_method",
     "wsrep_slave_fk_checks": "wsrep_slave_FK_checks",
     "wsrep_slave_uk_checks": "wsrep_slave_UK_checks",
+    "wsrep_sr_store": "wsrep_SR_store",
 }
 # Read before all others, so that a beginning that suits one of them is taken at once.
 EARLY = ("performance_schema", "max_connections", "getopt_prefix_matching")
@@ -46,6 +48,7 @@ TABLES = (
     "innodb_ft_deleted",
     "innodb_ft_index_table",
 )
+LONG = 100  # characters of what is no option's name
 BY_CAPITALS = {spelt: name for name, spelt in CAPITALS.items()}
 
 
@@ -54,11 +57,17 @@ def find(written: str, catalog: Catalog, *, has_value: bool, short: bool = True)
 
     `has_value` says whether a value follows it, `short` whether MariaDB may take a beginning for the whole name.
     """
-    name = written.replace("-", "_")
-    if reads_any_case(catalog.target):
-        name = name.lower()
-    cache, name = _key_cache(name, catalog.target, has_value=has_value)
-    return _find(name, catalog, short=short)._replace(cache=cache)
+    key = ("find", written, has_value, short)
+    known: Found | None = catalog.kept.get(key)
+    if known is None:
+        name = written.replace("-", "_")
+        if reads_any_case(catalog.target):
+            name = name.lower()
+        cache, name = _key_cache(name, catalog.target, has_value=has_value)
+        known = _find(name, catalog, short=short)._replace(cache=cache)
+        if len(written) < LONG:
+            catalog.keep(key, known)
+    return known
 
 
 def reads_any_case(target: Target) -> bool:

@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 BOOLEANS = {"TRUE": "ON", "FALSE": "OFF"}
 SET = frozenset({Origin.FILE, Origin.PERSISTED, Origin.COMMAND_LINE, Origin.RUNTIME})
 NOTHING = "(No default value)"
+LONG = 30  # digits
+BITS = 64  # of the largest number that a server holds
 
 
 class Settings:
-    """Variables by name; a value that nobody can tell (autosized on a host that isn't known) is absent."""
+    """Variables by name; a value that nobody can tell (autosized on a host that isn't known) is absent.
+
+    Those of a running server are `ServerSettings`.
+    """
 
     __slots__ = ("_catalog", "_given")
 
@@ -40,21 +45,6 @@ class Settings:
             given = _of_ansi(verdict) | given
         return cls(given, verdict.catalog)
 
-    @classmethod
-    def from_server(
-        cls,
-        variables: Mapping[str, str],
-        origins: Mapping[str, tuple[Origin, Location | None]],
-        catalog: Catalog,  # noqa: ARG003 - a running server leaves no default to be looked up
-    ) -> Settings:
-        """The values of a running server; `origins` says where each came from, as far as that is known."""
-        given = {}
-        for written, value in variables.items():
-            name = written.lower()
-            origin, location = origins.get(name, (Origin.UNKNOWN, None))
-            given[name] = Setting(name, value, origin, location)
-        return cls(given, None)
-
     def get(self, var: str) -> Setting | None:
         """The variable with its value as SHOW GLOBAL VARIABLES prints it; None where it is absent or can't be told."""
         return self._given.get(var) or self._default(var)
@@ -69,15 +59,19 @@ class Settings:
         text = self.text(var)
         if text is None:
             return None
+        if len(text) < LONG and text.isascii() and text.isdigit():
+            return int(text)  # nearly all of them; rules ask hundreds of times a run
         number, rest = leading_digits(text)
-        return None if rest.strip("0") not in ("", ".") or not text else number
+        # A server that is none may send any digits; rules divide by what they get here.
+        return None if rest.strip("0") not in ("", ".") or not text or abs(number) >> BITS else number
 
     def real(self, var: str) -> float | None:
-        """The value as a number with a fraction; None where it is none."""
+        """The value as a number with a fraction; None where it is none, or more than any."""
         try:
-            return float(self.text(var) or "")
+            number = float(self.text(var) or "")
         except ValueError:
             return None
+        return number if abs(number) < 1 << BITS else None
 
     def on(self, var: str) -> bool | None:
         """Whether a boolean is on; None where it is absent or no boolean."""

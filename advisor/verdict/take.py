@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.verdict import special
 from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
-from advisor.verdict.names import find
+from advisor.verdict.names import LONG, find
 from advisor.verdict.number import leading_digits, take_number
 from advisor.verdict.outcome import REFUSED, Argument, Case, Found, Outcome, Taken
 
@@ -58,7 +58,7 @@ def take_option(
 
         return missing(written, found, catalog, loaded)
     was = before.get(option.alias_of or option.name)
-    taken = _take(option, found, value, catalog.target, was)
+    taken = _kept(option, found, value, catalog, was)
     if found.cache:
         taken = taken._replace(value=None)
     implied = found.prefix and found.prefix != "maximum"
@@ -67,6 +67,17 @@ def take_option(
     if found.loose and catalog.target.is_mariadb and taken.outcome is Outcome.INVALID and taken.value is None:
         taken = _passed_over(option, found, taken, value or "", was)
     return found, taken
+
+
+def _kept(option: Option, found: Found, value: str | None, catalog: Catalog, before: str | None) -> Taken:
+    """How the value is taken, looked up where the same was asked before."""
+    key = ("take", found, value, before)
+    known: Taken | None = catalog.kept.get(key)
+    if known is None:
+        known = _take(option, found, value, catalog.target, before)
+        if len(value or "") + len(before or "") < LONG:
+            catalog.keep(key, known)
+    return known
 
 
 def _take(option: Option, found: Found, value: str | None, target: Target, before: str | None) -> Taken:

@@ -74,4 +74,4 @@ def _from_elsewhere(presence: Presence, target: Target) -> Taken:
 
 
 def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(n) for n in text.split(".") if n.isdigit())
+    return tuple(int(n) for n in text.split(".") if n.isdecimal())

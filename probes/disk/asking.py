@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.sizes import exact
 from probes.disk.aio import available
 from probes.disk.material import PATIENCE, accepts_direct
+from probes.eviction import evictable
 from probes.experiment import Choice, ProbeError
-from probes.served.eviction import evictable
 
 if TYPE_CHECKING:
     from probes.choices import Chosen

@@ -10,8 +10,8 @@ from advisor.sizes import exact
 from probes.choices import Chosen
 from probes.disk import asking, single
 from probes.disk.tally import PROCESSOR
+from probes.eviction import evictable
 from probes.experiment import Choice, Plan, ProbeError, Variant
-from probes.served.eviction import evictable
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -34,7 +34,7 @@ class Material:
 
     def __init__(self, directory: str, report: Callable[[str], None], stop: Stop) -> None:
         sweep(directory)
-        self._scratch = Scratch(directory)
+        self._scratch = Scratch(directory, needed=0)  # whether a file has room is found out when it is made
         self._report, self._stop = report, stop
         remember(self)
 
@@ -103,6 +103,6 @@ def _refused(path: str, size: int, error: OSError) -> ProbeError:
         os.unlink(path)
     place = os.path.dirname(os.path.dirname(os.path.dirname(path)))
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        words = f"{place} has no room for a file of {about(size)}: free some space, or choose a smaller size"
-        return ProbeError(f"{words} with --option size=…")
+        words = f"{place} has no room for a file of {about(size)}: free some space there, or name another --dir"
+        return ProbeError(words + (", or choose a smaller --option size=…" if size > SMALLEST else ""))
     return ProbeError(f"no test file can be written in {place} ({error.strerror}): name another directory with --dir")

@@ -14,8 +14,8 @@ from probes.disk.crew import Crew
 from probes.disk.knees import explained, knees, limits_of
 from probes.disk.material import Material
 from probes.disk.tally import PROCESSOR, Tally, together
+from probes.eviction import evictable, resident
 from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
-from probes.served.eviction import evictable, resident
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from probes.experiment import Choice, ProbeError
 from probes.memory.plain import Plain
+from probes.sandbox.farewell import forget, remember
 from probes.sandbox.scratch import Scratch
 from probes.sandbox.sweeping import sweep
 
@@ -83,12 +84,15 @@ def answering(driver: str, report: Callable[[str], None]) -> Iterator[Answers]:
         yield Plain()
         return
     sweep()  # what an earlier run left that was killed
-    scratch = Scratch()
-    try:
-        with _started(scratch, report) as answers:
-            yield answers
-    finally:
-        scratch.remove()
+    with contextlib.ExitStack() as leaving:
+        scratch = Scratch(needed=0)
+        leaving.callback(scratch.remove)
+        remember(leaving)
+        try:
+            with _started(scratch, report) as answers:
+                yield answers
+        finally:
+            forget(leaving)
 
 
 @contextlib.contextmanager

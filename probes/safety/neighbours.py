@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host import open_root, server_pids
 from probes.sandbox.scratch import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ASKED = ("--help", "-?", "--validate-config", "--print-defaults")  # it answers and ends, and serves nobody
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -35,52 +38,61 @@ class Waits(NamedTuple):
     disk: float | None
 
 
-def find_neighbours(proc: str = "/proc") -> tuple[Neighbour, ...]:
+def find_neighbours() -> tuple[Neighbour, ...]:
     """The database servers on this host that are no throwaway servers of ours."""
     found = []
     for pid in server_pids(open_root("/")):
         datadir = ""
         with contextlib.suppress(OSError):
-            datadir = os.readlink(f"{proc}/{pid}/cwd")
-        words = _read(f"{proc}/{pid}/cmdline").split("\0")
+            datadir = os.readlink(f"/proc/{pid}/cwd")
+        words = _read(f"/proc/{pid}/cmdline").split("\0")
         if PREFIX not in datadir and not any(PREFIX in word or word in ASKED for word in words):
             found.append(Neighbour(pid, os.path.basename(words[0]) or "a database server", datadir))
     return tuple(found)
 
 
-def processor_seconds(pid: int, proc: str = "/proc") -> float | None:
+def running_programs() -> Iterator[str]:
+    """The programs of those servers, where they are files of this host: a container's are not."""
+    for neighbour in find_neighbours():
+        with contextlib.suppress(OSError):
+            program = os.readlink(f"/proc/{neighbour.pid}/exe")
+            if os.path.samestat(os.stat(program), os.stat(f"/proc/{neighbour.pid}/exe")):
+                yield program
+
+
+def processor_seconds(pid: int) -> float | None:
     """Processor time of a process since it began; None where it is gone."""
-    fields = _read(f"{proc}/{pid}/stat").rpartition(")")[2].split()
+    fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS if len(fields) > 12 else None  # noqa: PLR2004 - utime, stime
 
 
-def disk_bytes(pid: int, proc: str = "/proc") -> int | None:
+def disk_bytes(pid: int) -> int | None:
     """Bytes that a process read from and wrote to disks since it began; None where we may not see it."""
-    rows = dict(line.split(": ") for line in _read(f"{proc}/{pid}/io").splitlines() if ": " in line)
+    rows = dict(line.split(": ") for line in _read(f"/proc/{pid}/io").splitlines() if ": " in line)
     return int(rows["read_bytes"]) + int(rows["write_bytes"]) if "read_bytes" in rows else None
 
 
-def waits(pid: int, proc: str = "/proc", groups: str = "/sys/fs/cgroup") -> Waits:
+def waits(pid: int) -> Waits:
     """What a process has waited for so far."""
-    return Waits(_processor_wait(pid, proc), _disk_wait(pid, proc, groups))
+    return Waits(_processor_wait(pid), _disk_wait(pid))
 
 
-def _processor_wait(pid: int, proc: str) -> float | None:
+def _processor_wait(pid: int) -> float | None:
     try:
-        tasks = os.listdir(f"{proc}/{pid}/task")
+        tasks = os.listdir(f"/proc/{pid}/task")
     except OSError:
         return None
-    rows = (_read(f"{proc}/{pid}/task/{task}/schedstat").split() for task in tasks)
+    rows = (_read(f"/proc/{pid}/task/{task}/schedstat").split() for task in tasks)
     return sum(int(row[1]) for row in rows if len(row) > 1) / 1e9
 
 
-def _disk_wait(pid: int, proc: str, groups: str) -> float | None:
+def _disk_wait(pid: int) -> float | None:
     """The time in which some task of the server's own control group stood still for a disk."""
-    group = next((line[3:] for line in _read(f"{proc}/{pid}/cgroup").splitlines() if line.startswith("0::")), "/")
-    ours = next((line[3:] for line in _read(f"{proc}/self/cgroup").splitlines() if line.startswith("0::")), "/")
+    group = next((line[3:] for line in _read(f"/proc/{pid}/cgroup").splitlines() if line.startswith("0::")), "/")
+    ours = next((line[3:] for line in _read("/proc/self/cgroup").splitlines() if line.startswith("0::")), "/")
     if group in ("/", ours):
         return None
-    some = _read(f"{groups}{group}/io.pressure").partition("total=")[2].split()
+    some = _read(f"/sys/fs/cgroup{group}/io.pressure").partition("total=")[2].split()
     return int(some[0]) / 1e6 if some else None
 
 

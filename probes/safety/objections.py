@@ -44,8 +44,11 @@ def refuse(ground: Ground, wanted: Wanted, cost: Cost) -> None:
 def objections(ground: Ground, wanted: Wanted, cost: Cost) -> Iterator[Objection]:
     """The reasons, gravest first; the last ones take a second of looking at the host."""
     neighbours = find_neighbours()
-    yield from _data_directory(wanted.directory, neighbours)
-    yield from _full(wanted.directory, cost.disk)
+    directories = (wanted.directory, *cost.elsewhere)
+    for directory in directories:
+        yield from _data_directory(directory, neighbours)
+    for directory in directories:
+        yield from _full(directory, cost.disk * _sharing(directory, directories) // len(directories))
     yield from _little(ground.host, cost.memory)
     if "busy" not in wanted.force:  # looking takes a second
         yield from _busy(neighbours)
@@ -63,6 +66,12 @@ def _data_directory(directory: str, neighbours: tuple[Neighbour, ...]) -> Iterat
         if place == os.path.dirname(place):
             return
         place = os.path.dirname(place)
+
+
+def _sharing(directory: str, directories: tuple[str, ...]) -> int:
+    """How many of the directories are on this one's file system."""
+    devices = [os.stat(each).st_dev for each in directories if os.path.isdir(each)]
+    return devices.count(os.stat(directory).st_dev) if os.path.isdir(directory) else 1
 
 
 def _full(directory: str, needed: int) -> Iterator[Objection]:

@@ -7,7 +7,7 @@ import statistics
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from probes.safety import thresholds as at
 from probes.safety.neighbours import find_neighbours, waits
@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from probes.safety.neighbours import Neighbour
     from probes.stopping import Stop
 
-    Ask = Callable[[], float | None]
+
+class Ask(Protocol):
+    """Something that asks a server, and tells how many seconds its answer took; None where it has none to ask."""
+
+    def __call__(self) -> float | None:
+        """Seconds until the answer."""
+
+    def close(self) -> None:
+        """Ask no more."""
 
 
 class Look(NamedTuple):
@@ -31,7 +39,7 @@ class Look(NamedTuple):
 
 @contextlib.contextmanager
 def watching(
-    stop: Stop, force: frozenset[str] = frozenset(), ask: Callable[[Neighbour], Ask | None] | None = None
+    stop: Stop, force: frozenset[str] = frozenset(), ask: Callable[[Neighbour], Ask | None] = lambda _: None
 ) -> Iterator[tuple[Neighbour, ...]]:
     """Watch every other server of this host for as long as the context lasts; gives the servers that are watched.
 
@@ -43,7 +51,7 @@ def watching(
     if not found:
         yield ()
         return
-    watches = [_Watch(neighbour, ask(neighbour) if ask else None) for neighbour in found]
+    watches = [_Watch(neighbour, ask(neighbour)) for neighbour in found]
     for _ in range(at.BASELINE_LOOKS):
         time.sleep(at.WATCH_EVERY)
         for watch in watches:
@@ -56,6 +64,8 @@ def watching(
     finally:
         over.set()
         thread.join()
+        for watch in watches:
+            watch.close()
 
 
 def _keep_looking(watches: list[_Watch], stop: Stop, over: threading.Event) -> None:
@@ -85,6 +95,11 @@ class _Watch:
         """One look while we are at work; in what way it suffers, in words, or nothing."""
         self._latest.append(self._see())
         return judge(self._alone, list(self._latest)) if len(self._latest) == at.WORSE_LOOKS else ""
+
+    def close(self) -> None:
+        """Look no more."""
+        if self._ask:
+            self._ask.close()
 
     def _see(self) -> Look:
         then, waited = self._before

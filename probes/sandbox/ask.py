@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from typing import TYPE_CHECKING
 
 from probes.sandbox.binary import Binary, run_briefly
 from probes.sandbox.errors import SandboxError
 from probes.sandbox.placement import placement
+from probes.sandbox.scratch import empty_folder
 
 if TYPE_CHECKING:
     import subprocess
@@ -31,7 +31,7 @@ def ask_help(
     server's whereabouts, which outrank the file's. The data directory is an empty scratch one, which outranks the
     file's too, unless `own_datadir`; then the server looks into the directory that the file or its build names.
     """
-    with tempfile.TemporaryDirectory(prefix="mycnf-empty-") as empty:
+    with empty_folder() as empty:
         command = [binary.program, _defaults(option_file)]
         command += placement(binary) if placed else _messages(binary)
         command += [] if own_datadir else [f"--datadir={empty}"]
@@ -47,7 +47,7 @@ def validate_config(
     """
     if not binary.target.since("mysql", *VALIDATES_SINCE):
         raise SandboxError(f"{binary.name} knows no --validate-config: ask MySQL 8.0.16 or later, or use ask_help")
-    with tempfile.TemporaryDirectory(prefix="mycnf-empty-") as empty:
+    with empty_folder() as empty:
         command = [binary.program, _defaults(option_file), *placement(binary), f"--datadir={empty}", *as_user()]
         return run_briefly([*command, *arguments, "--validate-config"], cwd=empty)
 

@@ -7,9 +7,14 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from advisor.model import Target
 from probes.sandbox.errors import SandboxError, explain
+from probes.sandbox.tree import tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 USUAL_FOLDERS = (
     "/usr/sbin",
@@ -62,28 +67,44 @@ def describe(
     plugins: str | None = None,
     print_defaults: str | None = None,
 ) -> Binary:
-    """Ask a server program what it is; raises SandboxError when it doesn't run or tells no version."""
+    """Ask a server program what it is; parts that aren't given are looked for beside it.
+
+    Raises SandboxError when it doesn't run or tells no version.
+    """
     said = run_briefly([program, "--no-defaults", "--version"])
     match = re.search(r"Ver\s+((\d+(?:\.\d+)+)\S*)", said.stdout)
     if said.returncode != 0 or match is None:
         raise explain(f"{program} doesn't say its version", said.stderr + said.stdout)
     flavour = "mariadb" if "mariadb" in said.stdout.lower() else "mysql"
     target = Target(flavour, tuple(int(part) for part in match[2].split(".")))
-    return Binary(name or str(target), program, target, match[1], basedir, share, plugins, print_defaults)
+    beside = tree_of(program)
+    return Binary(
+        name or str(target),
+        program,
+        target,
+        match[1],
+        basedir or beside.basedir,
+        share or beside.share,
+        plugins or beside.plugins,
+        print_defaults,
+    )
 
 
-def host_binaries() -> list[Binary]:
-    """The servers installed on this host, on PATH or in the usual places; those that don't run are left out."""
+def host_binaries(also: Iterable[str] = ()) -> list[Binary]:
+    """The servers installed on this host, on PATH, in the usual places, or among the programs that are given `also`.
+
+    Those that don't run are left out.
+    """
+    folders = dict.fromkeys([*os.environ.get("PATH", "").split(os.pathsep), *USUAL_FOLDERS])
     found: dict[str, Binary] = {}
-    for folder in dict.fromkeys([*os.environ.get("PATH", "").split(os.pathsep), *USUAL_FOLDERS]):
-        for program in (os.path.join(folder, name) for name in PROGRAMS):
-            real = os.path.realpath(program)
-            if real in found or not (os.path.isfile(program) and os.access(program, os.X_OK)):
-                continue
-            try:
-                found[real] = describe(program, print_defaults=shutil.which("my_print_defaults"))
-            except SandboxError:
-                continue
+    for program in (*(os.path.join(folder, name) for folder in folders for name in PROGRAMS), *also):
+        real = os.path.realpath(program)
+        if real in found or not (os.path.isfile(program) and os.access(program, os.X_OK)):
+            continue
+        try:
+            found[real] = describe(program, print_defaults=shutil.which("my_print_defaults"))
+        except SandboxError:
+            continue
     return list(found.values())
 
 

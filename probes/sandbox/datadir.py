@@ -9,12 +9,14 @@ import hashlib
 import os
 import shutil
 import subprocess
+import time
 from typing import TYPE_CHECKING
 
 from probes.sandbox.ask import as_user
-from probes.sandbox.errors import SandboxError, explain
+from probes.sandbox.errors import SandboxError, ended, full
 from probes.sandbox.leash import spawn
 from probes.sandbox.placement import placement, share_folder
+from probes.sandbox.scratch import DEATH_TAKES, out_of_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 FINGERPRINT = 16
 TIMEOUT = 180.0  # seconds; 2 to 4 on an idle disk
+POLL = 0.02
 # In the order in which mariadb-install-db feeds them.
 SYSTEM_TABLES = ("system_tables", "performance_tables", "system_tables_data")
 SYSTEM_ROUTINES = ("maria_add_gis_sp_bootstrap.sql", "sys_schema")
@@ -52,14 +55,25 @@ def initialise(binary: Binary, datadir: str, room: str, initial: tuple[str, ...]
     command = [binary.program, "--no-defaults", *placement(binary), *as_user(), f"--datadir={datadir}", *initial, how]
     process = spawn(command, log=log, temporary=room, feed=feed)
     try:
-        code = process.wait(TIMEOUT)
-    except subprocess.TimeoutExpired:
-        raise SandboxError(f"{binary.name} was not done initialising in {TIMEOUT:.0f} s: is the disk busy?") from None
+        code = _await_end(process, binary, datadir)
     finally:
         process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(DEATH_TAKES)
     if code != 0:
         with open(log, encoding="utf-8", errors="replace") as words:
-            raise explain(f"{binary.name} doesn't initialise its data directory (exit code {code})", words.read())
+            raise ended(binary.name, "while it initialised its data directory", code, words.read())
+
+
+def _await_end(process: subprocess.Popen[bytes], binary: Binary, datadir: str) -> int:
+    deadline = time.monotonic() + TIMEOUT
+    while (code := process.poll()) is None:
+        if out_of_room(datadir):  # some writes would wait until somebody makes room
+            raise full(f"{binary.name} was ended while it initialised its data directory")
+        if time.monotonic() > deadline:
+            raise SandboxError(f"{binary.name} was not done initialising in {TIMEOUT:.0f} s: is the disk busy?")
+        time.sleep(POLL)
+    return code
 
 
 def copy_template(binary: Binary, templates: str, datadir: str, initial: tuple[str, ...] = ()) -> None:
@@ -73,10 +87,14 @@ def copy_template(binary: Binary, templates: str, datadir: str, initial: tuple[s
         templates = os.path.join(templates, "".join(initial).strip("-").replace(os.sep, "_"))
     os.makedirs(templates, mode=0o700, exist_ok=True)
     template = os.path.join(templates, f"{binary.name.replace(os.sep, '_')}-{_fingerprint(binary)}")
-    with _lock(template + ".lock"):
+    # Locked while it is copied too: whoever has a newer one drops it.
+    with _lock(template, fcntl.LOCK_SH):
+        if os.path.isdir(template):
+            return _copy(template, datadir)
+    with _lock(template, fcntl.LOCK_EX):
         if not os.path.isdir(template):
             _make_template(binary, template, initial)
-    _copy(template, datadir)
+        return _copy(template, datadir)
 
 
 def _make_template(binary: Binary, template: str, initial: tuple[str, ...]) -> None:
@@ -99,7 +117,8 @@ def _make_template(binary: Binary, template: str, initial: tuple[str, ...]) -> N
 def _drop_older(template: str) -> None:
     for other in glob.glob(glob.escape(template.rpartition("-")[0]) + "-" + "[0-9a-f]" * FINGERPRINT):
         if other != template:
-            shutil.rmtree(other, ignore_errors=True)
+            with contextlib.suppress(BlockingIOError), _lock(other, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                shutil.rmtree(other, ignore_errors=True)
 
 
 def _copy(source: str, target: str) -> None:
@@ -144,7 +163,7 @@ def _script(share: str, name: str) -> bytes:
 
 
 @contextlib.contextmanager
-def _lock(path: str) -> Iterator[None]:
-    with open(path, "w", encoding="ascii") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+def _lock(template: str, how: int) -> Iterator[None]:
+    with open(template + ".lock", "w", encoding="ascii") as handle:
+        fcntl.flock(handle, how)
         yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.exits import MycnfError
@@ -17,9 +18,12 @@ LIBRARIES = {
     "libncurses.so.5": "apt-get install libncurses5 (RHEL: dnf install ncurses-compat-libs)",
     "libtinfo.so.5": "apt-get install libtinfo5 (RHEL: dnf install ncurses-compat-libs)",
 }
-ERROR_LINE = re.compile(r"\[ERROR\]|^\S+: unknown |^\S+: .*error|fatal error", re.IGNORECASE)
+ERROR_LINE = re.compile(
+    r"\[ERROR\]|^\S+: unknown |^\S+: .*error|fatal error|got signal \d|assertion failure", re.IGNORECASE
+)
 LAST_LINES = 10
 LAST_ERRORS = 5
+PROFILES = "/etc/apparmor.d"
 APPARMOR = "/sys/module/apparmor/parameters/enabled"
 SELINUX = "/sys/fs/selinux/enforce"
 
@@ -43,14 +47,17 @@ class Cause(NamedTuple):
     remedy: str
 
 
-CAUSES = (
-    Cause(
-        re.compile(
-            r"No space left on device|Errcode: 28|OS errno 28|OS error code 28|error (?:number )?28\b|Disk quota"
-        ),
-        "the file system of the scratch directory is full",
-        "free some space there, or name a directory on another file system",
+FULL = Cause(
+    re.compile(
+        r"No space left on device|Errcode: 28|OS errno 28|OS error code 28|[Ee]rror (?:number |code )?28\b|Disk quota"
+        r"|waiting for someone to free|Waiting for someone to free"
     ),
+    "the file system of the scratch directory is full",
+    "free some space there, or name a directory on another file system",
+)
+PORT_TAKEN = "another server has the port"
+CAUSES = (
+    FULL,
     Cause(
         re.compile(r"Cannot allocate memory|Out of memory|Errcode: 12\b|OS errno 12\b"),
         "there is not enough memory for this server",
@@ -58,7 +65,7 @@ CAUSES = (
     ),
     Cause(
         re.compile(r"Address already in use|Do you already have another (?:mysqld )?server running"),
-        "another server has the port",
+        PORT_TAKEN,
         "start it again: the next free port will be taken",
     ),
     Cause(
@@ -85,6 +92,28 @@ def explain(what: str, log: str) -> SandboxError:
     return SandboxError(f"{what}: {own_words(log)}", shown)
 
 
+def ended(who: str, when: str, code: int, log: str) -> SandboxError:
+    """The error of a server that ended by itself: who, in which phase, its exit code as subprocess has it, its log."""
+    if code == -signal.SIGKILL and not speaks_of_room(log):
+        return SandboxError(
+            f"{who} was killed {when}, most likely by the kernel for want of memory: "
+            "stop something else, or start it with smaller buffers",
+            tail(log),
+        )
+    how = f"exit code {code}" if code >= 0 else f"signal {-code}"
+    return explain(f"{who} died {when} ({how})", log)
+
+
+def full(what: str) -> SandboxError:
+    """The error of a server whose file system has no room left."""
+    return SandboxError(f"{what}: {FULL.meaning}: {FULL.remedy}")
+
+
+def speaks_of_room(log: str) -> bool:
+    """Whether a server's last words are that nothing more can be written, or that it waits until something can."""
+    return bool(FULL.pattern.search(tail(log)))
+
+
 def tail(log: str) -> str:
     """The last lines of a log, and before them its last errors, which MySQL 5.7 buries under an orderly shutdown."""
     kept = [line.rstrip() for line in log.splitlines() if line.strip()]
@@ -103,7 +132,7 @@ def own_words(log: str) -> str:
 
 def _confined() -> Iterator[tuple[str, str]]:
     """What may deny a server a directory that its user may use, with the way out."""
-    if os.path.isdir("/etc/apparmor.d") and _says(APPARMOR, "Y"):
+    if os.path.isdir(PROFILES) and _says(APPARMOR, "Y"):
         remedy = "name a directory that the server's profile in /etc/apparmor.d allows, or put that profile into"
         yield "AppArmor", f"{remedy} complain mode (aa-complain)"
     if _says(SELINUX, "1"):

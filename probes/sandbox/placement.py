@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import os
 import re
-import tempfile
 
 from probes.sandbox.binary import Binary, run_briefly
 from probes.sandbox.errors import explain
+from probes.sandbox.scratch import empty_folder
 
 UNSET = "(No default value)"
 
@@ -46,7 +46,7 @@ def share_folder(binary: Binary) -> str:
 @functools.lru_cache(maxsize=32)
 def printed_defaults(binary: Binary) -> dict[str, str]:
     """The server's compiled-in values as `--verbose --help` prints them, keyed by the name it prints."""
-    with tempfile.TemporaryDirectory(prefix="mycnf-empty-") as empty:
+    with empty_folder() as empty:
         told = run_briefly([binary.program, "--no-defaults", f"--datadir={empty}", "--verbose", "--help"])
     values = help_values(told.stdout)
     if not values:

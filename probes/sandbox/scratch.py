@@ -8,17 +8,23 @@ import json
 import os
 import shutil
 import tempfile
+from typing import TYPE_CHECKING
 
 from probes import PRODUCT
 from probes.sandbox.errors import SandboxError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 PREFIX = "mycnf-sandbox-"
 PRIVATE = 0o700
 MARKER = ".mycnf-sandbox.json"
+NEW = MARKER + ".new"
 SOCKET_ROOM = 107 - 1 - len("mysqlx.sock.lock")  # sun_path holds 107 bytes, and the servers put a lock file beside it
 SHORT = "/tmp"  # noqa: S108  where sockets go when a scratch directory's path has no room for one
 DEATH_TAKES = 10.0  # seconds in which a killed server gives its memory back, at most
 SPACE_NEEDED = 400 << 20  # a fresh data directory takes 110 to 190 MiB, and it must be able to start
+NO_ROOM = 4 << 20  # bytes left on a file system from which on it counts as full: what InnoDB grows a table by
 
 
 class Scratch:
@@ -28,9 +34,10 @@ class Scratch:
     happened to that process and in whichever container it ran.
     """
 
-    def __init__(self, base: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, base: str | os.PathLike[str] | None = None, *, needed: int = SPACE_NEEDED) -> None:
+        """Make it in `base`; raises SandboxError where that can't be, or has fewer than `needed` bytes free."""
         parent = os.path.abspath(os.fspath(base)) if base is not None else default_base()
-        _require_space(parent)
+        _require_space(parent, needed)
         try:
             self.path = tempfile.mkdtemp(prefix=PREFIX, dir=parent)
         except OSError as error:
@@ -39,13 +46,14 @@ class Scratch:
             ) from error
         self.owner = os.getpid()
         self.runtime = self.path
+        self._markers: list[int] = []
         try:
-            self._marker = _locked_marker(self.path)
+            self._markers.append(_locked_marker(self.path))
             for folder in ("data", "tmp"):
                 os.mkdir(self.file(folder), PRIVATE)
             if len(os.fsencode(self.path)) + 1 > SOCKET_ROOM:
                 self.runtime = tempfile.mkdtemp(prefix=PREFIX, dir=SHORT)
-                self._runtime_marker = _locked_marker(self.runtime)
+                self._markers.append(_locked_marker(self.runtime))
         except BaseException:
             self.remove()
             raise
@@ -63,7 +71,8 @@ class Scratch:
     def note(self, server_pid: int | None = None) -> None:
         """Write down who owns the directory and which process serves from it."""
         facts = {"product": PRODUCT, "owner": identity(self.owner), "server": server_pid and identity(server_pid)}
-        os.pwrite(self._marker, json.dumps(facts).encode().ljust(512), 0)
+        for marker in self._markers:
+            os.pwrite(marker, json.dumps(facts).encode().ljust(512), 0)
 
     def remove(self) -> None:
         """Remove everything, then let go of the marker; the second time nothing happens."""
@@ -71,9 +80,28 @@ class Scratch:
             return  # a forked child must not take its parent's server away
         for path in {self.path, self.runtime}:
             remove(path)
-        for marker in ("_marker", "_runtime_marker"):
-            if marker in self.__dict__:
-                os.close(self.__dict__.pop(marker))
+        with contextlib.suppress(IndexError):  # two threads may come to remove it
+            while True:
+                os.close(self._markers.pop())
+
+
+@contextlib.contextmanager
+def empty_folder() -> Iterator[str]:
+    """A folder without anything in it, for a server that is only asked; the next sweep finds it too."""
+    scratch = Scratch(needed=0)
+    try:
+        yield scratch.file("data")
+    finally:
+        scratch.remove()
+
+
+def out_of_room(path: str) -> bool:
+    """Whether the file system of a path is full for everybody but root."""
+    try:
+        room = os.statvfs(path)
+    except OSError:
+        return False
+    return room.f_blocks > 0 and room.f_bavail * room.f_frsize < NO_ROOM  # some network file systems don't tell
 
 
 def default_base() -> str:
@@ -109,7 +137,7 @@ def identity(pid: int) -> dict[str, object] | None:
 
 def _locked_marker(path: str) -> int:
     # Locked before it has its name: no sweep ever meets a marker of a living owner unlocked.
-    nameless = os.path.join(path, MARKER + ".new")
+    nameless = os.path.join(path, NEW)
     marker = os.open(nameless, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     fcntl.flock(marker, fcntl.LOCK_EX)
     os.pwrite(marker, json.dumps({"product": PRODUCT}).encode().ljust(512), 0)
@@ -117,13 +145,13 @@ def _locked_marker(path: str) -> int:
     return marker
 
 
-def _require_space(parent: str) -> None:
+def _require_space(parent: str, needed: int) -> None:
     try:
         free = shutil.disk_usage(parent).free
     except OSError as error:
         raise SandboxError(f"{parent} can't be used for a scratch directory: {error.strerror}") from error
-    if free < SPACE_NEEDED:
+    if free < needed:
         raise SandboxError(
-            f"{parent} has {free >> 20} MiB free, and a throwaway server needs {SPACE_NEEDED >> 20}: "
+            f"{parent} has {free >> 20} MiB free, and a throwaway server needs {needed >> 20}: "
             "free some space there, or name a directory on another file system"
         )

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from probes.sandbox import farewell
 from probes.sandbox.ask import as_user
-from probes.sandbox.errors import SandboxError, explain, own_words, tail
+from probes.sandbox.errors import SandboxError, ended, full, own_words, tail
 from probes.sandbox.leash import spawn
 from probes.sandbox.placement import placement
-from probes.sandbox.scratch import DEATH_TAKES, Scratch
+from probes.sandbox.scratch import DEATH_TAKES, Scratch, out_of_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,7 +64,8 @@ class Sandbox:
     @property
     def running(self) -> bool:
         """Whether the server's process is alive."""
-        return self._process is not None and self._process.poll() is None
+        process = self._process
+        return process is not None and process.poll() is None
 
     def log(self) -> str:
         """The server's error log since its last start, its end if it is long; what it wrote to stderr included."""
@@ -73,11 +74,18 @@ class Sandbox:
             return text.read().decode("utf-8", "replace")
         return ""
 
+    def died(self, when: str) -> SandboxError:
+        """What to say of a server that ended by itself; `when` is the phase, such as "at its start"."""
+        process = self._process
+        code = process.poll() if process else None
+        return ended(self.binary.name, when, code or 0, self.log())
+
     def connect(self, **options: Any) -> pymysql.Connection[Any]:
         """A PyMySQL connection as root through the socket; options as for `pymysql.connect`."""
         import pymysql
 
-        return pymysql.connect(**{"unix_socket": self.socket, "user": "root", **options})
+        # The driver prepares TLS even for a socket, which takes a thousand times as long as to connect.
+        return pymysql.connect(**{"unix_socket": self.socket, "user": "root", "ssl_disabled": True, **options})
 
     def stop(self) -> None:
         """Shut the server down in order and keep its data directory, for `restart`."""
@@ -88,8 +96,17 @@ class Sandbox:
             try:
                 self._process.wait(STOP_TIMEOUT)
             except subprocess.TimeoutExpired:
-                self._kill()
+                self.kill()
         self._process = None
+
+    def kill(self) -> None:
+        """End the server at once; its directory stays until `close`."""
+        process = self._process  # the end of the program may close it while the thread that used it does the same
+        if process is not None and process.poll() is None:
+            process.kill()
+            # Bounded: called from a signal's handler, it may have interrupted the very wait that it repeats.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(DEATH_TAKES)
 
     def restart(self, arguments: Iterable[str] | None = None, *, timeout: float = READY_TIMEOUT) -> None:
         """Shut down, and start again on the same data; new `arguments` replace the old ones.
@@ -105,7 +122,7 @@ class Sandbox:
         """End the server at once and remove its directory; the second time nothing happens."""
         if os.getpid() != self._scratch.owner:
             return
-        self._kill()
+        self.kill()
         self._process = None
         self._scratch.remove()
         farewell.forget(self)
@@ -160,26 +177,18 @@ class Sandbox:
 
     def _await_ready(self, deadline: float) -> None:
         while not self._answers():
-            code = self._process.poll() if self._process else 0
-            if code is not None:
-                raise self._died(code)
+            if not self.running:
+                raise self.died("at its start")
+            if out_of_room(self.directory):
+                self.kill()
+                raise full(f"{self.binary.name} was ended at its start")
             if time.monotonic() > deadline:
-                self._kill()
+                self.kill()
                 raise SandboxError(
                     f"{self.binary.name} did not get ready in time: is the host overloaded? {own_words(self.log())}",
                     tail(self.log()),
                 )
             time.sleep(POLL)
-
-    def _died(self, code: int) -> SandboxError:
-        if code == -signal.SIGKILL:
-            return SandboxError(
-                f"{self.binary.name} was killed at its start, most likely by the kernel for want of memory: "
-                "stop something else, or start it with smaller buffers",
-                tail(self.log()),
-            )
-        how = f"exit code {code}" if code >= 0 else f"signal {-code}"
-        return explain(f"{self.binary.name} died at its start ({how})", self.log())
 
     def _answers(self) -> bool:
         # A whole login and farewell, for a socket opened and closed would stand in the counters as an aborted one.
@@ -192,13 +201,6 @@ class Sandbox:
         except Exception as error:  # noqa: BLE001  PyMySQL is loaded only here; its errors carry the server's number
             return bool(error.args) and error.args[0] not in CLIENT_ERRORS
         return True
-
-    def _kill(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            self._process.kill()
-            # Bounded: called from a signal's handler, it may have interrupted the very wait that it repeats.
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(DEATH_TAKES)
 
 
 def free_port() -> int:

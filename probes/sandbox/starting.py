@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from probes.sandbox.datadir import copy_template, initialise
+from probes.sandbox.errors import PORT_TAKEN, SandboxError
 from probes.sandbox.scratch import SHORT, Scratch, default_base
 from probes.sandbox.server import READY_TIMEOUT, Sandbox, free_port
 from probes.sandbox.sweeping import sweep
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from probes.sandbox.binary import Binary
 
+ELSEWHERE = 3  # ports that are tried before the last
 SMALL = (
     "--innodb-buffer-pool-size=32M",
     "--max-connections=40",
@@ -57,8 +59,20 @@ def start(
             initialise(binary, sandbox.datadir, scratch.file("tmp"), shaping)
         else:
             copy_template(binary, os.fspath(templates), sandbox.datadir, shaping)
-        sandbox.restart(timeout=timeout)
+        _first_start(sandbox, timeout)
     except BaseException:
         sandbox.close()
         raise
     return sandbox
+
+
+def _first_start(sandbox: Sandbox, timeout: float) -> None:
+    """Start it, at another port where somebody took the free one in the meantime."""
+    for _ in range(ELSEWHERE):
+        try:
+            return sandbox.restart(timeout=timeout)
+        except SandboxError as error:
+            if sandbox.port is None or PORT_TAKEN not in str(error):
+                raise
+            sandbox.port = free_port()
+    return sandbox.restart(timeout=timeout)

@@ -6,13 +6,17 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import signal
 import stat
 import time
 from typing import Any
 
 from probes import PRODUCT
-from probes.sandbox.scratch import DEATH_TAKES, MARKER, PREFIX, PRIVATE, default_base, identity, remove
+from probes.sandbox.scratch import DEATH_TAKES, MARKER, NEW, PREFIX, PRIVATE, default_base, identity, remove
+
+NAME = re.compile(re.escape(PREFIX) + "[a-z0-9_]{8}")  # as tempfile makes names
+BIRTH = 60.0  # seconds after which a directory without a marker won't get one any more; that takes well below one
 
 
 def sweep(base: str | os.PathLike[str] | None = None) -> list[str]:
@@ -32,10 +36,22 @@ def sweep(base: str | os.PathLike[str] | None = None) -> list[str]:
     return [path for path in ours if _sweep_one(path)]
 
 
+def has_left(owner: int, base: str) -> bool:
+    """Whether a directory in `base` says that it is of the process of that number, alive or not."""
+    for name in os.listdir(base) if os.path.isdir(base) else ():
+        if name.startswith(PREFIX):
+            with contextlib.suppress(OSError), open(os.path.join(base, name, MARKER), "rb") as marker:
+                facts = _facts(marker.fileno())
+                told = facts.get("owner") if facts else None
+                if isinstance(told, dict) and told.get("pid") == owner:
+                    return True
+    return False
+
+
 def _sweep_one(path: str) -> bool:
     marker = _abandoned_marker(path)
     if marker is None:
-        return False
+        return _bury_stillborn(path)
     try:
         facts = _facts(marker)
         if facts is None:
@@ -49,8 +65,7 @@ def _sweep_one(path: str) -> bool:
 def _abandoned_marker(path: str) -> int | None:
     """The locked marker of a directory without a living owner, None for every other directory."""
     try:
-        directory = os.lstat(path)
-        if directory.st_uid != os.geteuid() or stat.S_IMODE(directory.st_mode) != PRIVATE:
+        if not _is_private(os.lstat(path)):
             return None
         marker = os.open(os.path.join(path, MARKER), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -63,6 +78,28 @@ def _abandoned_marker(path: str) -> int | None:
         pass
     os.close(marker)
     return None
+
+
+def _is_private(directory: os.stat_result) -> bool:
+    """Whether a directory is this user's alone; what it has from a parent that hands its group down doesn't matter."""
+    return directory.st_uid == os.geteuid() and stat.S_IMODE(directory.st_mode) & 0o777 == PRIVATE
+
+
+def _bury_stillborn(path: str) -> bool:
+    """Remove a directory whose maker was killed before it had a marker, or a moment after it had none any more.
+
+    It holds nothing, or nothing but the marker that was still to get its name.
+    """
+    if not NAME.fullmatch(os.path.basename(path)):
+        return False
+    with contextlib.suppress(OSError):
+        directory = os.lstat(path)
+        if _is_private(directory) and time.time() - directory.st_mtime > BIRTH and os.listdir(path) in ([], [NEW]):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(path, NEW))
+            os.rmdir(path)
+            return True
+    return False
 
 
 def _facts(marker: int) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from advisor.catalog.load import load
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, Variant
 from probes.served import measuring
+from probes.served.beyond import LEAST_POOL
 from probes.served.changing import read_change
 from probes.served.choosing import SERVER, binary_for
 from probes.served.loaded import METRICS, LoadedBench
@@ -66,6 +67,7 @@ class Ab:
         threads = chosen.number("threads", 1)
         variants = tuple(Variant(f"{change.name}={value}", {change.name: value}) for value in change.given)
         by_restart = not is_dynamic(load(binary.target), change.name)
+        rounds = ROUNDS // 2 if by_restart else ROUNDS
         return Plan(
             variants=variants,
             baseline=variants[0].name,
@@ -74,10 +76,10 @@ class Ab:
                 pool=pool,
                 data=shape.bytes,
                 threads=threads,
-                growth=_growth(change, wanted.seconds or SECONDS),
+                growth=_growth(change, wanted.budget(SECONDS, rounds)),
             ),
             seconds=SECONDS,
-            rounds=ROUNDS // 2 if by_restart else ROUNDS,
+            rounds=rounds,
             overhead=RESTART if by_restart else OVERHEAD,
             shortest=1.0,
             driver=driver_of(chosen.word("driver")),
@@ -128,7 +130,7 @@ def _shape(chosen: Chosen) -> Shape:
 def _pool(chosen: Chosen, change: Change) -> int:
     if change.name == "innodb_buffer_pool_size":
         return max(int(value) for value in change.made)
-    return chosen.size("pool", 5 << 20)
+    return chosen.size("pool", LEAST_POOL)
 
 
 def _access(chosen: Chosen) -> Access:

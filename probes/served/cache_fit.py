@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.sizes import about
 from probes.choices import Chosen
+from probes.eviction import evictable
 from probes.experiment import Choice, Cost, Plan, Variant
 from probes.served import measuring
 from probes.served.choosing import SERVER, binary_for
-from probes.served.eviction import evictable
 from probes.served.keyed import MISSES, KeyedBench, Layout
 from probes.served.loaded import P95, QPS
 from probes.served.serving import serve
@@ -123,6 +123,8 @@ class CacheFit:
         with contextlib.ExitStack() as stack:
             servers = {}
             for name in chosen.words("layouts", *KINDS):
+                if stop.is_set():  # another server would only be ended again
+                    break
                 kind = KINDS[name]
                 if kind.page not in servers:
                     initial = [] if kind.page == PAGE else [f"--innodb-page-size={kind.page}"]

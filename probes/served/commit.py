@@ -68,7 +68,7 @@ class Commit:
         )
         driver = driver_of(chosen.word("driver"))
         shape = Shape(chosen.number("rows", 100))
-        seconds = wanted.seconds or SECONDS
+        seconds = wanted.budget(SECONDS, ROUNDS)
         return Plan(
             variants=variants,
             baseline=variants[0].name,

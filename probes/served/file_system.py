@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from probes.choices import Chosen
 from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
-from probes.safety import refuse
-from probes.served import measuring
+from probes.served.beyond import beyond
 from probes.served.choosing import SERVER, binary_for
 from probes.served.loaded import METRICS, LoadedBench
 from probes.served.serving import serve
 from probes.workload.driving import DRIVER, driver_of
-from probes.workload.statements import OLTP, Access
-from probes.workload.tables import ROW_BYTES, Shape, fill
-from probes.workload.task import Task
+from probes.workload.statements import OLTP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from probes.experiment import Ground, Wanted
     from probes.stopping import Stop
+    from probes.workload.task import Task
 
-MIB = 1 << 20
 WORKLOAD = OLTP["oltp_read_write"]
 SECONDS = 100.0
 ROUNDS = 8
 WARM = 4.0
-GROWTH_RATE = 4 * MIB
 LIMITS = (
     "Both are new files on what may be an old or a full file system: its age and fragmentation are not measured.",
     "While one server works the other stands idle, and what it still had to write may have run on for a moment.",
@@ -59,17 +54,14 @@ class FileSystem:
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         directories = _directories(chosen, wanted)
-        pool, threads = chosen.size("pool", 5 * MIB), chosen.number("threads", 1)
+        table = beyond(chosen)
         variants = tuple(Variant(path, {}) for path in directories)
-        seconds = wanted.seconds or SECONDS
         both = os.stat(directories[0]).st_dev == os.stat(directories[1]).st_dev
         return Plan(
             variants=variants,
             baseline=variants[0].name,
             metrics=METRICS,
-            cost=measuring.cost(
-                pool=pool, data=_shape(chosen).bytes, growth=int(seconds * GROWTH_RATE), servers=2, threads=threads
-            ),
+            cost=table.cost(wanted.budget(SECONDS, ROUNDS), servers=2)._replace(elsewhere=directories[1:]),
             seconds=SECONDS,
             rounds=ROUNDS,
             overhead=0.6,
@@ -78,12 +70,7 @@ class FileSystem:
             grain=1.0,
             driver=driver_of(chosen.word("driver")),
             server=str(binary.target),
-            parameters={
-                "workload": f"{WORKLOAD.name}, uniform",
-                "rows": str(_shape(chosen).rows),
-                "pool": str(pool),
-                "threads": str(threads),
-            },
+            parameters=table.parameters(f"{WORKLOAD.name}, uniform"),
             limits=LIMITS,
             notes=("Both directories are on one file system: this run is a control.",) if both else (),
         )
@@ -92,21 +79,16 @@ class FileSystem:
     def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[SideBySide]:
         """A server with one table in each directory."""
         chosen = Chosen(self.choices, wanted)
-        refuse(
-            ground, replace(wanted, directory=_directories(chosen, wanted)[1], force=wanted.force | {"busy"}), plan.cost
-        )
-        binary, shape, threads = binary_for(ground, chosen.word("server")), _shape(chosen), chosen.number("threads", 1)
-        arguments = measuring.arguments(binary.target, pool=chosen.size("pool", 5 * MIB))
+        binary, table = binary_for(ground, chosen.word("server")), beyond(chosen)
         with contextlib.ExitStack() as stack:
             benches = {}
             for variant in plan.variants:
-                served = stack.enter_context(serve(ground, binary, variant.name, arguments))
-                ground.report(f"filling a table of {shape.rows} rows in {variant.name}")
-                fill(served.connection(), shape, stop)
-                task = Task(
-                    served.sandbox.socket, served.room, WORKLOAD, Access(), threads, shape.rows, seed=wanted.seed
-                )
-                benches[variant.name] = LoadedBench(served, plan.driver, lambda _, task=task: task, WARM)  # type: ignore[misc]
+                if stop.is_set():  # another server would only be ended again
+                    break
+                served = stack.enter_context(serve(ground, binary, variant.name, table.arguments(binary.target)))
+                table.fill(ground, served, stop, f" in {variant.name}")
+                always = _always(table.task(served, WORKLOAD, wanted.seed))
+                benches[variant.name] = LoadedBench(served, plan.driver, always, WARM)
             yield SideBySide(benches)
 
 
@@ -143,8 +125,8 @@ def _directories(chosen: Chosen, wanted: Wanted) -> tuple[str, str]:
     return first, second
 
 
-def _shape(chosen: Chosen) -> Shape:
-    return Shape(chosen.size("pool", 5 * MIB) * chosen.number("data", 1) // 100 // ROW_BYTES)
+def _always(task: Task) -> Callable[[Variant], Task]:
+    return lambda _: task
 
 
 EXPERIMENT = FileSystem()

@@ -9,7 +9,7 @@ import random
 import statistics
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.facts.probes import Metric
+from advisor.facts.probes import ANSWER, Metric
 from probes.experiment import Measured
 from probes.served.loaded import NOTHING
 from probes.workload.driving import drive
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MISSES = Metric("misses", "pages read/query", "neither")
 POINT = OLTP["oltp_point_select"]
-AT_HAND = 0.02  # pages read a query, below which the keys count as at hand
+AT_HAND = 0.1  # pages read a query, up to which the keys count as at hand
 AT_ONCE = 500  # keys a statement, when keys are read to warm up
 ASKED = 200  # keys that pages are counted over
 
@@ -74,13 +74,25 @@ class KeyedBench:
         the pages that a query touches."""
         facts: dict[str, float | str] = {}
         for name, rates in self._rates.items():
-            steps, misses = _medians(rates), _medians(self._misses[name])
-            facts[f"keys at hand, {name}"] = held(((count, -share) for count, share in misses), -AT_HAND)
+            steps = _medians(rates)
+            facts[f"keys at hand, {name}"] = _most_at_hand(self._misses[name])
             facts[f"keys held at {self._acceptable} qps, {name}"] = held(steps, self._acceptable)
             if len(steps) > 1:
                 facts[f"steepest step, {name}"] = steepest(steps)
             facts.update(self._pages(self._layouts[name]))
-        return facts
+        return {ANSWER: self._answer(), **facts} if any(self._rates.values()) else facts
+
+    def _answer(self) -> str:
+        """What the counters of pages say, which noise in the rates leaves alone."""
+        most = {name: _most_at_hand(misses) for name, misses in self._misses.items() if misses}
+        told = ", ".join(f"{count:,} in {name}" for name, count in most.items())
+        first, *rest = most.items()
+        times = [f"{name} {count / first[1]:.1f} times as many" for name, count in rest if first[1]]
+        beside = f": {' and '.join(times)} as {first[0]}" if times else ""
+        return (
+            f"The pool kept this many keys at hand, with a page read for at most one query in {1 / AT_HAND:.0f}: "
+            f"{told}{beside}."
+        )
 
     def notes(self) -> tuple[str, ...]:
         """Whether the cliff was seen at all."""
@@ -141,6 +153,10 @@ class KeyedBench:
 
 def _medians(seen: dict[int, list[float]]) -> list[tuple[int, float]]:
     return [(count, statistics.median(values)) for count, values in sorted(seen.items())]
+
+
+def _most_at_hand(misses: dict[int, list[float]]) -> int:
+    return held(((count, -share) for count, share in _medians(misses)), -AT_HAND)
 
 
 def _pages_read(served: Served) -> int:

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 from advisor.facts.probes import Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
-from probes.served import measuring
+from probes.served.beyond import Beyond, beyond
 from probes.served.choosing import SERVER, binary_for
 from probes.served.loaded import P95, TPS, LoadedBench
 from probes.served.serving import serve
 from probes.workload.driving import DRIVER, driver_of
 from probes.workload.statements import OLTP, Access
-from probes.workload.tables import ROW_BYTES, Shape, fill
-from probes.workload.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from probes.experiment import Ground, Wanted
     from probes.sandbox import Binary
     from probes.stopping import Stop
+    from probes.workload.task import Task
 
 GIB = 1 << 30
 WORKLOAD = OLTP["oltp_read_write"]
@@ -35,10 +34,9 @@ ROUNDS = 3
 WARM = 4.0
 RESTART = 4.0
 STALL = 0.1
-GROWTH_RATE = 4 << 20  # bytes a second that updates add to tables and undo logs, at most
 TOO_SHORT = (
     "Stalls come with checkpoints and full redo logs, minutes apart: less than an hour of each value can't show them. "
-    "The published runs took three hours each: --time 3h for every value, and --resume when it was interrupted."
+    "The published runs took three hours each: --time 21h for seven values; --resume goes on with one that broke off."
 )
 LIMITS = (
     TOO_SHORT,
@@ -67,16 +65,14 @@ class PoolInstances:
         """One variant for each number of instances. Raises ProbeError for a pool below 1G, and for MariaDB."""
         chosen = Chosen(self.choices, wanted)
         binary = _binary(ground, chosen)
-        pool, threads = _pool(chosen), chosen.number("threads", 1)
+        table = _beyond(chosen)
         variants = tuple(_variant(count) for count in chosen.numbers("instances", 1))
-        seconds = wanted.seconds or SECONDS
+        seconds = wanted.budget(SECONDS, ROUNDS)
         return Plan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(VARIATION, TPS, STALLED, P95),
-            cost=measuring.cost(
-                pool=pool, data=_shape(chosen).bytes, growth=int(seconds * GROWTH_RATE), threads=threads
-            ),
+            cost=table.cost(seconds),
             seconds=SECONDS,
             rounds=ROUNDS,
             overhead=RESTART + WARM,
@@ -85,12 +81,7 @@ class PoolInstances:
             axis="innodb_buffer_pool_instances",
             driver=driver_of(chosen.word("driver")),
             server=str(binary.target),
-            parameters={
-                "workload": f"{WORKLOAD.name}, pareto",
-                "rows": str(_shape(chosen).rows),
-                "pool": str(pool),
-                "threads": str(threads),
-            },
+            parameters=table.parameters(f"{WORKLOAD.name}, pareto"),
             limits=LIMITS if seconds < LONG * len(variants) else LIMITS[1:],
         )
 
@@ -98,15 +89,12 @@ class PoolInstances:
     def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[VaryingBench]:
         """A server that reads past the page cache, and one table larger than its pool."""
         chosen = Chosen(self.choices, wanted)
-        binary, shape, threads = _binary(ground, chosen), _shape(chosen), chosen.number("threads", 1)
-        arguments = measuring.arguments(binary.target, pool=_pool(chosen))
-        with serve(ground, binary, wanted.directory, arguments) as served:
-            ground.report(f"filling a table of {shape.rows} rows")
-            fill(served.connection(), shape, stop)
+        binary, table = _binary(ground, chosen), _beyond(chosen)
+        with serve(ground, binary, wanted.directory, table.arguments(binary.target)) as served:
+            table.fill(ground, served, stop)
 
             def task_of(_: Variant) -> Task:
-                access = Access("pareto")
-                return Task(served.sandbox.socket, served.room, WORKLOAD, access, threads, shape.rows, seed=wanted.seed)
+                return table.task(served, WORKLOAD, wanted.seed, Access("pareto"))
 
             yield VaryingBench(served, plan.driver, task_of, warm_seconds=WARM)
 
@@ -139,15 +127,10 @@ def _binary(ground: Ground, chosen: Chosen) -> Binary:
     return binary_for(ground, chosen.word("server"), lambda binary: not binary.target.is_mariadb, why)
 
 
-def _pool(chosen: Chosen) -> int:
-    pool = chosen.size("pool")
-    if pool < GIB:
+def _beyond(chosen: Chosen) -> Beyond:
+    if chosen.size("pool") < GIB:
         raise ProbeError("pool must be 1G or more: below that the server runs with one instance, whatever is set")
-    return pool
-
-
-def _shape(chosen: Chosen) -> Shape:
-    return Shape(_pool(chosen) * chosen.number("data", 1) // 100 // ROW_BYTES)
+    return beyond(chosen)
 
 
 EXPERIMENT = PoolInstances()

@@ -19,10 +19,11 @@ from probes.workload.tables import Shape, fill
 from probes.workload.task import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from probes.experiment import Ground, Wanted
     from probes.sandbox import Binary
+    from probes.served.serving import Served
     from probes.stopping import Stop
 
 MIB = 1 << 20
@@ -61,12 +62,12 @@ class RangeScan:
     def plan(self, ground: Ground, wanted: Wanted) -> Plan:
         """One variant a server; each block measures all lengths of ranges, one after the other."""
         chosen = Chosen(self.choices, wanted)
-        binaries = _binaries(ground, chosen)
         metrics = _metrics(chosen)
+        binaries = _binaries(ground, chosen)
         shape = _shape(chosen)
         return Plan(
-            variants=tuple(Variant(binary.name, {}) for binary in binaries),
-            baseline=binaries[0].name,
+            variants=tuple(Variant(name, {}) for name in binaries),
+            baseline=next(iter(binaries)),
             metrics=metrics,
             cost=measuring.cost(
                 pool=_pool(shape), data=shape.bytes, servers=len(binaries), threads=max(chosen.numbers("threads", 1))
@@ -78,7 +79,7 @@ class RangeScan:
             warm_up=WARM * len(metrics),
             grain=1.0 * len(metrics),
             driver=driver_of(chosen.word("driver")),
-            server=" and ".join(str(binary.target) for binary in binaries),
+            server=" and ".join(str(binary.target) for binary in binaries.values()),
             parameters={
                 "workload": "SELECT c ... WHERE id BETWEEN, uniform",
                 "rows": str(shape.rows),
@@ -95,13 +96,15 @@ class RangeScan:
         shape = _shape(chosen)
         with contextlib.ExitStack() as stack:
             ranges = Ranges(plan, [(span, count) for count in chosen.numbers("threads", 1) for span in _spans(chosen)])
-            for binary in _binaries(ground, chosen):
+            for name, binary in _binaries(ground, chosen).items():
+                if stop.is_set():  # another server would only be ended again
+                    break
                 arguments = (*measuring.arguments(binary.target, pool=_pool(shape)), *EQUAL)
                 served = stack.enter_context(serve(ground, binary, wanted.directory, arguments))
-                ground.report(f"filling a table of {shape.rows} rows on {binary.name}")
+                ground.report(f"filling a table of {shape.rows} rows on {name}")
                 fill(served.connection(), shape, stop)
                 task = Task(served.sandbox.socket, served.room, simple_ranges(1), Access(), 1, shape.rows)
-                ranges.add(binary.name, served, task)
+                ranges.add(name, served, task)
             yield ranges
 
 
@@ -114,15 +117,10 @@ class Ranges:
         self._benches: dict[str, dict[str, LoadedBench]] = {}
         self._seen: dict[str, dict[str, list[float]]] = {}
 
-    def add(self, name: str, served: object, task: Task) -> None:
+    def add(self, name: str, served: Served, task: Task) -> None:
         """A server under the name of its variant, and a task whose ranges and threads are filled in."""
         self._benches[name] = {
-            _metric(span, count): LoadedBench(
-                served,  # type: ignore[arg-type] # a Served
-                self._plan.driver,
-                lambda _, span=span, count=count: task._replace(workload=simple_ranges(span), threads=count),  # type: ignore[misc]
-                warm_seconds=WARM,
-            )
+            _metric(span, count): LoadedBench(served, self._plan.driver, _always(task, span, count), warm_seconds=WARM)
             for span, count in self._kinds
         }
         self._seen[name] = {}
@@ -153,6 +151,11 @@ class Ranges:
         return tuple(dict.fromkeys(said))
 
 
+def _always(task: Task, span: int, threads: int) -> Callable[[Variant], Task]:
+    load = task._replace(workload=simple_ranges(span), threads=threads)
+    return lambda _: load
+
+
 def _metrics(chosen: Chosen) -> tuple[Metric, ...]:
     """One metric a kind of range, the one of the published difference first."""
     kinds = [(span, count) for count in chosen.numbers("threads", 1) for span in _spans(chosen)]
@@ -172,11 +175,17 @@ def _spans(chosen: Chosen) -> list[int]:
     return spans
 
 
-def _binaries(ground: Ground, chosen: Chosen) -> list[Binary]:
+def _binaries(ground: Ground, chosen: Chosen) -> dict[str, Binary]:
+    """The two programs by the names of their variants."""
     names = chosen.words("servers")
     if len(names) != 2:  # noqa: PLR2004 - two are compared
         raise ProbeError("two servers are compared: give --option servers=OLDER,NEWER, as names, series or programs")
-    return [binary_for(ground, name) for name in names]
+    first, second = (binary_for(ground, name) for name in names)
+    if first.program == second.program:
+        raise ProbeError(f"{' and '.join(names)} are the same program, {first.program}: name two versions")
+    if first.name == second.name:  # two builds of one version
+        return {binary.program: binary for binary in (first, second)}
+    return {binary.name: binary for binary in (first, second)}
 
 
 def _shape(chosen: Chosen) -> Shape:

@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING
 from advisor.facts.probes import Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, Variant
-from probes.served import measuring
+from probes.served.beyond import beyond
 from probes.served.choosing import SERVER, binary_for
 from probes.served.loaded import METRICS, LoadedBench
 from probes.served.serving import serve
 from probes.workload.driving import DRIVER, driver_of
-from probes.workload.statements import POINT, SIMPLE_RANGE, Access, Step, Workload
-from probes.workload.tables import ROW_BYTES, Shape, fill
-from probes.workload.task import Task
+from probes.workload.statements import POINT, SIMPLE_RANGE, Step, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.experiment import Ground, Wanted
     from probes.stopping import Stop
+    from probes.workload.task import Task
 
-MIB = 1 << 20
 AHEAD = Metric("read_ahead", "pages read ahead/transaction", "neither")
 AHEAD_AT_RANDOM = Metric("read_ahead_random", "pages read ahead at random/transaction", "neither")
 EVICTED = Metric("evicted", "pages read ahead and evicted unread/transaction", "less")
@@ -40,7 +38,6 @@ VARIANTS = (
 SECONDS = 100.0
 ROUNDS = 8
 WARM = 4.0
-GROWTH_RATE = 4 * MIB
 LIMITS = (
     "The published workload was like TPC-C on 10 GB; this one mixes points, ranges and updates on one table.",
     "A table filled in key order lies in sequence on disk; one that has been changed for years does not.",
@@ -68,15 +65,12 @@ class ReadAhead:
         """Linear read-ahead as it is by default, none (a threshold of 0), and random read-ahead besides."""
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
-        pool, threads = chosen.size("pool", 5 * MIB), chosen.number("threads", 1)
-        seconds = wanted.seconds or SECONDS
+        table = beyond(chosen)
         return Plan(
             variants=VARIANTS,
             baseline=VARIANTS[0].name,
             metrics=(*METRICS, EVICTED, AHEAD, AHEAD_AT_RANDOM),
-            cost=measuring.cost(
-                pool=pool, data=_shape(chosen).bytes, growth=int(seconds * GROWTH_RATE), threads=threads
-            ),
+            cost=table.cost(wanted.budget(SECONDS, ROUNDS)),
             seconds=SECONDS,
             rounds=ROUNDS,
             overhead=0.6,
@@ -85,12 +79,9 @@ class ReadAhead:
             grain=1.0,
             driver=driver_of(chosen.word("driver")),
             server=str(binary.target),
-            parameters={
-                "workload": f"10 points, a range of {chosen.number('range', 1)} rows, 2 updates a transaction; uniform",
-                "rows": str(_shape(chosen).rows),
-                "pool": str(pool),
-                "threads": str(threads),
-            },
+            parameters=table.parameters(
+                f"10 points, a range of {chosen.number('range', 1)} rows, 2 updates a transaction; uniform"
+            ),
             limits=LIMITS,
         )
 
@@ -99,15 +90,12 @@ class ReadAhead:
         """A server that reads past the page cache, and one table several times its pool."""
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
-        shape, threads, workload = _shape(chosen), chosen.number("threads", 1), mixed(chosen.number("range", 1))
-        arguments = measuring.arguments(binary.target, pool=chosen.size("pool", 5 * MIB))
-        with serve(ground, binary, wanted.directory, arguments) as served:
-            ground.report(f"filling a table of {shape.rows} rows")
-            fill(served.connection(), shape, stop)
+        table, workload = beyond(chosen), mixed(chosen.number("range", 1))
+        with serve(ground, binary, wanted.directory, table.arguments(binary.target)) as served:
+            table.fill(ground, served, stop)
 
             def task_of(_: Variant) -> Task:
-                room, socket = served.room, served.sandbox.socket
-                return Task(socket, room, workload, Access(), threads, shape.rows, seed=wanted.seed)
+                return table.task(served, workload, wanted.seed)
 
             yield LoadedBench(served, plan.driver, task_of, warm_seconds=WARM, counters=COUNTERS)
 
@@ -116,10 +104,6 @@ def mixed(span: int) -> Workload:
     """Points, one range of so many rows and two updates in a transaction."""
     update = Step(("UPDATE {table} SET c='{c}' WHERE id={id}",), 2)
     return Workload(f"points_and_ranges_{span}", (Step((POINT,), 10), Step((SIMPLE_RANGE,)), update), True, span)
-
-
-def _shape(chosen: Chosen) -> Shape:
-    return Shape(chosen.size("pool", 5 * MIB) * chosen.number("data", 1) // 100 // ROW_BYTES)
 
 
 EXPERIMENT = ReadAhead()

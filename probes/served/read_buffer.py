@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from advisor.facts.probes import Metric
 from advisor.sizes import about, exact
 from probes.choices import Chosen
+from probes.eviction import evictable
 from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
 from probes.served import measuring
 from probes.served.choosing import SERVER, binary_for
-from probes.served.eviction import evictable
 from probes.served.scanning import Readers
 from probes.served.serving import serve
 from probes.workload.scans import LONGEST, SHORTEST, Scan, make

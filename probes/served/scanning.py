@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from probes.served.eviction import evict, resident
+from probes.eviction import evict, resident
 from probes.served.reading import Reads, reads_of
 
 if TYPE_CHECKING:

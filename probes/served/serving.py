@@ -12,7 +12,9 @@ from advisor.verdict import Outcome, take
 from advisor.verdict.compare import same
 from probes.experiment import ProbeError
 from probes.sandbox import SandboxError, start
-from probes.sandbox.errors import own_words
+from probes.sandbox.server import CLIENT_ERRORS
+from probes.served.room import room_watched, want_of_room
+from probes.workload.task import DriverError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
     from probes.sandbox import Binary, Sandbox
 
 Connection = Any
-DYING = 0.5  # seconds
+DYING = 1.0  # seconds until a server counts as alive whose driver broke off
+LOST = 10.0  # the same where a connection broke: nothing else breaks one, and a large server takes its time to end
+POLL = 0.02
 # A pool's resizing goes on in the background while one measures; doublewrite can't be switched on or off while a server
 # runs, though where it is dynamic its detecting form can.
 RESTARTED = frozenset(["innodb_buffer_pool_size", "innodb_doublewrite"])
@@ -51,7 +55,7 @@ def serve(
         raise ProbeError(str(error)) from error
     with sandbox:
         served = Served(sandbox, (*shaping, *given))
-        with served.guard():
+        with served.guard(), room_watched(sandbox):
             yield served
 
 
@@ -146,23 +150,29 @@ class Served:
 
         try:
             yield
-        except (SandboxError, pymysql.Error, OSError, ProbeError) as error:
-            if self._is_gone():
-                self._hang_up()
-                words = own_words(self.sandbox.log())
-                raise ProbeError(f"{self.sandbox.binary.name} died in the middle of the run: {words}") from error
-            if isinstance(error, ProbeError):
-                raise
-            raise ProbeError(f"{self.sandbox.binary.name} refused: {error}") from error
+        except (SandboxError, pymysql.Error, OSError, DriverError) as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: Exception) -> ProbeError:
+        gone = self._is_gone(LOST if _is_lost(error) else DYING)
+        if gone:
+            self._hang_up()
+        if (full := want_of_room(self.sandbox, str(error))) is not None:
+            return ProbeError(str(full))
+        if gone:
+            return ProbeError(str(self.sandbox.died("in the middle of the run")))
+        if isinstance(error, DriverError):
+            return ProbeError(str(error))
+        return ProbeError(f"{self.sandbox.binary.name} refused: {_words(error)}")
 
     def _is_dynamic(self, name: str) -> bool:
         return is_dynamic(self.catalog, name)
 
-    def _is_gone(self) -> bool:
+    def _is_gone(self, patience: float) -> bool:
         """Whether the server has ended; its connections break a moment before its process does."""
-        deadline = time.monotonic() + DYING
+        deadline = time.monotonic() + patience
         while self.sandbox.running and time.monotonic() < deadline:
-            time.sleep(DYING / 20)
+            time.sleep(POLL)
         return not self.sandbox.running
 
     def _variable_of(self, name: str) -> str | None:
@@ -189,6 +199,22 @@ class Served:
             with contextlib.suppress(Exception):
                 self._connection.close()
             self._connection = None
+
+
+def _is_lost(error: Exception) -> bool:
+    """Whether a connection broke, or had been broken before."""
+    import pymysql
+
+    broke = bool(error.args) and error.args[0] in CLIENT_ERRORS
+    return isinstance(error, pymysql.err.InterfaceError) or (isinstance(error, pymysql.Error) and broke)
+
+
+def _words(error: Exception) -> str:
+    """What an error says, a server's number behind its words."""
+    import pymysql
+
+    known = isinstance(error, pymysql.Error) and len(error.args) == 2  # noqa: PLR2004 - a number and words
+    return f"{error.args[1]} ({error.args[0]})" if known else str(error)
 
 
 def is_dynamic(catalog: Catalog, name: str) -> bool:

@@ -67,6 +67,7 @@ def _start(task: Task, seconds: int, go: str, place: int, connections: int) -> t
         "rows": task.rows,
         "steps": [(step.statements, step.times) for step in task.workload.steps],
         "bracketed": task.workload.bracketed,
+        "connecting": task.workload.connecting,
         "span": task.workload.span,
         "kind": task.access.kind,
         "keys_file": task.access.keys_file,

@@ -20,7 +20,8 @@ class Step(NamedTuple):
 class Workload(NamedTuple):
     """What one transaction sends: `bracketed` ones between BEGIN and COMMIT.
 
-    `script` names sysbench's own script for the same statements, None where there is none.
+    `connecting` ones come by a connection of their own, which ends with them. `script` names sysbench's own script for
+    the same statements, None where there is none.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Workload(NamedTuple):
     bracketed: bool = False
     span: int = 100
     script: str | None = None
+    connecting: bool = False
 
     @property
     def queries(self) -> int:

@@ -137,11 +137,15 @@ def _write_script(task: Task) -> str:
 def lua(task: Task) -> str:
     """A script for sysbench that sends the workload's statements."""
     # The driver stays in a global: sysbench frees the one that nothing refers to, connections or no.
-    lines = ["function thread_init()", "  drv = sysbench.sql.driver()", "  con = drv:connect()", "  keys = {}"]
+    lines = ["function thread_init()", "  drv = sysbench.sql.driver()", "  keys = {}"]
+    if not task.workload.connecting:
+        lines.append("  con = drv:connect()")
     if task.access.keys_file:
         lines.append(f"  for line in io.lines({_quoted(task.access.keys_file)}) do keys[#keys + 1] = line end")
     lines += ["end", "function send(text)", "  local rs = con:query(text)", "  if rs ~= nil then rs:free() end", "end"]
     lines.append("function event()")
+    if task.workload.connecting:
+        lines.append("  con = drv:connect()")
     if task.workload.bracketed:
         lines.append('  send("BEGIN")')
     for step in task.workload.steps:
@@ -151,7 +155,12 @@ def lua(task: Task) -> str:
         lines.append("  end")
     if task.workload.bracketed:
         lines.append('  send("COMMIT")')
-    return "\n".join([*lines, "end", "function thread_done() con:disconnect() end", ""])
+    if task.workload.connecting:
+        lines.append("  con:disconnect()")
+    lines.append("end")
+    if not task.workload.connecting:
+        lines.append("function thread_done() con:disconnect() end")
+    return "\n".join([*lines, ""])
 
 
 def _draws(task: Task, step: Step) -> list[str]:

@@ -37,6 +37,7 @@ class Orders:
         self.rows: int = told["rows"]
         self.steps: list[tuple[list[str], int]] = told["steps"]
         self.bracketed: bool = told["bracketed"]
+        self.connecting: bool = told["connecting"]
         self.span: int = told["span"]
         self.kind: str = told["kind"]
         self.keys: list[int] = _keys(told["keys_file"])
@@ -63,7 +64,14 @@ def work(told: dict[str, Any]) -> None:
 
     orders = Orders(told)
     connections = [
-        pymysql.connect(unix_socket=orders.socket, user="root", database=orders.database, autocommit=True)
+        pymysql.connect(
+            unix_socket=orders.socket,
+            user="root",
+            database=orders.database,
+            autocommit=True,
+            ssl_disabled=True,  # else the driver encrypts even a socket, which no client of the servers' own does
+            defer_connect=orders.connecting,
+        )
         for _ in range(orders.connections)
     ]
     print("ready", flush=True)
@@ -120,6 +128,8 @@ def _transaction(connection: Any, orders: Orders, draw: Draw) -> tuple[bool, int
     import pymysql
 
     sent = 0
+    if orders.connecting:
+        connection.connect()
     try:
         if orders.bracketed:
             sent += 1
@@ -138,6 +148,9 @@ def _transaction(connection: Any, orders: Orders, draw: Draw) -> tuple[bool, int
             raise
         connection.query("ROLLBACK")
         return False, sent + 1
+    finally:
+        if orders.connecting and connection.open:
+            connection.close()
     return True, sent
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from servers_plugin import Start
+from servers_plugin import Binaries, Start
 
 from advisor.carriers.document import CarrierError
 from advisor.catalog.load import load
-from probes.sandbox import SandboxError
+from probes.sandbox import Sandbox, SandboxError
+from probes.sandbox import start as start_sandbox
 from tests.carriers.conftest import Carried, Reader
 
 WRITTEN = (
@@ -62,6 +64,18 @@ def test_what_a_server_writes(server_name: str, start: Start, tmp_path: Path) ->
     assert document.strays(target) == []
 
 
+@pytest.fixture(scope="module")
+def stopped(
+    server_name: str, binaries: Binaries, templates: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
+    """A server that is to be started with one file after the other."""
+    file = tmp_path_factory.mktemp("persisted") / "my.cnf"
+    file.write_text("[mysqld]\nperformance_schema = OFF\n")
+    with start_sandbox(binaries(server_name), option_file=file, small=True, templates=templates) as server:
+        server.stop()
+        yield server
+
+
 @pytest.mark.servers("mysql-8.0", "mysql-9.7")
 @pytest.mark.parametrize(
     ("dynamic", "static"),
@@ -74,21 +88,18 @@ def test_what_a_server_writes(server_name: str, start: Start, tmp_path: Path) ->
     ],
 )
 def test_servers_agree(
-    dynamic: dict[str, object], static: dict[str, object], server_name: str, start: Start, tmp_path: Path
+    dynamic: dict[str, object], static: dict[str, object], server_name: str, stopped: Sandbox
 ) -> None:
     """A file is called fatal where the server does not start with it, and nowhere else."""
-    (tmp_path / "empty.cnf").write_text("[mysqld]\n")
-    server = start(server_name, option_file=tmp_path / "empty.cnf", small=True)
-    server.stop()
     text = (version_2 if server_name == "mysql-9.7" else version_1)(dynamic, static)
-    Path(server.datadir, "mysqld-auto.cnf").write_text(text)
+    Path(stopped.datadir, "mysqld-auto.cnf").write_text(text)
     try:
-        server.restart()
+        stopped.restart()
     except SandboxError:
         starts = False
     else:
         starts = True
-    reading = Carried(text, "mysqld-auto.cnf").carrier.sets[0].read(load(server.binary.target))
+    reading = Carried(text, "mysqld-auto.cnf").carrier.sets[0].read(load(stopped.binary.target))
     assert any(stray.fatal for stray in reading.strays) is not starts
     assert reading.strays
 

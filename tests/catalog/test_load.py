@@ -68,6 +68,10 @@ def test_an_option_is_there_from_the_patch_that_brought_it_to_the_one_that_took_
         ("innodb_io_capacity", "mysql-8.4", "10000"),
         ("gtid_mode", "mysql-8.4", "OFF"),
         ("gtid_mode", "mysql-9.7", "ON"),
+        ("explicit_defaults_for_timestamp", "mariadb-10.6", "FALSE"),
+        ("explicit_defaults_for_timestamp", "mariadb-10.11", "TRUE"),
+        ("optimizer_prune_level", "mariadb-10.6", "1"),
+        ("optimizer_prune_level", "mariadb-10.11", "2"),
     ],
 )
 def test_a_default_is_the_one_of_that_patch(name: str, version: str, default: str) -> None:
@@ -126,3 +130,9 @@ def test_loading_imports_next_to_nothing() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_the_redo_log_of_mariadb_grows_at_run_time_since_10_9() -> None:
+    """What a later series made dynamic needs a restart before: advice for 10.6 must not send a statement."""
+    before, after = (load(parse_target(t)).get("innodb_log_file_size") for t in ("mariadb-10.6", "mariadb-10.11"))
+    assert (before.dynamic, after.dynamic) == (False, True)

@@ -142,20 +142,60 @@ def test_a_bare_account_gets_a_report_with_gaps(live: Live) -> None:
 
 
 def test_the_printed_account_reads_everything(live: Live) -> None:
-    """The statements of `mycnf grants` run as printed, and their account misses nothing that root can read."""
+    """The statements of `mycnf grants` run as printed, and with the optional one their account reads what root can."""
+    printed = printed_grants(live)
+    optional = [line.removeprefix("-- ").rstrip(";") for line in printed if line.startswith("-- GRANT")]
+    live.run(f"DROP USER IF EXISTS {ACCOUNT}")
+    live.run(*(line.rstrip(";") for line in printed if line and not line.startswith("--")))
+    try:
+        without = from_account(live.account("mycnf", b"Some-Pass1"), Request(window=0.01))
+        live.run(*optional)
+        theirs = from_account(live.account("mycnf", b"Some-Pass1"), Request(window=0.01))
+        live_kinds = theirs.server.accounts
+        mine = from_account(live.account(), Request(window=0.01))
+    finally:
+        live.run(f"DROP USER {ACCOUNT}")
+    assert theirs.unavailable == mine.unavailable
+    assert live_kinds == mine.server.accounts
+    assert [gap.part for gap in without.unavailable if gap not in theirs.unavailable] == ["server.accounts"]
+    assert without.server.accounts is None
+    assert theirs.server.link.user == "mycnf@localhost"
+
+
+def printed_grants(live: Live) -> list[str]:
+    """The lines of `mycnf grants` for the server."""
     from advisor.model import Target
 
     version = tuple(int(n) for n in live.name.partition("-")[2].split("."))
-    printed = statements(Target("mariadb" if live.is_mariadb else "mysql", version), "Some-Pass1")
-    live.run(f"DROP USER IF EXISTS {ACCOUNT}")
-    live.run(*(line.rstrip(";") for line in printed.splitlines() if line and not line.startswith("--")))
+    return statements(Target("mariadb" if live.is_mariadb else "mysql", version), "Some-Pass1").splitlines()
+
+
+def test_accounts_are_counted_by_kind(live: Live) -> None:
+    """Anonymous, passwordless, powerful and ordinary accounts are told apart, locked ones and roles are left out, and
+    no hash is in the facts."""
+    users = ("''@'10.%'", "bare@'%'", "bare2@'%'", f"kept@'%' IDENTIFIED BY '{PASSWORD}'", "shut@'%' ACCOUNT LOCK")
+    powerful = f"boss@'%' IDENTIFIED BY '{PASSWORD}'"
+    role = () if live.name == "mysql-5.7" else ("CREATE ROLE some_role",)
+    names = [user.partition(" ")[0] for user in (*users, powerful)]
+    live.run(*(f"CREATE USER {user}" for user in (*users, powerful)), "GRANT SUPER ON *.* TO boss@'%'", *role)
+    live.run("CREATE USER opened@'192.0.2.1' ACCOUNT LOCK", "ALTER USER opened@'192.0.2.1' ACCOUNT UNLOCK")
     try:
-        theirs = from_account(live.account("mycnf", b"Some-Pass1"), Request(window=0.01))
+        facts = from_account(live.account(), Request(window=0.01))
     finally:
-        live.run(f"DROP USER {ACCOUNT}")
-    mine = from_account(live.account(), Request(window=0.01))
-    assert theirs.unavailable == mine.unavailable
-    assert theirs.server.link.user == "mycnf@localhost"
+        live.run(f"DROP USER {', '.join(names)}, opened@'192.0.2.1'", *(("DROP ROLE some_role",) if role else ()))
+    kinds = facts.server.accounts
+    assert kinds is not None
+    told = {(k.anonymous, k.passwordless, k.supreme, k.reach): (k.count, k.names) for k in kinds}
+    assert told[True, True, False, "anywhere"] == (1, "@10.%")
+    assert told[False, True, False, "anywhere"] == (2, "bare@%, bare2@%")
+    assert told[False, False, True, "anywhere"] == (1, "boss@%")
+    assert told[False, False, False, "anywhere"] == (1, "kept@%")
+    assert told[False, True, False, "there"] == (1, "opened@192.0.2.1")
+    assert told[False, True, True, "here"][0] == (4 if live.is_mariadb else 1)
+    assert not any("shut" in k.names or "some_role" in k.names for k in kinds)
+    assert all(k.plugin in {"mysql_native_password", "caching_sha2_password"} for k in kinds)
+    stored = live.run("SELECT authentication_string FROM mysql.user WHERE authentication_string <> ''")
+    assert not any(str(row[0]) in repr(facts) for row in stored)
 
 
 def install(live: Live, library: str) -> None:

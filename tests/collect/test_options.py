@@ -121,6 +121,12 @@ def test_tls_as_files_say_it(tmp_path: Path, text: str, mode: str) -> None:
     assert account(ConnectRequest()).ssl_mode == mode
 
 
+def test_a_certificate_on_the_command_line_is_checked() -> None:
+    """--ssl-ca alone means verify-ca, as to the servers' own clients; a mode beside it counts."""
+    assert account(ConnectRequest(host="h", ssl_ca="/ca.pem")).ssl_mode == "verify-ca"
+    assert account(ConnectRequest(host="h", ssl_ca="/ca.pem", ssl_mode="required")).ssl_mode == "required"
+
+
 @pytest.mark.parametrize(("text", "said"), [("port=abc", "no TCP port"), ("ssl-mode=maybe", "use one of disabled")])
 def test_nonsense_in_a_file_is_one_line(tmp_path: Path, text: str, said: str) -> None:
     """An option that makes no sense is named with what it may be."""

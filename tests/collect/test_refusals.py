@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-QUICK = Limits(connect=1.0, read=0.3, statement=1)
+QUICK = Limits(connect=1.0, read=0.3, statement=1)  # for what says nothing more, or nothing at all
 GREETINGS = {
     "ssh": b"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n",
     "http": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
@@ -84,7 +84,7 @@ def refused(code: int, text: bytes) -> bytes:
 def test_a_server_that_turns_us_away_is_quoted_harmlessly(code: int, remedy: str) -> None:
     """An error in place of the greeting is told with its remedy, and nothing in it acts on the terminal."""
     with impostor(refused(code, b"no \x1b[2J\xe2\x80\xae entry")) as account, pytest.raises(ConnectError) as caught:
-        connect(account, QUICK)
+        connect(account)
     assert remedy in str(caught.value)
     assert "\x1b" not in str(caught.value)
     assert "\u202e" not in str(caught.value)
@@ -103,15 +103,15 @@ def clear_text_wanted() -> bytes:
 def test_a_password_is_not_handed_over_in_clear_text() -> None:
     """A server that asks for the password itself over open TCP doesn't get it."""
     with impostor(clear_text_wanted()) as account, pytest.raises(ConnectError, match="mysql_clear_password"):
-        connect(account, QUICK)
+        connect(account)
 
 
 def test_nothing_there_is_said(tmp_path: Path) -> None:
     """A closed port, a missing socket and a name that doesn't exist are told apart."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    with pytest.raises(ConnectError, match="nothing listens"):
-        connect(Account("reader", host="127.0.0.1", port=port), QUICK)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nobody else gets the port meanwhile
+        with pytest.raises(ConnectError, match="nothing listens"):
+            connect(Account("reader", host="127.0.0.1", port=taken.getsockname()[1]), QUICK)
     with pytest.raises(ConnectError, match="there is no server socket"):
         connect(Account("reader", socket=str(tmp_path / "none.sock")), QUICK)
     with pytest.raises(ConnectError, match="can't be reached"):

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+from advisor.catalog.targets import newest
+from advisor.collect import statements
+from advisor.collect.allowance import Allowance
 from advisor.collect.statements import KILL_OWN, LIMITS_MYSQL, NUMBER, STATEMENTS, TAG, Statement, is_listed, listing
 from advisor.collect.wire import NotListed, Wire
+from advisor.privileges import grants_for
 
 FORBIDDEN = (
     "log_status",
@@ -49,6 +56,22 @@ def test_nothing_costly_or_writing_is_on_the_list() -> None:
         assert statement.sql.startswith(HARMLESS)
 
 
+def test_nothing_is_on_the_list_that_nobody_sends() -> None:
+    """Each statement but the driver's own is one that a collector sends: what is allowed in vain is an open door."""
+    names = {name for name, one in vars(statements).items() if isinstance(one, Statement) and not one.driver}
+    folder = Path(statements.__file__).parent
+    senders = "".join(f.read_text("utf-8") for f in folder.rglob("*.py") if f.name != "statements.py")
+    assert len(names) == len([one for one in STATEMENTS if not one.driver])
+    assert {name for name in names if not re.search(rf"\b{name}\b", senders)} == set()
+
+
+def test_each_privilege_has_its_grant() -> None:
+    """What a statement needs is what `mycnf grants` gives, so that a report can print the GRANT for what lacks."""
+    needed = {one.needs for one in STATEMENTS if one.needs}
+    given = {grant.needed for flavour in ("mysql", "mariadb") for grant in grants_for(newest(flavour))}
+    assert needed == given
+
+
 def test_names_and_texts_are_unique() -> None:
     """No statement stands on the list twice."""
     assert len({s.name for s in STATEMENTS}) == len({s.sql for s in STATEMENTS}) == len(STATEMENTS)
@@ -71,7 +94,7 @@ def test_only_digits_can_vary() -> None:
 
 def test_the_wire_refuses_before_it_sends() -> None:
     """The driver's connection itself refuses what isn't listed: it isn't even connected here."""
-    wire = Wire(user="nobody")
+    wire = Wire(Allowance(1.0), user="nobody")
     with pytest.raises(NotListed, match="SELECT 1"):
         wire.query("SELECT 1")
     assert wire.sent == 0

@@ -14,12 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from asking import CHECKOUT
+from general_log import overheard
+from running import PATIENCE, eventually
+from servers_plugin import quickly
+
+from advisor.arguments import AUDIT_FORMATS
+from probes.sandbox import start as start_sandbox
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from asking import Ended, Mycnf
-    from servers_plugin import Start
+    from servers_plugin import Binaries, Start
 
     from probes.sandbox import Sandbox
 
@@ -46,22 +53,27 @@ def findings(ended: Ended) -> list[dict[str, Any]]:
     return found
 
 
-def test_default_server_is_quiet(mycnf: Mycnf, any_server: Sandbox) -> None:
+def test_default_server_is_quiet(mycnf: Mycnf, untouched: Sandbox) -> None:
     """An untouched default server of every version gets no error and no warning."""
-    ended = audit(mycnf, any_server, "--format", "json", "--fail-on", "warning")
+    ended = audit(mycnf, untouched, "--format", "json", "--fail-on", "warning")
     assert [f for f in findings(ended) if f["severity"] != "note"] == []
     assert ended.code == 0
 
 
-@pytest.fixture
-def bad_server(server_name: str, start: Start, tmp_path: Path) -> Sandbox:
+@pytest.fixture(scope="module")
+def bad_server(
+    server_name: str, binaries: Binaries, templates: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
     """A server that runs with a deliberately bad option file, secrets planted in it."""
-    file = tmp_path / "bad.cnf"
+    file = tmp_path_factory.mktemp("bad") / "bad.cnf"
     file.write_text(BAD.format(canary=CANARY))
     file.chmod(0o644)
-    return start(server_name, option_file=file, small=True)
+    binary = binaries(server_name)
+    with start_sandbox(binary, option_file=file, arguments=quickly(binary), small=True, templates=templates) as sandbox:
+        yield sandbox
 
 
+@pytest.mark.servers("mysql", "mariadb-10.11", "mariadb-11.8")
 def test_snapshot_gives_the_same_findings(mycnf: Mycnf, bad_server: Sandbox, tmp_path: Path) -> None:
     """Live and from a snapshot the findings are the same, and no planted secret is in any output."""
     live = audit(mycnf, bad_server, "--format", "json")
@@ -70,26 +82,34 @@ def test_snapshot_gives_the_same_findings(mycnf: Mycnf, bad_server: Sandbox, tmp
     assert saved.code == 0
     again = mycnf("audit", "--snapshot", snap, "--format", "json")
     text = mycnf("audit", "--snapshot", snap)
+    ticket = mycnf("audit", "--snapshot", snap, "--format", "markdown")
     assert findings(live) == findings(again)
     assert live.code == again.code
     assert {"BUF001", "BUF002"} & {f["code"] for f in findings(live)}
     assert snap.stat().st_mode & 0o777 == 0o600
-    for output in (live.out, live.err, saved.out, saved.err, again.out, text.out, text.err, snap.read_text()):
+    for output in (
+        live.out,
+        live.err,
+        saved.out,
+        saved.err,
+        again.out,
+        text.out,
+        text.err,
+        ticket.out,
+        snap.read_text(),
+    ):
         assert CANARY not in output
 
 
 def test_every_action_is_accepted_by_the_server(mycnf: Mycnf, bad_server: Sandbox) -> None:
-    """Each statement that a finding prints, and its undo, runs on the server that it is printed for."""
+    """Each statement that a finding prints, and its undo, is in the ticket and runs on the server."""
     import pymysql
 
-    statements = [
-        s
-        for f in findings(audit(mycnf, bad_server, "--format", "json"))
-        for a in f["actions"]
-        for s in (a["statement"], a["undo"])
-        if s
-    ]
+    actions = [a for f in findings(audit(mycnf, bad_server, "--format", "json")) for a in f["actions"]]
+    statements = [s for a in actions for s in (a["statement"], a["undo"]) if s]
     assert statements
+    ticket = audit(mycnf, bad_server, "--format", "markdown").out
+    assert all(f"`{statement}`" in ticket for statement in statements)
     with pymysql.connect(unix_socket=bad_server.socket, user="root").cursor() as cursor:
         for statement in statements:
             cursor.execute(statement)
@@ -129,11 +149,16 @@ def test_server_that_dies_on_the_way(server_name: str, start: Start, tmp_path: P
     """Of a server that dies within the window, what was read is reported; one line says so, exit code 3."""
     sandbox = start(server_name, small=True)
     command = [sys.executable, "-m", "advisor", "audit", "--socket", sandbox.socket, "--user", "root"]
-    running = subprocess.Popen(
-        [*command, "--window", "6", "--format", "json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=CHECKOUT
-    )
-    threading.Timer(3, os.kill, (sandbox.pid, signal.SIGKILL)).start()
-    out, err = running.communicate(timeout=60)
+    with overheard(sandbox, tmp_path / "general.log") as heard:
+        running = subprocess.Popen(
+            [*command, "--window", "10", "--format", "json"],  # which it waits through, whatever becomes of the server
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=CHECKOUT,
+        )
+        eventually(heard.waiting, what="its window begins")
+        os.kill(sandbox.pid, signal.SIGKILL)
+    out, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == 3
     assert json.loads(out)["server"]["version"]
     assert len(err.decode().splitlines()) == 1
@@ -179,7 +204,7 @@ def test_hostile_server_text_is_harmless(mycnf: Mycnf, tmp_path: Path) -> None:
     )
     file = tmp_path / "hostile.snap"
     file.write_text(json.dumps(snapshot))
-    for form in ("text", "concise", "json"):
+    for form in AUDIT_FORMATS:
         ended = mycnf("audit", "--snapshot", file, "--format", form)
         assert ended.code == 1, ended.err
         assert all(c.isprintable() or c == "\n" for c in ended.out)

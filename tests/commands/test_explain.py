@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,19 +23,16 @@ def test_a_rule_with_its_evidence(mycnf: Mycnf) -> None:
     assert all(len(line) <= 80 or "http" in line for line in ended.out.splitlines())
 
 
-@pytest.mark.parametrize("code", [r.code for r in all_rules()])
-def test_every_rule_has_a_page(code: str) -> None:
+def test_every_rule_has_a_page() -> None:
     """Each rule can be explained, with all its evidence on the page and no line beyond the width but addresses."""
     from advisor.report.ruletext import page
-    from rules import find
     from rules.evidence_store import load
 
-    rule = find(code)
-    assert rule is not None
-    known = [e for e in map(load, rule.evidence) if e]
-    text = page(rule, known, width=72)
-    assert all(identity in text for identity in rule.evidence)
-    assert [line for line in text.splitlines() if len(line) > 72 and "http" not in line] == []
+    for rule in all_rules():
+        known = [e for e in map(load, rule.evidence) if e]
+        text = page(rule, known, width=72)
+        assert all(identity in text for identity in rule.evidence), rule.code
+        assert [line for line in text.splitlines() if len(line) > 72 and "http" not in line] == [], rule.code
 
 
 def test_plain_output_is_ascii_in_its_curve(mycnf: Mycnf) -> None:
@@ -114,3 +112,40 @@ def test_rules_as_json(mycnf: Mycnf) -> None:
     assert [r["code"] for r in listed["rules"]] == [r.code for r in all_rules()]
     fields = "code name family severity confidence summary targets needs evidence probe fix"
     assert all(list(r) == fields.split() for r in listed["rules"])
+
+
+def test_rules_as_markdown(mycnf: Mycnf) -> None:
+    """`mycnf rules --format markdown` is every rule on one page."""
+    ended = mycnf("rules", "--format", "markdown")
+    assert ended.code == 0
+    assert re.findall(r"^## ([A-Z]{3}\d{3}) ", ended.out, re.MULTILINE) == [r.code for r in all_rules()]
+
+
+def test_how_near_the_sources_are(mycnf: Mycnf) -> None:
+    """A measured rule says what is here, by the user's words where they are given, and how far each source is."""
+    ended = mycnf("explain", "BUF001", "--target", "mariadb-10.11", "--ram", "64G", "--cpus", "8", "--disk", "nvme")
+    assert (ended.code, ended.err) == (0, "")
+    said = " ".join(ended.out.split())
+    assert "Here: MariaDB 10.11.19, 8 processors, 64G of memory, NVMe." in said
+    assert "on MySQL 5.1, 8 processors" not in said
+    assert "2G of memory, rotating disks: expect the order of the values, not the factors." in said
+
+
+def test_an_assumed_server(mycnf: Mycnf) -> None:
+    """Without --target the newest series that the rule is for is held against the sources, and said to be assumed."""
+    told = json.loads(mycnf("explain", "BUF001", "--format", "json").out)["here"]
+    assert told["server"].startswith("mariadb-")
+    assert told["assumed"]
+    assert "(assumed; --target names another)" in " ".join(mycnf("explain", "BUF001").out.split())
+
+
+def test_a_rule_without_a_measurement(mycnf: Mycnf) -> None:
+    """Where nothing was measured there is nothing to be near to."""
+    assert "How near" not in mycnf("explain", "unknown-option").out
+    assert json.loads(mycnf("explain", "unknown-option", "--format", "json").out)["here"] is None
+
+
+def test_a_memory_that_is_no_size(mycnf: Mycnf) -> None:
+    """A slip in --ram is one line and a usage error."""
+    ended = mycnf("explain", "BUF001", "--ram", "many")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)

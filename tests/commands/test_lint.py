@@ -264,7 +264,13 @@ def test_told_memory_makes_host_rules_speak(mycnf: Mycnf, tmp_path: Path, pool: 
     assert "MEM001" not in codes(mycnf(*words))
 
 
-@pytest.mark.parametrize("words", [("--ram", "plenty"), ("--cpus", "many"), ("--cpus", "0"), ("--disk", "tape")])
+BAD_HOSTS = [
+    *(("--ram", "plenty"), ("--ram", "9" * 400), ("--cpus", "many"), ("--cpus", "0"), ("--cpus", "99999999999")),
+    ("--disk", "tape"),
+]
+
+
+@pytest.mark.parametrize("words", BAD_HOSTS)
 def test_host_that_is_none(mycnf: Mycnf, mixed: str, words: tuple[str, str]) -> None:
     """A size, count or kind of disk that is none is one line, with exit code 2."""
     ended = mycnf("lint", "--target", "mysql-8.0", *words, mixed)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from restarting import differing, items, preflight, run, variables, written
 
+from advisor.redact import MASK
+
 if TYPE_CHECKING:
     from asking import Mycnf
     from servers_plugin import Start
 
+    from probes.sandbox import Sandbox
+
 LINES_KEEP = (
     "SET GLOBAL sort_buffer_size = 600000",
-    "SET GLOBAL init_connect = 'set @a = \"#1\"'",
+    "SET GLOBAL init_connect = 'set @a = 1 /* #1 */'",
     "SET GLOBAL time_zone = '+03:00'",
     "SET GLOBAL max_allowed_packet = 32 * 1024 * 1024",
     "SET GLOBAL optimizer_switch = 'index_merge=off'",
@@ -22,6 +27,20 @@ LINES_KEEP = (
     "SET GLOBAL long_query_time = 0.25",
     "SET GLOBAL general_log = 1",
 )
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-10.11")
+def test_what_may_hold_a_password_is_told_without_it(mycnf: Mycnf, any_server: Sandbox) -> None:
+    """A statement with a literal is lost like any other; it is said, masked, and no line is made of the mask."""
+    run(any_server, "SET GLOBAL init_connect = 'set @a = \"canary\"'")
+    try:
+        report = mycnf("preflight", "--socket", any_server.socket, "--user", "root", "--format", "json").out
+        (lost,) = (item for item in json.loads(report)["items"] if item["variable"] == "init_connect")
+    finally:
+        run(any_server, "SET GLOBAL init_connect = DEFAULT")
+    assert "canary" not in report
+    assert (lost["kind"], lost["running"], lost["actions"]) == ("lost", f'set @a = "{MASK}"', [])
+    assert "yourself" in lost["help"]
 
 
 def test_lines_keep_what_runs(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from restarting import differing, items, preflight, run, variables, written
+from restarting import QUICKLY, differing, items, preflight, run, variables, written
 
 from probes.sandbox import SandboxError
 
@@ -29,10 +29,10 @@ class Restart(NamedTuple):
 
 
 PERSISTED = (
-    Restart("key caches", statements=(
+    Restart("key caches, and a character set", statements=(
         "SET PERSIST key_cache_block_size = 2048", "SET PERSIST key_cache_age_threshold = 400",
-        "SET PERSIST key_cache_division_limit = 50", "SET PERSIST_ONLY key_buffer_size = 16777216")),
-    Restart("a character set", statements=("SET PERSIST character_set_server = latin2",)),
+        "SET PERSIST key_cache_division_limit = 50", "SET PERSIST_ONLY key_buffer_size = 16777216",
+        "SET PERSIST character_set_server = latin2")),
     Restart("a character set, for the next start alone", statements=("SET PERSIST_ONLY character_set_server = gbk",)),
     Restart("a collation", statements=("SET PERSIST_ONLY collation_server = latin2_czech_cs",)),
     Restart("both", statements=(
@@ -45,16 +45,24 @@ POOLS = (
     Restart("a pool just over a power of two", after="innodb_buffer_pool_size = 258M"),
     Restart("a pool just below a power of two", after="innodb_buffer_pool_size = 253M"),
 )
+SEVEN = "table_open_cache = 500\nthread_pool_size = 7\n"
+MANY = "max_connections = 30000\n"
+FILES = (
+    Restart("a smaller pool of threads", SEVEN, after=SEVEN.replace("7", "3")),
+    Restart("a pool of threads", SEVEN, after=f"{SEVEN}thread_handling = pool-of-threads"),
+    Restart("connections beyond the files", MANY, after=f"{MANY}table_open_cache_instances = 2"),
+)
 
 
 def told_and_real(
     case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path
 ) -> tuple[dict[str, tuple[str, str | None]], dict[str, tuple[str, str | None]]]:
     """What preflight foretells as (now, next) by variable, and what the restart then did."""
-    file = written(tmp_path / "my.cnf", f"[mysqld]\n{case.before}\n")
+    first = "[mysqld]\n" if server_name == "mysql-5.7" else QUICKLY  # 5.7 starts quickly anyway
+    file = written(tmp_path / "my.cnf", f"{first}{case.before}\n")
     sandbox = start(server_name, option_file=file)
     run(sandbox, *case.statements)
-    written(file, f"[mysqld]\n{case.after}\n")
+    written(file, f"{first}{case.after}\n")
     before = variables(sandbox)
     told = {i["variable"]: (i["running"], i["next"]) for i in items(preflight(mycnf, sandbox, "--format", "json"))}
     sandbox.restart()
@@ -81,7 +89,7 @@ def test_persisted_over_a_line(mycnf: Mycnf, server_name: str, start: Start, tmp
 @pytest.mark.servers("mysql-9.7")
 def test_persisted_against_a_line(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
     """On 9.7 it is read with the options, and the server stops at a collation of another one."""
-    file = written(tmp_path / "my.cnf", "[mysqld]\ncollation_server = utf8mb4_bin\n")
+    file = written(tmp_path / "my.cnf", f"{QUICKLY}collation_server = utf8mb4_bin\n")
     sandbox = start(server_name, option_file=file, small=True)
     run(sandbox, "SET PERSIST_ONLY character_set_server = latin1")
     found = items(preflight(mycnf, sandbox, "--format", "json"))
@@ -90,6 +98,8 @@ def test_persisted_against_a_line(mycnf: Mycnf, server_name: str, start: Start, 
         sandbox.restart()
 
 
+# The others size a pool as their neighbours here do, and start slowly.
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 @pytest.mark.parametrize("case", POOLS, ids=str)
 def test_pools(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
     """The pool, its chunks and what is sized by it are told as the server then has them."""
@@ -101,7 +111,16 @@ def test_pools(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_
 @pytest.mark.servers("mysql-8.0")
 def test_no_advice_to_persist_in_vain(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
     """Where a persisted value would not come back, a line keeps it, and no statement is offered that can't."""
-    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", "[mysqld]\n"), small=True)
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
     run(sandbox, "SET GLOBAL key_cache_block_size = 2048")
     (lost,) = items(preflight(mycnf, sandbox, "--format", "json"))
     assert [(a["option_line"], a["statement"]) for a in lost["actions"]] == [("key_cache_block_size = 2K", None)]
+
+
+@pytest.mark.servers("mariadb-10.11")
+@pytest.mark.parametrize("case", FILES, ids=str)
+def test_what_needs_files(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
+    """MariaDB asks for a file for each group that a pool of threads would have, and lowers what it gets too few for."""
+    told, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    assert told == real
+    assert real.keys() & {"open_files_limit", "max_connections"}

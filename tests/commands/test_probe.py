@@ -54,7 +54,7 @@ def probe(scan: Steered, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
     def run(*args: str) -> Ended:
         forced = ["--dir", str(tmp_path), "--force", "busy,neighbour,full,little"] if "results" not in args[:1] else []
-        code = main(["probe", *args, *forced])
+        code = main(["probe", "--seed", "0", *args, *forced])
         said = capsys.readouterr()
         return Ended(code, said.out, said.err)
 
@@ -334,7 +334,7 @@ def test_damaged_results_are_named(probe: Any, tmp_path: Path) -> None:
 
 def test_a_long_run_is_kept_as_it_goes(probe: Any, scan: Steered, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that lasts writes its whole rounds down now and then, into one file, so that even kill -9 loses little."""
-    monkeypatch.setattr("advisor.commands.probing.going.BETWEEN", 0.0)
+    monkeypatch.setattr("probes.keeping.BETWEEN", 0.0)
     seen: list[list[int]] = []
     for block in (0, 4, 8):
         scan.at[block] = lambda: seen.append([k.result.rounds for k in shelf().kept])

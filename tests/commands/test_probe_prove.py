@@ -58,7 +58,7 @@ def scan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, binaries: Binaries) ->
     experiment = Scan(speeds=dict(SPEEDS))
     monkeypatch.setattr(steered, "EXPERIMENT", experiment)
     monkeypatch.setattr(registry, "MODULES", {"read-buffer": "steered"})
-    monkeypatch.setattr("probes.sandbox.host_binaries", lambda: [binaries("mysql-8.0"), binaries("mariadb-10.11")])
+    monkeypatch.setattr("probes.sandbox.host_binaries", lambda _: [binaries("mysql-8.0"), binaries("mariadb-10.11")])
     monkeypatch.setattr("probes.safety.neighbours.find_neighbours", tuple)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return experiment
@@ -69,7 +69,7 @@ def prove(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Prove:
     """`mycnf probe prove ARGS` in this process, whatever else the host is doing."""
 
     def run(*args: str) -> Ended:
-        code = main(["probe", "prove", *args, "--dir", str(tmp_path), "--force", FORCED])
+        code = main(["probe", "prove", *args, "--dir", str(tmp_path), "--force", FORCED, "--seed", "0"])
         said = capsys.readouterr()
         return Ended(code, said.out, said.err)
 
@@ -195,7 +195,7 @@ def proved(
     binaries: Binaries, prove: Prove, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, str]:  # fmt: skip
     """A state directory with a real run of the rule's claim, on a small table of a real MariaDB."""
-    monkeypatch.setattr("probes.sandbox.host_binaries", lambda: [binaries("mariadb-10.11")])
+    monkeypatch.setattr("probes.sandbox.host_binaries", lambda _: [binaries("mariadb-10.11")])
     monkeypatch.setattr("probes.safety.neighbours.find_neighbours", tuple)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     ended = prove("BUF001", "--time", "6s", "--rounds", "3", "--option", "table=4M", "--json")

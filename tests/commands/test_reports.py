@@ -10,7 +10,7 @@ import pytest
 from asking import CHECKOUT
 from lxml import etree
 
-from advisor.cli import FORMATS
+from advisor.arguments import FORMATS
 
 if TYPE_CHECKING:
     from asking import Mycnf

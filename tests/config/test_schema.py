@@ -14,7 +14,7 @@ from asking import CHECKOUT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.cli import FORMATS
+from advisor.arguments import FORMATS
 from advisor.config import shape
 from advisor.config.shape import faults
 
@@ -111,7 +111,7 @@ def test_what_the_schema_allows_is_accepted(document: Any) -> None:
 
 
 @given(DOCUMENTS, st.data())
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_mutated_documents_are_judged_alike(document: Any, data: st.DataObject) -> None:
     """With values replaced, keys added and taken away, both say the same."""
     document = copy.deepcopy(document)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import re
@@ -16,7 +17,7 @@ from servers_plugin import Start
 from advisor.catalog.load import Catalog, load
 from probes.sandbox import Binary
 
-FILES = int(os.environ.get("MYCNF_FIXED_FILES", "12"))
+FILES = int(os.environ.get("MYCNF_FIXED_FILES", "4"))
 SEED = os.environ.get("MYCNF_FUZZ_SEED", "1")
 # Every server takes each of these lines; each has something to mend, on one of them at least.
 SAFE = """innodb_flush_log_at_trx_commit = 7
@@ -44,7 +45,7 @@ maximum-sort_buffer_size=1M
 sort_buffer_size=2M
 local_infile=2
 """
-SCRATCH = r"mycnf-empty-\w+"  # the data directory of one question
+SCRATCH = r"mycnf-sandbox-\w+"  # the data directory of one question lies in it
 KINDS = frozenset({"bool", "int", "uint", "double", "enum", "set", "flagset"})
 VALUES = ("", "=1", "=0", "=ON", "=maybe", "=10KB", "=7", "=1000", "=99999999999", "=2 # why", "=OFF")
 OLD_NAMES = "slave_net_timeout=5\nslave-compressed-protocol=ON\nskip-slave-start\n"
@@ -71,8 +72,8 @@ ansi=1
 
 @pytest.fixture(scope="session")
 def ask(binary: Binary, tmp_path_factory: pytest.TempPathFactory) -> Ask:
-    """Puts lines of a [mysqld] group to the server."""
-    return asker(binary, tmp_path_factory.mktemp("asked"))
+    """Puts lines of a [mysqld] group to the server, the same ones once."""
+    return functools.lru_cache(maxsize=4)(asker(binary, tmp_path_factory.mktemp("asked")))
 
 
 def shown(ask: Ask, lines: str, catalog: Catalog) -> dict[str, str]:

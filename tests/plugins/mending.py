@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.cli import build_parser
 from advisor.commands.fixes import Looks
-from advisor.commands.looking import plans_of
+from advisor.commands.looking import Plan, plans_of
 from advisor.fixing import Outcome, plan_fixes
 from advisor.optionfile import resolve
 from advisor.verdict import FileVerdict, LineVerdict, judge_file
@@ -21,10 +22,19 @@ def looks(
     names: Sequence[str], *targets: str, given: Mapping[str, bytes] | None = None, config: str | None = None
 ) -> Looks:
     """What lint sees in files, for these targets, with a configuration file or none."""
+    plans = _plans(tuple(names), targets, config) if config else _isolated(tuple(names), targets)
+    return Looks(names, plans, given or {})
+
+
+def _plans(names: tuple[str, ...], targets: tuple[str, ...], config: str | None = None) -> list[Plan]:
     words = [word for target in targets for word in ("--target", target)]
     words += ["--config", config] if config else ["--isolated"]
-    args = build_parser(only="lint").parse_args(["lint", *words, *names])
-    return Looks(names, plans_of(names, args), given or {})
+    return plans_of(names, build_parser(only="lint").parse_args(["lint", *words, *names]))
+
+
+@functools.lru_cache(maxsize=64)
+def _isolated(names: tuple[str, ...], targets: tuple[str, ...]) -> list[Plan]:
+    return _plans(names, targets)  # of the command line alone: a quarter of what a small file costs
 
 
 def mended(text: bytes, *targets: str, unsafe: bool = False, config: str | None = None) -> Outcome:

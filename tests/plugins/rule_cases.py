@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tomllib
+from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,28 +13,32 @@ from advisor.assemble import know
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.config.house import house_rules
-from advisor.facts import Facts, FileCopy, Files, Host, Replication, Sample, Server, VariableOrigin, Workload
-from advisor.facts.host import (
-    BlockDevice,
-    Cgroup,
-    Cpu,
-    Hypervisor,
-    Memory,
-    Mount,
-    NumaNode,
-    OperatingSystem,
-    Process,
-    Storage,
-    Stripe,
+from advisor.facts import (
+    BusyHour,
+    Facts,
+    FileCopy,
+    Files,
+    Host,
+    Replication,
+    Sample,
+    Sampled,
+    Server,
+    VariableOrigin,
+    Workload,
 )
-from advisor.facts.server import Link
+from advisor.facts.host import Cgroup, Cpu, Hypervisor, IoLimit, Limit, Memory, NumaNode, OperatingSystem, Process
+from advisor.facts.server import Accounts, DataSizes, Link, Plugin
+from advisor.facts.storage import BlockDevice, Mount, Place, Raid, Space, Storage, Stripe
 from advisor.model import Absent
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules.known import NO_HOUSE, Known
+from rules.local import LocalAnswer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from advisor.model import Target
 
 TABLES = Path(__file__).resolve().parents[1] / "rules" / "cases"
@@ -41,7 +47,11 @@ TOP = "/etc/mysql/my.cnf"
 
 @dataclass(frozen=True)
 class Case:
-    """One row of a case table: what is given, and the severity that the rule finds, empty where it is silent."""
+    """One row of a case table: what is given, and the severity that the rule finds, empty where it is silent.
+
+    `about`, `line` and `sure` are the option, the line in its file and the confidence of the first finding, where a
+    row says them.
+    """
 
     rule: str
     says: str
@@ -49,12 +59,16 @@ class Case:
     file: str = ""
     finds: str = ""
     about: str = ""
+    line: int | None = None
+    sure: str = ""
     more: dict[str, str] = field(default_factory=dict)
     modes: dict[str, int] = field(default_factory=dict)
     host: dict[str, Any] | None = None
     server: dict[str, Any] | None = None
     workload: dict[str, Any] | None = None
+    sampled: dict[str, dict[str, Any]] = field(default_factory=dict)
     house: dict[str, Any] | None = None
+    probes: list[dict[str, Any]] = field(default_factory=list)
 
     def __str__(self) -> str:
         return f"{self.rule}: {self.says}"
@@ -71,10 +85,29 @@ def all_cases() -> list[Case]:
     return [Case(rule, **row) for table in tables for rule, rows in table.items() for row in rows]
 
 
+def by_rule(cases: list[Case]) -> dict[str, list[Case]]:
+    """The cases of each rule, for a test of all of them: one for each case would take longer to begin than to run."""
+    found: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        found[case.rule].append(case)
+    return found
+
+
 def known_of(case: Case, folder: Path) -> Known:
     """What the rules may read in this case; files lie in `folder`."""
     target = parse_target(case.target)
-    return _audited(case, target) if case.server is not None else _linted(case, target, folder)
+    known = _audited(case, target) if case.server is not None else _linted(case, target, folder)
+    if case.probes:
+        known.parts["probes"] = tuple(_measured(**answer) for answer in case.probes)
+    return known
+
+
+def _measured(probe: str, facts: dict[str, float | str], parameters: dict[str, str] | None = None) -> LocalAnswer:
+    """A kept result of an experiment on this host, of which the case names what was found."""
+    began_at = "2026-01-02T03:04:05Z"
+    return LocalAnswer(
+        probe, "", "less", "", None, None, began_at, None, 1, "", (), (), facts=facts, parameters=parameters or {}
+    )
 
 
 def _linted(case: Case, target: Target, folder: Path) -> Known:
@@ -120,21 +153,45 @@ def facts_of(case: Case, target: Target) -> Facts:
         status={k: str(v) for k, v in said.get("status", {}).items()},
         origins={n: VariableOrigin(s, TOP if s == "GLOBAL" else "") for n, s in origins.items()},
         replication=Replication(**parts) if parts is not None else None,
+        innodb_metrics=said.get("innodb_metrics", {}),
+        data=DataSizes(**said["data"]) if "data" in said else None,
         managed=said.get("managed", ""),
+        accounts=tuple(Accounts(**kind) for kind in said["accounts"]) if "accounts" in said else None,
+        plugins=tuple(Plugin(name, "ACTIVE", "AUTHENTICATION") for name in said.get("plugins", ())),
     )
     return Facts(
         schema="1.0",
         tool="test",
-        taken_at="",
+        taken_at=said.get("taken_at", ""),
         server=server,
         workload=_workload(case.workload) if case.workload is not None else None,
         host=host_of(case.host) if case.host is not None else None,
         files=files,
+        sampled=_sampled(case.sampled) if case.sampled else None,
+    )
+
+
+def _sampled(said: dict[str, dict[str, Any]]) -> Sampled:
+    """The busiest hour of each kind that a case names, in the words of a workload; its gauges may have many values."""
+    return Sampled("2026-11-07T00:00:00+00:00", "2026-11-20T23:50:00+00:00", 2016, tuple(starmap(_hour, said.items())))
+
+
+def _hour(of: str, said: dict[str, Any]) -> BusyHour:
+    window = _workload({"seconds": 3600.0, **said})
+    gauges: dict[str, list[int]] = said.get("gauges", {})
+    middle = max(map(len, gauges.values()), default=2) - 2
+    between = [
+        Sample(window.first.at + 600 * (i + 1), {name: values[i + 1] for name, values in gauges.items()})
+        for i in range(middle)
+    ]
+    return BusyHour(
+        of, "2026-11-20T14:00:02+00:00", "2026-11-20T15:00:01+00:00", (window.first, *between, window.last)
     )
 
 
 def _files(case: Case, said: dict[str, Any]) -> Files:
-    copy = FileCopy(TOP, case.text, mode=said.get("mode", 0o644), secret_lines=tuple(said.get("secret_lines", ())))
+    secrets = tuple(said.get("secret_lines", ()))
+    copy = FileCopy(TOP, case.text, mode=said.get("mode", 0o644), uid=said.get("uid", 0), secret_lines=secrets)
     return Files((copy,))
 
 
@@ -142,32 +199,52 @@ def _workload(said: dict[str, Any]) -> Workload:
     seconds, uptime = said.get("seconds", 10.0), said.get("uptime", 86400.0)
     rises: dict[str, int] = said.get("rises", {})
     redo = said.get("redo")
-    first = Sample(uptime - seconds, dict.fromkeys(rises, 1000), None if redo is None else 10**9)
-    last = Sample(uptime, {n: 1000 + by for n, by in rises.items()}, None if redo is None else 10**9 + redo)
+    gauges: dict[str, list[int]] = said.get("gauges", {})
+    before = dict.fromkeys(rises, 1000) | {n: ends[0] for n, ends in gauges.items()}
+    after = {n: 1000 + by for n, by in rises.items()} | {n: ends[-1] for n, ends in gauges.items()}
+    first = Sample(uptime - seconds, before, None if redo is None else 10**9)
+    last = Sample(uptime, after, None if redo is None else 10**9 + redo)
     return Workload(first, last)
 
 
 def host_of(said: dict[str, Any]) -> Host:
     """A host of the few things that a case names; sizes are bytes."""
-    nodes = tuple(NumaNode(i, (i,), size) for i, size in enumerate(said.get("nodes", ())))
-    hypervisor = Hypervisor(said["hypervisor"], "full") if "hypervisor" in said else None
     memory = said.get("memory")
     return Host(
-        cpu=Cpu(logical=4, online=(0, 1, 2, 3), kinds=(), cores=4, sockets=1, nodes=nodes, hypervisor=hypervisor),
+        cpu=_cpu(said),
         memory=Memory(**memory) if memory else None,
-        cgroup=Cgroup(2, "/mysql", **said["cgroup"]) if "cgroup" in said else None,
+        cgroup=Cgroup(2, "/mysql", **_with(said["cgroup"], "io", IoLimit)) if "cgroup" in said else None,
         storage=_storage(said) if "disks" in said else None,
-        process=Process(1, "mysqld", **said["process"]) if "process" in said else None,
-        os=OperatingSystem(time=said["time"]) if "time" in said else None,
+        process=Process(1, "mysqld", **_with(said["process"], "limits", Limit)) if "process" in said else None,
+        os=OperatingSystem(time=said.get("time"), **said.get("os", {})) if {"time", "os"} & said.keys() else None,
+        places=tuple(Place(place["variable"], _storage(place)) for place in said.get("places", ())),
     )
 
 
+def _cpu(said: dict[str, Any]) -> Cpu:
+    nodes = tuple(NumaNode(i, (i,), size) for i, size in enumerate(said.get("nodes", ())))
+    hypervisor = Hypervisor(said["hypervisor"], "full") if "hypervisor" in said else None
+    told = {"nodes": nodes, "hypervisor": hypervisor, **said.get("cpu", {})}
+    return Cpu(logical=4, online=(0, 1, 2, 3), kinds=(), cores=4, sockets=1, **told)
+
+
+def _with(said: dict[str, Any], part: str, kind: Callable[..., object]) -> dict[str, Any]:
+    """The words of a case with the values that one of its parts is a list of, or a single one of."""
+    if part not in said:
+        return said
+    return said | {
+        part: tuple(kind(**one) for one in said[part]) if isinstance(said[part], list) else kind(**said[part])
+    }
+
+
 def _storage(said: dict[str, Any]) -> Storage:
+    usual: dict[str, Any] = {"number": "8:0", "type": "disk", "size": 10**12}
     disks = tuple(
-        BlockDevice(name=d["kernel_name"], number="8:0", type="disk", size=10**12, **d) for d in said["disks"]
+        BlockDevice(**usual | {"name": d["kernel_name"]} | _with(d, "raid", Raid)) for d in said.get("disks", ())
     )
     mount = Mount(
         "/var/lib/mysql", said.get("fs_type", "ext4"), "/dev/sda1", options=tuple(said.get("mount_options", ()))
     )
     stripe = Stripe(source="md", device="md0", **said["stripe"]) if "stripe" in said else None
-    return Storage("/var/lib/mysql", mount, disks, stripe)
+    space = Space(**said["space"]) if "space" in said else None
+    return Storage("/var/lib/mysql", mount, disks, stripe, space=space, errors=said.get("errors"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
@@ -25,7 +26,8 @@ from provisioning.build import check
 from provisioning.recipes import RECIPES
 from provisioning.shelf import ProvisionError, shelf
 
-AT_ONCE = 3  # default servers that are kept running; each takes up to half a gigabyte
+AT_ONCE = 6  # of a worker; half a gigabyte each, and MariaDB 11.4 takes seconds to start
+IDLE = 240.0  # seconds of MySQL 8 and later without work, half a percent of a processor: as much as a start costs
 PARAMETRISED = "server_name"
 
 
@@ -36,7 +38,7 @@ class Binaries(Protocol):
 
 
 class Server(Protocol):
-    """Gives a running, untouched default server by name, shared by all tests: leave it as you found it."""
+    """Gives a running default server by name, with no word but quickly()'s, shared by all: leave it as you found it."""
 
     def __call__(self, name: str) -> Sandbox: ...
 
@@ -63,6 +65,11 @@ def names_of(words: Iterable[str]) -> list[str]:
     if unknown:
         raise pytest.UsageError(f"no such servers: {', '.join(unknown)}; there are {', '.join(RECIPES)}")
     return [name for name in RECIPES if not meanings or any(name in names for names in meanings.values())]
+
+
+def pytest_configure() -> None:
+    """Settle where the servers lie before a test has a home directory of its own."""
+    os.environ.setdefault("MYCNF_SERVERS", str(shelf()))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -132,6 +139,7 @@ class Pool:
     def __init__(self, templates: Path) -> None:
         self.templates = templates
         self.running: dict[str, Sandbox] = {}
+        self.used: dict[str, float] = {}
 
     def get(self, binary: Binary, in_use: set[str]) -> Sandbox:
         """The running server of a program; the least recently used ones make room, those of this test stay."""
@@ -142,9 +150,18 @@ class Pool:
             idle = [name for name in self.running if name not in in_use]
             for name in idle[: max(0, len(self.running) - AT_ONCE + 1)]:
                 self.running.pop(name).close()
-            found = start_sandbox(binary, templates=self.templates)
+            found = start_sandbox(binary, arguments=quickly(binary), templates=self.templates)
         self.running[binary.name] = found
+        self._rest({*in_use, binary.name})
         return found
+
+    def _rest(self, in_use: set[str]) -> None:
+        """End what costs something while nobody asks it anything."""
+        now = time.monotonic()
+        self.used.update(dict.fromkeys(in_use, now))
+        for name, sandbox in list(self.running.items()):
+            if sandbox.binary.target.since("mysql", 8) and now - self.used[name] > IDLE:
+                self.running.pop(name).close()
 
     def close(self) -> None:
         """End them all."""
@@ -186,6 +203,26 @@ def any_server(server_name: str, server: Server) -> Sandbox:
 
 
 @pytest.fixture
+def untouched(server_name: str, server: Server, binary: Binary, templates: Path) -> Iterator[Sandbox]:
+    """A running default server without any word of ours, where that takes long one of the test's own."""
+    if not quickly(binary):
+        yield server(server_name)
+        return
+    with start_sandbox(binary, templates=templates) as own:
+        yield own
+
+
+def quickly(binary: Binary, *, small: bool = False) -> tuple[str, ...]:
+    """Spare MariaDB the key of 4096 bits that it makes at each start since 11.4: up to 20 seconds of a processor.
+
+    Small servers of MySQL go without the Performance Schema, which is a third of their start.
+    """
+    if binary.target.since("mariadb", 11, 4):
+        return ("--skip-ssl",)
+    return ("--performance-schema=OFF",) if small and binary.target.since("mysql", 8) else ()
+
+
+@pytest.fixture
 def start(binaries: Binaries, templates: Path) -> Iterator[Start]:
     """Servers of the test's own, by name, with an option file or arguments; all end with the test."""
     started: list[Sandbox] = []
@@ -199,10 +236,11 @@ def start(binaries: Binaries, templates: Path) -> Iterator[Start]:
         small: bool = False,
         base: str | os.PathLike[str] | None = None,
     ) -> Sandbox:
+        binary = binaries(name)
         sandbox = start_sandbox(
-            binaries(name),
+            binary,
             option_file=option_file,
-            arguments=arguments,
+            arguments=(*quickly(binary, small=small), *arguments),
             tcp=tcp,
             small=small,
             base=base,

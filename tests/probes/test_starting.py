@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import socket
+from contextlib import suppress
 from pathlib import Path
 
 import pymysql
@@ -10,8 +13,9 @@ import pytest
 from running import alive, first_row
 from servers_plugin import Server, Start
 
-from probes.sandbox import Binary, Sandbox
+from probes.sandbox import Binary, Sandbox, datadir, starting
 from probes.sandbox import start as start_sandbox
+from probes.sandbox.server import free_port
 
 
 @pytest.mark.servers("all")
@@ -23,7 +27,7 @@ def test_each_server_starts_untouched_and_answers(any_server: Sandbox, server_na
 
 
 @pytest.mark.servers("all")
-def test_nothing_but_its_place_is_set(any_server: Sandbox) -> None:
+def test_nothing_but_its_place_is_set(untouched: Sandbox) -> None:
     """A default server is given where its parts and its data stand, and no option of any other kind."""
     places = {
         "--no-defaults",
@@ -38,7 +42,7 @@ def test_nothing_but_its_place_is_set(any_server: Sandbox) -> None:
         "--skip-networking",
         "--loose-mysqlx-socket",
     }
-    assert {argument.partition("=")[0] for argument in any_server.command()[1:]} <= places
+    assert {argument.partition("=")[0] for argument in untouched.command()[1:]} <= places
 
 
 @pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8")
@@ -58,6 +62,20 @@ def test_options_and_files_reach_the_server(start: Start, server_name: str, tmp_
     assert first_row(sandbox, "SELECT @@pid_file") == (f"{sandbox.directory}/pid",)
 
 
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11")
+def test_a_port_that_was_taken_meanwhile(start: Start, server_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A port that was free when it was asked for, and is not when the server starts, is left for another."""
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        taken = other.getsockname()[1]
+        ports = iter((taken, free_port(), free_port()))
+        monkeypatch.setattr(starting, "free_port", lambda: next(ports))
+        sandbox = start(server_name, tcp=True, small=True)
+    assert sandbox.running
+    assert sandbox.port != taken
+
+
 @pytest.mark.servers("mysql-8.0", "mysql-9.7", "mariadb-10.11")
 def test_tcp_listens_on_this_host_alone(start: Start, server_name: str) -> None:
     """With TCP the server takes connections on 127.0.0.1 at the port that it was given, and on no other address."""
@@ -70,7 +88,10 @@ def test_tcp_listens_on_this_host_alone(start: Start, server_name: str) -> None:
 
 def listening(pid: int) -> set[str]:
     """The local addresses, as the kernel writes them, on which a process listens for TCP."""
-    links = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
+    links = set()
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        with suppress(FileNotFoundError):  # a server at work closes files meanwhile
+            links.add(os.readlink(f"/proc/{pid}/fd/{fd}"))
     rows = [
         line.split()
         for table in ("tcp", "tcp6")
@@ -138,7 +159,7 @@ def test_the_kernel_takes_it_first(server: Server) -> None:
     assert int(score) > int(Path("/proc/self/oom_score_adj").read_text(encoding="ascii"))
 
 
-@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11")
 def test_data_files_take_the_shape_asked_for(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """A page size reaches the data files, from a template and made anew, and the plain template stays as it is."""
     small_pages = ["--innodb-page-size=4096"]
@@ -147,3 +168,17 @@ def test_data_files_take_the_shape_asked_for(binary: Binary, templates: Path, tm
             assert first_row(sandbox, "SELECT @@innodb_page_size") == (4096,)
     with start_sandbox(binary, base=tmp_path, small=True, templates=templates) as sandbox:
         assert first_row(sandbox, "SELECT @@innodb_page_size") == (16384,)
+
+
+def test_an_older_template_stays_while_it_is_copied(tmp_path: Path) -> None:
+    """A template gives way to that of a newer program of its name, but never under the hands of whoever copies it."""
+    older, newer, other = (tmp_path / name for name in (f"a-{1:016x}", f"a-{2:016x}", f"b-{1:016x}"))
+    for folder in (older, newer, other):
+        folder.mkdir()
+    with datadir._lock(str(older), fcntl.LOCK_SH):
+        datadir._drop_older(str(newer))
+        assert older.is_dir()
+    datadir._drop_older(str(newer))
+    assert not older.exists()
+    assert newer.is_dir()
+    assert other.is_dir()

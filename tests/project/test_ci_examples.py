@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.cli import FORMATS, build_parser
+from advisor.arguments import FORMATS
+from advisor.cli import build_parser
 from advisor.report.formats import pair
 
 

@@ -15,9 +15,9 @@ from advisor import exits
 from advisor.cli import build_parser
 
 
-@pytest.mark.parametrize("tool", ["clidoc.py", "readme.py"])
+@pytest.mark.parametrize("tool", ["clidoc.py", "readme.py", "rulepages.py", "statementpage.py"])
 def test_made_pages_are_current(tool: str, checkout: Path) -> None:
-    """docs/cli.md is what the parser says, and README.md shows what the program prints."""
+    """docs/cli.md is what the parser says, docs/statements.md the list, docs/rules the rules, README.md the program."""
     check = [sys.executable, str(checkout / "tools" / tool), "--check"]
     ran = subprocess.run(check, capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -71,5 +71,5 @@ def test_changelog_has_this_version(checkout: Path) -> None:
 def test_links_inside_the_project(checkout: Path) -> None:
     """Every relative link of README, CONTRIBUTING and the decisions leads to a file."""
     for page in (checkout / "README.md", checkout / "CONTRIBUTING.md", *checkout.glob("docs/**/*.md")):
-        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
+        for link in re.findall(r"\]\((?!<?https?:|#)([^)#]+)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name} links to {link}"

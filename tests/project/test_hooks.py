@@ -82,27 +82,22 @@ def commit(folder: Path) -> None:
 
 
 def pre_commit(repository: Path, *words: str, cache: Path) -> subprocess.CompletedProcess[str]:
-    """Run the real pre-commit in a repository, with environments of its own."""
+    """Run the real pre-commit in a repository, with environments of its own; skipped by name without a registry."""
     if importlib.util.find_spec("pre_commit") is None:
         pytest.skip("pre-commit is not installed")
-    environment = {**os.environ, "PRE_COMMIT_HOME": str(cache), "PRE_COMMIT_COLOR": "never"}
+    places = {"PRE_COMMIT_HOME": str(cache), "PRE_COMMIT_COLOR": "never"}
+    environment = {**os.environ, **places, "PIP_NO_COMPILE": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     run = [sys.executable, "-m", "pre_commit", *words]
-    return subprocess.run(
-        run, cwd=repository, env=environment, capture_output=True, text=True, timeout=600, check=False
-    )
+    ran = subprocess.run(run, cwd=repository, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    if re.search(r"from versions: none|NewConnectionError|name resolution", ran.stdout):
+        pytest.skip("pre-commit can't install the hook: the package registry is out of reach")
+    return ran
 
 
 @pytest.fixture(scope="module")
-def cache(hook_repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """pre-commit's environments, with the hook's installed once; skipped by name where the registry is out of reach."""
-    folder, empty = tmp_path_factory.mktemp("cache"), tmp_path_factory.mktemp("empty")
-    (empty / "README").write_text("no option file\n")
-    commit(empty)
-    ran = pre_commit(empty, "try-repo", str(hook_repository), "mycnf", "--all-files", cache=folder)
-    if re.search(r"from versions: none|NewConnectionError|name resolution", ran.stdout):
-        pytest.skip("pre-commit can't install the hook: the package registry is out of reach")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    return folder
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of pre-commit's environments, for all tests: but try-repo makes one of its own at each run."""
+    return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture
@@ -129,30 +124,35 @@ def test_try_repo(hook_repository: Path, repository: Path, cache: Path) -> None:
 TWICE = "[mysqld]\n# why\nmax_connections = 100\nmax_connections = 200\n"
 
 
+def revision_of(repository: Path) -> str:
+    """The commit that a configuration names."""
+    head = ["git", "-C", str(repository), "rev-parse", "HEAD"]
+    return subprocess.run(head, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+
+
 def test_fixing_hook(hook_repository: Path, repository: Path, cache: Path) -> None:
     """`mycnf-fix` mends what is safe to mend and fails for it, as fixers do; the next run changes nothing."""
     (repository / "etc" / "mysql" / "my.cnf").write_text(TWICE)
-    words = ("try-repo", str(hook_repository), "mycnf-fix", "--all-files", "--verbose")
-    first = pre_commit(repository, *words, cache=cache)
+    hooks = [{"id": "mycnf-fix", "verbose": True}]
+    repos = [{"repo": str(hook_repository), "rev": revision_of(hook_repository), "hooks": hooks}]
+    (repository / ".pre-commit-config.yaml").write_text(yaml.safe_dump({"repos": repos}))
+    first = pre_commit(repository, "run", "--all-files", cache=cache)
     assert first.returncode == 1, first.stdout + first.stderr
     assert "files were modified by this hook" in first.stdout
     assert "etc/mysql/my.cnf: fixed 1" in first.stdout
     mended = (repository / "etc" / "mysql" / "my.cnf").read_text()
     assert mended == TWICE.replace("max_connections = 100\n", "")
     assert (repository / "openssl.cnf").read_text() == BAD
-    second = pre_commit(repository, *words, cache=cache)
+    second = pre_commit(repository, "run", "--all-files", cache=cache)
     assert second.returncode == 0, second.stdout + second.stderr
     assert (repository / "etc" / "mysql" / "my.cnf").read_text() == mended
 
 
 def test_configured_hook(checkout: Path, hook_repository: Path, repository: Path, cache: Path) -> None:
     """With the example's configuration the hook judges for the server named there, and passes a mended file."""
-    revision = subprocess.run(
-        ["git", "-C", str(hook_repository), "rev-parse", "HEAD"], capture_output=True, text=True, check=True
-    ).stdout.strip()
     example = (checkout / "examples" / "pre-commit-config.yaml").read_text()
     assert example.count("ADDRESS") == example.count("COMMIT") == 1
-    config = example.replace("ADDRESS", str(hook_repository)).replace("COMMIT", revision)
+    config = example.replace("ADDRESS", str(hook_repository)).replace("COMMIT", revision_of(hook_repository))
     (repository / ".pre-commit-config.yaml").write_text(config)
     bad = pre_commit(repository, "run", "--all-files", cache=cache)
     assert bad.returncode == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,18 @@ def zipapp(wheel: Path, checkout: Path, tmp_path_factory: pytest.TempPathFactory
     ]
     subprocess.run(tool, capture_output=True, timeout=120, check=True)
     return out
+
+
+def test_is_the_same_to_the_byte(zipapp: Path, wheel: Path, checkout: Path, tmp_path: Path) -> None:
+    """Built again, elsewhere and later, it is the same; SOURCE_DATE_EPOCH is the time that its files bear."""
+    build = [sys.executable, str(checkout / "tools" / "onefile" / "build.py"), "--no-deps", "--wheel", str(wheel)]
+    plain = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"}
+    for name, environment in (("again", plain), ("dated", {**plain, "SOURCE_DATE_EPOCH": "1700000000"})):
+        subprocess.run([*build, str(tmp_path / name)], env=environment, capture_output=True, timeout=120, check=True)
+    if "SOURCE_DATE_EPOCH" not in os.environ:
+        assert (tmp_path / "again").read_bytes() == zipapp.read_bytes()
+    with zipfile.ZipFile(tmp_path / "dated") as archive:
+        assert {entry.date_time for entry in archive.infolist()} == {(2023, 11, 14, 22, 13, 20)}
 
 
 def run(zipapp: Path, *arguments: str, cache: Path) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from nasty import SECRET, nasty, nothing, page
 
-from advisor import cli
+from advisor import arguments
 from advisor.exits import MycnfError
 from advisor.report.formats import FORMATS, pair, render, write_reports
 from advisor.report.output import run_time, write
@@ -61,7 +61,7 @@ def test_pairs_that_are_none(text: str, says: str) -> None:
 
 def test_command_line_knows_every_format() -> None:
     """--format takes what can be rendered, and nothing else."""
-    assert tuple(FORMATS) == cli.FORMATS
+    assert tuple(FORMATS) == arguments.FORMATS
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -12,7 +12,7 @@ from advisor.exits import MycnfError
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
 from advisor.report import probechart
 from advisor.report.probefigures import change, number, rows, span
-from advisor.report.probenames import axis_name, curve_of, label, numeric, short
+from advisor.report.probenames import axis_name, curve_of, labels, numeric, short
 from advisor.report.probepage import Page
 from advisor.report.probepublished import Curve, Point, curves
 from advisor.report.proberesult import render
@@ -181,7 +181,7 @@ def test_names_that_tell_no_curve_are_points_in_a_row() -> None:
     arms = (arm("x", (1.0, 2.0), 1.0), arm("y", (1.0, 2.0), 1.0), arm("z", (1.0, 2.0), 2.0))
     odd = result(*arms, baseline="x", evidence=())
     assert [p.place for c in curves(odd) for p in c.points] in ([0.0, 1.0, 2.0], [1.0, 2.0, 1.0])
-    assert label(odd, "x") == "x"
+    assert labels(odd)["x"] == "x"
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -86,3 +89,35 @@ def test_schemas_refuse_others(name: str, breaks: Any) -> None:
     breaks(report)
     with pytest.raises(ValidationError):
         validator(name).validate(report)
+
+
+def test_the_documented_way(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program in docs/formats.md takes an audit as valid and a broken one as not, beside schemas/ alone."""
+    (program,) = re.findall(
+        r"^```python\n(.*?)^```", (CHECKOUT / "docs" / "formats.md").read_text(), re.DOTALL | re.MULTILINE
+    )
+    shutil.copytree(CHECKOUT / "schemas", tmp_path / "schemas")
+    snapshot = str(CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json")
+    audit = json.loads(printed(capsys, "audit", "--isolated", "--snapshot", snapshot, "--format", "json"))
+    monkeypatch.chdir(tmp_path)
+    Path("audit.json").write_text(json.dumps(audit))
+    exec(program, {})  # noqa: S102 - our own documentation
+    del audit["findings"][0]["help"]
+    Path("audit.json").write_text(json.dumps(audit))
+    with pytest.raises(ValidationError):
+        exec(program, {})  # noqa: S102
+
+
+def test_references_lead_somewhere() -> None:
+    """What a schema refers to in another is there, by the name of its file."""
+    schemas = {path.name: json.loads(path.read_text()) for path in (CHECKOUT / "schemas").glob("*.json")}
+    known: Registry[Any] = Registry().with_resources(
+        (n, Resource.from_contents(s)) for n, s in schemas.items() if "$id" in s
+    )
+    found = {
+        (name, ref) for name, s in schemas.items() for ref in re.findall(r'"\$ref": "([^#"]+#[^"]*)"', json.dumps(s))
+    }
+    assert found
+    assert all(known.resolver().lookup(ref).contents for _, ref in found)

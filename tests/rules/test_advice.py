@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import csv
+import functools
 import re
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from rule_cases import Case, all_cases, known_of
+from rule_cases import Case, all_cases, by_rule, known_of
 
 from advisor.model import Action, Finding
 from advisor.verdict import Outcome, take
-from rules import all_rules
+from rules import all_rules, find
 from rules.advice import advise, default_of, words
 from rules.known import Known, Missing
 from rules.subject import SAFE, UNSAFE, remove, revalue
 
 CASES = all_cases()
+BY_RULE = by_rule(CASES)
 DURABLE = {
     "innodb_flush_log_at_trx_commit": {"1"},
     "sync_binlog": {"1"},
@@ -43,37 +45,45 @@ def actions(findings: list[Finding]) -> list[Action]:
     return [action for finding in findings for action in finding.actions]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_advice_of_a_run(case: Case, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rule", BY_RULE)
+def test_advice_of_a_run(rule: str, tmp_path: Path) -> None:
     """Each advised line is taken as written by its target, no two advise different values, and none is less durable."""
-    known = known_of(case, tmp_path)
-    advised: dict[str, set[str]] = defaultdict(set)
-    for action in actions(run(known)):
-        name, value = (action.option_line or "").split(" = ")
-        assert take(name, value, known.catalog).outcome is Outcome.ACCEPTED, action
-        advised[name].add(value)
-        assert value in DURABLE.get(name, {value})
-        assert bool(action.statement) == bool(action.undo)
-        for statement in filter(None, (action.statement, action.undo)):
-            assert re.fullmatch(r"SET GLOBAL \w+ = ('([^']|'')*'|[\w.]+);", statement), statement
-        assert action.restart or action.statement or not known.has("server") or known.server.managed
-    assert {name: values for name, values in advised.items() if len(values) > 1} == {}
+    for number, case in enumerate(BY_RULE[rule]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        known = known_of(case, folder)
+        advised: dict[str, set[str]] = defaultdict(set)
+        for action in actions(run(known)):
+            name, value = (action.option_line or "").split(" = ")
+            assert take(name, value, known.catalog).outcome is Outcome.ACCEPTED, (str(case), action)
+            advised[name].add(value)
+            assert value in DURABLE.get(name, {value}), str(case)
+            assert bool(action.statement) == bool(action.undo), str(case)
+            for statement in filter(None, (action.statement, action.undo)):
+                assert re.fullmatch(r"SET GLOBAL \w+ = ('([^']|'')*'|[\w.]+);", statement), (str(case), statement)
+            assert action.restart or action.statement or not known.has("server") or known.server.managed, str(case)
+        assert {name: values for name, values in advised.items() if len(values) > 1} == {}, str(case)
 
 
 def test_counters_to_watch_exist(shared: Path, tmp_path: Path) -> None:
-    """Every counter that an action says to watch is one that a server of its version has."""
+    """Every counter that a rule says to watch is one that a server of its version has."""
     missing = []
     for case in CASES:
-        folder = shared / "catalog" / "servers" / case.target
-        status = folder / "global-status.tsv"
-        if not status.is_file():
+        status = shared / "catalog" / "servers" / case.target / "global-status.tsv"
+        rule = find(case.rule)
+        if not case.finds or rule is None or not status.is_file():
             continue
-        with status.open(encoding="utf-8") as file:
-            names = {row[0] for row in csv.reader(file, delimiter="\t") if row}
-        missing += [
-            (case.target, a.watch) for a in actions(run(known_of(case, tmp_path))) if a.watch and a.watch not in names
-        ]
+        names = counters(status)
+        found = list(rule.check(known_of(case, tmp_path)))
+        missing += [(case.target, a.watch) for a in actions(found) if a.watch and a.watch not in names]
     assert missing == []
+
+
+@functools.cache
+def counters(status: Path) -> frozenset[str]:
+    """The names in a table of status counters."""
+    with status.open(encoding="utf-8") as file:
+        return frozenset(row[0] for row in csv.reader(file, delimiter="\t") if row)
 
 
 def known(target: str, tmp_path: Path, file: str = "", server: dict[str, object] | None = None) -> Known:

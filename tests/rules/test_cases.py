@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from rule_cases import Case, all_cases, known_of
+from rule_cases import Case, all_cases, by_rule, known_of
 
 from rules import all_rules, find
 from rules.known import Missing
@@ -16,22 +16,30 @@ if TYPE_CHECKING:
     from rules.registry import Rule
 
 CASES = all_cases()
+BY_RULE = by_rule(CASES)
 # These speak of what the other rules found: tests/suppress asks them.
 AFTER_ALL = "findings"
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_rule_finds_what_its_case_says(case: Case, tmp_path: Path) -> None:
-    """The rule yields findings of the severity that the case names, about the option that it names, or none."""
-    rule = find(case.rule)
-    assert rule is not None, f"no rule is called {case.rule}"
-    known = known_of(case, tmp_path)
-    found = list(rule.check(known)) if rule.concerns(known.target) else []
-    assert [f.severity.value for f in found][:1] == ([case.finds] if case.finds else []), found
-    if case.about:
-        assert found[0].option == case.about
-    for f in found:
-        assert f.message.endswith("."), f.message
+@pytest.mark.parametrize("code", BY_RULE)
+def test_the_rule_finds_what_its_cases_say(code: str, tmp_path: Path) -> None:
+    """The rule yields findings of the severity that each case names, about the option that it names, or none."""
+    rule = find(code)
+    assert rule is not None, f"no rule is called {code}"
+    for number, case in enumerate(BY_RULE[code]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        known = known_of(case, folder)
+        found = list(rule.check(known)) if rule.concerns(known.target) else []
+        assert [f.severity.value for f in found][:1] == ([case.finds] if case.finds else []), (str(case), found)
+        if case.about:
+            assert found[0].option == case.about, str(case)
+        if case.line is not None:
+            assert found[0].location.line == case.line, str(case)
+        if case.sure:
+            assert found[0].confidence == case.sure, str(case)
+        for f in found:
+            assert f.message.endswith("."), (str(case), f.message)
 
 
 @pytest.mark.parametrize("rule", [r for r in all_rules() if AFTER_ALL in r.needs], ids=lambda r: r.code)

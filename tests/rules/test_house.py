@@ -14,6 +14,7 @@ from advisor.model import Action
 from advisor.optionfile import resolve
 from advisor.verdict import Outcome, judge_file, take
 from advisor.verdict.settings import Settings
+from rules import file_rules
 from rules.houserule import HouseRule, number
 from rules.known import Known
 from rules.precedence import defer
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 def findings(file: str, house: dict[str, Any], folder: Path, target: str = "mysql-8.4", **more: Any) -> list[Finding]:
     """All that the rules find in a file, house rules among them, in the order of the rules."""
     known = known_of(Case("", "", target, file=file, house=house, **more), folder)
-    return list(run(known, choose(None, None, files_only=True, house=True)).findings)
+    return list(run(known, file_rules(house=True)).findings)
 
 
 def of(found: list[Finding], code: str) -> Finding:

@@ -123,7 +123,8 @@ def test_memory_that_the_server_accounts_for_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "usable", "fits"),
     [
-        ("", 16 << 30, 11392 * MIB),
+        ("", 16 << 30, 11264 * MIB),
+        ("", 1 << 30, 640 * MIB),
         ("innodb_buffer_pool_size = 9G\ninnodb_buffer_pool_instances = 8", 16 << 30, 11264 * MIB),
         ("", 100 * MIB, 70 * MIB),
     ],

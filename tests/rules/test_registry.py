@@ -6,20 +6,21 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from rule_cases import all_cases, known_of
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.model import Confidence, Target
-from rules import all_rules, file_rules, find
+from rules import FAMILIES, ON_OPTIONS, all_rules, awake, file_rules, find
 from rules.evidence_store import load as evidence
 from rules.registry import EVERY, RULES, Docs, Span, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from advisor.model import Finding
     from rules.known import Known
-    from rules.registry import Rule
 
 PARTS = {"server", "workload", "host", "files", "house", "findings"}
 OF_THE_USER = {"HOU", "SUP"}  # they hold a file against its user's own words, which need no evidence
@@ -88,35 +89,53 @@ def test_a_code_or_name_is_taken_once(code: str, name: str) -> None:
     assert before == RULES
 
 
-@pytest.mark.parametrize("r", all_rules(), ids=lambda r: r.code)
-def test_words(r: Rule) -> None:
+def test_words() -> None:
     """Each rule says in whole sentences what it is about, why, what to do, and what would change its mind."""
-    texts = {"summary": r.summary, **{k: v for k, v in r.docs._asdict().items() if isinstance(v, str)}}
-    for name, text in texts.items():
-        assert text or name == "disagree", name
-        assert not text or text.endswith("."), (name, text)
-        assert "  " not in text
-        assert "issue" not in text.lower()
+    for r in all_rules():
+        texts = {"summary": r.summary, **{k: v for k, v in r.docs._asdict().items() if isinstance(v, str)}}
+        for name, text in texts.items():
+            assert text or name == "disagree", (r.code, name)
+            assert not text or text.endswith("."), (r.code, name, text)
+            assert "  " not in text, r.code
+            assert "issue" not in text.lower(), r.code
 
 
-@pytest.mark.parametrize("r", all_rules(), ids=lambda r: r.code)
-def test_evidence_is_in_the_store_or_it_is_an_opinion(r: Rule) -> None:
+def test_evidence_is_in_the_store_or_it_is_an_opinion() -> None:
     """Each rule cites evidence that the store holds, or says that it is an opinion."""
-    assert r.evidence or r.confidence is Confidence.OPINION or r.family in OF_THE_USER
-    assert [e for e in r.evidence if evidence(e) is None] == []
+    for r in all_rules():
+        assert r.evidence or r.confidence is Confidence.OPINION or r.family in OF_THE_USER, r.code
+        assert [e for e in r.evidence if evidence(e) is None] == [], r.code
 
 
-@pytest.mark.parametrize("r", all_rules(), ids=lambda r: r.code)
-def test_needs_and_options_exist(r: Rule) -> None:
+def test_needs_and_options_exist() -> None:
     """What a rule needs is a part of what may be known, and some supported series knows each option that it names."""
-    assert set(r.needs) <= PARTS
     catalogs = [load(Target(flavour, patch)) for flavour, series in SERIES.items() for patch in series.values()]
-    assert [o for o in r.options if not any(c.get(o) or c.find_variable(o) for c in catalogs)] == []
+    for r in all_rules():
+        assert set(r.needs) <= PARTS, r.code
+        assert [o for o in r.options if not any(c.get(o) or c.find_variable(o) for c in catalogs)] == [], r.code
 
 
 def test_file_rules_are_those_that_need_nothing_else() -> None:
     """What lint asks without a host is exactly the rules that need nothing but files."""
     assert [r.code for r in file_rules()] == [r.code for r in all_rules() if not r.needs]
+
+
+def test_rules_are_asked_of_files_that_set_their_options() -> None:
+    """Every option that a rule of files speaks of wakes its family."""
+    for module, options in ON_OPTIONS.items():
+        here = [r for r in file_rules() if r.look.__module__ == f"rules.{module}"]
+        assert here, module
+        assert {name for r in here for name in r.options} <= set(options)
+
+
+def test_a_sleeping_family_can_say_nothing(tmp_path: Path) -> None:
+    """Wherever a case table has a rule of files speak, the options of the file wake it."""
+    for case in all_cases():
+        rule = find(case.rule)
+        if rule is None or rule.needs or not case.finds or case.server is not None:
+            continue
+        known = known_of(case, tmp_path)
+        assert rule.look.__module__.removeprefix("rules.") in {*FAMILIES, *awake(known.file_verdict.effective)}, case
 
 
 def test_a_rule_for_every_flavour() -> None:
@@ -125,8 +144,8 @@ def test_a_rule_for_every_flavour() -> None:
 
 
 def test_some_rule_concerns_each_supported_version() -> None:
-    """Every supported version has rules of every family but SYS's and MEM's needs aside."""
-    families = {r.family for r in all_rules()}
+    """Every supported version has rules of every family, but for those that only the other flavour knows."""
     for flavour, series in SERIES.items():
+        families = {r.family for r in all_rules() if any(span.flavour == flavour for span in r.targets)}
         for patch in series.values():
             assert {r.family for r in all_rules() if r.concerns(Target(flavour, patch))} == families

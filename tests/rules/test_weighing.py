@@ -8,10 +8,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from local_results import CALM, LOUD, PLACE, TPS, Variant, audited, measured, scans, told
+from local_results import CALM, HOST, LOUD, PLACE, TPS, Variant, audited, measured, scans, told
+from rule_cases import Case, facts_of
 
+from advisor.assemble import know
+from advisor.catalog.targets import parse_target
+from advisor.engine import run
 from advisor.facts.probes import Metric, Place
 from advisor.model import Confidence, Severity
+from rules import all_rules
 
 if TYPE_CHECKING:
     from advisor.engine import Run
@@ -189,6 +194,24 @@ def test_the_disk_bounds_the_capacity_and_never_raises_it() -> None:
     assert "no reason to ask for as many" in local(within).words
     assert "lower" in within.help
     assert not any("raise" in f.help or f.actions for f in (beyond, within))
+
+
+def test_a_limit_is_not_raised_beyond_what_the_disk_takes() -> None:
+    """Writing that is held back is let go as far as the disk was seen to take."""
+    case = Case(
+        "",
+        "",
+        MARIADB,
+        file="innodb_io_capacity = 100",
+        server={"status": {"innodb_checkpoint_age": 90, "innodb_checkpoint_max_age": 100}},
+        workload={"rises": {"innodb_buffer_pool_pages_flushed": 2000}},
+        host=HOST,
+    )
+    facts = facts_of(case, parse_target(MARIADB))
+    for most, speaks in ((200.0, True), (199.0, False)):
+        kept = (told("random-write", {"most_writes": most, "io_capacity_bound": most}),)
+        ran = run(know(replace(facts, probes=kept)), all_rules())
+        assert ("starved-flushing" in {f.name for f in ran.findings}) is speaks
 
 
 def test_latency_outranks_what_a_disk_says_of_itself() -> None:

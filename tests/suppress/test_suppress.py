@@ -13,7 +13,7 @@ from advisor.optionfile import resolve
 from advisor.suppress import Reading, Suppressed, suppress
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules import all_rules
+from rules import all_rules, file_rules
 from rules.known import Known, Missing
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def reading(
         [next(iter(files))], flavour=version.flavour, version=version.version, loader=lambda path: texts[path]
     )
     verdict = judge_file(resolved, load(version))
-    rules = choose(select, None, files_only=True)
+    rules = choose(select, None) if select else file_rules()
     known = Known(version, load(version), Settings.from_file(verdict), verdict)
     done = run(known, rules)
     ran = {r.code for r in rules if r.concerns(version)} - {s.code for s in done.skipped}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -16,6 +16,7 @@ from advisor.optionfile import resolve
 from advisor.upgrade.change import Kind, LineChange
 from advisor.upgrade.lines import changed_lines
 from advisor.verdict import FileVerdict, judge_file
+from advisor.verdict.outcome import LineVerdict, Outcome
 
 # The patches that were asked.
 SERVERS = {
@@ -57,6 +58,11 @@ def names(change: LineChange) -> set[str]:
     return {written, *(v.canonical for v in (change.before, change.after) if v and v.canonical)}
 
 
+def at_its_start(line: LineVerdict | None) -> bool:
+    """Whether the server stops at the line at its real start alone, of which help, that was recorded, knows nothing."""
+    return line is not None and line.outcome is Outcome.STOPS
+
+
 def refused(recorded: dict[str, Any]) -> set[str]:
     """The options that a server refused, one after the other."""
     return {name for kind in REFUSALS for name in recorded.get(kind, ())}
@@ -88,33 +94,47 @@ def cases(
     return [case for case in both if not any(v.get("rc") for v in case[1:])]
 
 
-@pytest.mark.parametrize("way", WAYS, ids="-".join)
-def test_every_refusal_of_the_new_server_is_told(
-    way: tuple[str, str], recorded: dict[str, dict[str, Any]], shared: Path
-) -> None:
+class Compared(NamedTuple):
+    """A file on one way: what either server was recorded to make of it, both verdicts, and the changes told."""
+
+    name: str
+    old: dict[str, Any]
+    new: dict[str, Any]
+    verdicts: tuple[FileVerdict, FileVerdict]
+    changes: list[LineChange]
+
+
+@pytest.fixture(scope="module", params=WAYS, ids="-".join)
+def compared(request: pytest.FixtureRequest, recorded: dict[str, dict[str, Any]], shared: Path) -> list[Compared]:
+    """All files on one way."""
+    before, after = request.param
+    found = []
+    for name, old, new in cases(recorded, before, after):
+        path = shared / "corpus" / "files" / name
+        verdicts = judged(path, before), judged(path, after)
+        found.append(Compared(name, old, new, verdicts, list(changed_lines(*verdicts, (name,)))))
+    return found
+
+
+def test_every_refusal_of_the_new_server_is_told(compared: list[Compared]) -> None:
     """The lines told to stop the new server are those that it refused, and those of the old one are told apart."""
     wrong = {}
-    for name, old, new in cases(recorded, *way):
-        verdicts = [judged(shared / "corpus" / "files" / name, server) for server in way]
-        changes = changed_lines(verdicts[0], verdicts[1], (name,))
-        stops = [c for c in changes if c.kind in STOPS and c.severity is Severity.ERROR]
+    for name, old, new, _, changes in compared:
+        stops = [c for c in changes if c.kind in STOPS and c.severity is Severity.ERROR and not at_its_start(c.after)]
         missing = {option for option in refused(new) if not any(option in names(c) for c in stops)}
         extra = {min(names(c)) for c in stops if not names(c) & refused(new)}
-        confused = {min(names(c)) for c in stops if (c.kind is Kind.STILL_REFUSED) != bool(names(c) & refused(old))}
+        apart = [(c, bool(names(c) & refused(old))) for c in stops if not at_its_start(c.before)]
+        confused = {min(names(c)) for c, before in apart if (c.kind is Kind.STILL_REFUSED) != before}
         if missing or extra or confused:
             wrong[name] = (missing, extra, confused)
     assert wrong == {}
 
 
-@pytest.mark.parametrize("way", WAYS, ids="-".join)
-def test_every_value_that_differs_is_told(
-    way: tuple[str, str], recorded: dict[str, dict[str, Any]], shared: Path
-) -> None:
+def test_every_value_that_differs_is_told(compared: list[Compared]) -> None:
     """Of the options that both servers take, those with another value are told, and no other is told to have one."""
     wrong = {}
-    for name, old, new in cases(recorded, *way):
-        verdicts = [judged(shared / "corpus" / "files" / name, server) for server in way]
-        told = {option: c.kind for c in changed_lines(verdicts[0], verdicts[1], (name,)) for option in names(c)}
+    for name, old, new, verdicts, changes in compared:
+        told = {option: c.kind for c in changes for option in names(c)}
         for option in verdicts[0].effective.keys() & verdicts[1].effective.keys() - PLACED - ARTEFACTS:
             was, is_now = (v.get("values", {}).get(option) for v in (old, new))
             if was is None or is_now is None or "=on" in was or option in refused(old) | refused(new):

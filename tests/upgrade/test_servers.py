@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from advisor.upgrade.defaults import changed_pairs
 from advisor.upgrade.keep import borne_out
 from probes.sandbox import Binary, Sandbox, ask_help, help_values
 
+RunWith = Callable[[str, str], dict[str, str]]
 UNPRINTED = "(No default value)"
 PAIRS = [
     ("mysql-5.7", "mysql-8.0"),
@@ -111,8 +113,23 @@ def running(sandbox: Sandbox, file: Path | None = None) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def seen() -> dict[str, dict[str, str]]:
-    """What untouched servers run with, by their names: each is asked once."""
+    """What servers run with, untouched ones by their names, others by those and their files: each is asked once."""
     return {}
+
+
+@pytest.fixture
+def run_with(start: Start, server: Server, seen: dict[str, dict[str, str]], tmp_path: Path) -> RunWith:
+    """What the server of a name runs with that has this option file, an untouched one without a text."""
+
+    def of(name: str, text: str) -> dict[str, str]:
+        key = name + text
+        if key not in seen:
+            file = tmp_path / f"{name}.cnf"
+            file.write_text(text)
+            seen[key] = running(start(name, option_file=file), file) if text else running(server(name))
+        return seen[key]
+
+    return of
 
 
 def known(*binaries: Binary) -> None:
@@ -148,18 +165,15 @@ def test_the_changes_told_are_those_of_the_servers(
 @pytest.mark.parametrize("text", FILES)
 @pytest.mark.parametrize("way", STARTED, ids="-".join)
 def test_the_lines_to_add_keep_the_old_values(
-    way: tuple[str, str], text: str, binaries: Binaries, start: Start, tmp_path: Path
+    way: tuple[str, str], text: str, binaries: Binaries, run_with: RunWith
 ) -> None:
     """With all the lines as they are printed the new server starts, and runs with the old server's values for them."""
     known(*map(binaries, way))
-    file, kept = tmp_path / "my.cnf", tmp_path / "kept.cnf"
-    file.write_text(FILES[text])
     verdicts = [verdict_on(FILES[text], binaries(name).target) for name in way]
     move = compare(verdicts[0], verdicts[1], ("my.cnf",))
     changes = [change for change in move.defaults if change.keep]
     assert len(changes) > 3
-    kept.write_text(FILES[text] + fragment(move, every=True))
-    was, is_now = (running(start(name, option_file=f), f) for name, f in zip(way, (file, kept), strict=True))
+    was, is_now = run_with(way[0], FILES[text]), run_with(way[1], FILES[text] + fragment(move, every=True))
     assert {c.keep: values for c in changes if (values := lost(c, was, is_now))} == {}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from asking_servers import Ask, Judge, disagreement
+from asking_servers import Ask, Judge, disagreement, refused_lines
 
 # One file each, lines parted by " / ".
 NAMES = """
@@ -126,7 +126,7 @@ character_set_server=latin1 / collation_server=utf8mb4_bin
 collation_server=utf8mb4_0900_ai_ci / character_set_server=utf8mb4
 character_set_server=UTF8MB4 / collation_server=utf8mb4_unicode_ci
 thread_handling=pool-of-threads
-default_storage_engine=foo
+default_storage_engine=memory
 log_bin=/a.b/foo.bar.baz / server_id=1
 skip-log-bin
 log_bin=x / skip-log-bin
@@ -150,16 +150,36 @@ enable-tls_version=x
 enable-admin_tls_version / admin_tls_version=TLSv1.2
 query_cache_type=0 / query_cache_size=1M
 max_connections=50 / thread_cache_size=128
-skip-innodb
+skip-innodb / default_storage_engine=MyISAM
 skip-bdb
 innodb_thread_concurrency=5
 secure_auth=0
 old_passwords=1
 """
 CASES = [line.replace(" / ", "\n") for line in (NAMES + NUMBERS + WORDS).strip().splitlines()]
+PARTS = 8
 
 
-@pytest.mark.parametrize("lines", CASES)
-def test_traps(lines: str, ask: Ask, judge: Judge) -> None:
+def files_of(cases: list[str], judge: Judge) -> list[dict[str, str]]:
+    """The cases in files, by the options that they set: single lines that are taken, for an option each, share one."""
+    files: list[dict[str, str]] = []
+    for lines in cases:
+        verdict = judge(lines)
+        options = {} if "\n" in lines or refused_lines(verdict) else verdict.effective
+        fitting = (file for file in files if options and "" not in file and not options.keys() & file.keys())
+        file = next(fitting, None)
+        if file is None:
+            files.append(file := {})
+        file.update(dict.fromkeys(options or [""], lines))
+    return files
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_traps(part: int, ask: Ask, judge: Judge) -> None:
     """The server stops exactly where the verdict says so, and prints the values that the verdict gives."""
-    assert disagreement(lines, ask(lines), judge(lines)) is None
+    for file in files_of(CASES[part::PARTS], judge):
+        cases = list(dict.fromkeys(file.values()))
+        answer = ask("\n".join(cases))
+        for lines in cases:
+            if disagreement(lines, answer, judge(lines)) is not None:  # whose doing it is, the server says of it alone
+                assert disagreement(lines, ask(lines), judge(lines)) is None

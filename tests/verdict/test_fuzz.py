@@ -39,7 +39,9 @@ def test_made_up_files(binary: Binary, cells: dict[str, list[Cell]]) -> None:
     def ask(made: list[Setting]) -> None:
         lines = ["[mysqld]", *(setting.line for setting in made)]
         told = truth(binary, lines)
-        asked.extend(made if told.last else [])
+        if told.last is None:  # it has refused more lines than it is asked for, or didn't end on a busy host
+            return
+        asked.extend(made)
         wrong.extend(f"{lines[d.at]!r}: {d.what}: {d.detail}" for d in compare(lines, told, binary.target))
 
     ask()

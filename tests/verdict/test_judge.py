@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from advisor.catalog.load import Catalog, load
 from advisor.catalog.targets import SERIES, parse_target
-from advisor.model import Origin
+from advisor.model import Origin, Setting
 from advisor.optionfile import resolve
 from advisor.verdict import Outcome, judge_file, startup, take
+from advisor.verdict.onserver import ServerSettings
 from advisor.verdict.outcome import FileVerdict, Found
 from advisor.verdict.settings import Settings
 from advisor.verdict.take import _take
@@ -319,9 +320,13 @@ def test_settings_of_ansi_are_set() -> None:
 
 def test_settings_of_a_server() -> None:
     """Values of a running server come as it says them, with the origins that are known."""
-    known = Settings.from_server(
-        {"Port": "3307", "datadir": "/x"}, {"port": (Origin.COMMAND_LINE, None)}, load(parse_target("mysql-8.0"))
+    sources = {"port": (Origin.COMMAND_LINE, None)}
+    known = ServerSettings(
+        {"Port": "3307", "datadir": "/x"}, lambda variable: sources.get(variable, (Origin.UNKNOWN, None))
     )
+    assert known.names() == ["datadir", "port"]
+    assert known.get("port") == Setting("port", "3307", Origin.COMMAND_LINE)
+    assert known.get("Port") is known.get("socket") is None
     assert known.number("port") == 3307
     assert known.is_set("port")
     assert not known.is_set("datadir")

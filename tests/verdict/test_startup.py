@@ -83,10 +83,10 @@ NOTES = """
 mysql-8.0.15   / open_files_limit=70000 / open_files_limit / keeps a higher limit
 mariadb-11.8.9 / open_files_limit=70000 / open_files_limit / takes what it needs
 mysql-8.0.15   / max_connections=3000, table_open_cache=400 / max_connections / fewer than 3,810 files
-mariadb-11.8.9 / max_connections=3000, table_open_cache=400 / max_connections / fewer than 3,033 files
+mariadb-11.8.9 / max_connections=3000, table_open_cache=400 / max_connections / fewer than 3,430 files
 mysql-8.0.15   / max_connections=100, table_open_cache=5000 / table_open_cache / fewer than 10,110 files
 mysql-8.0.15   / max_connections=100, table_open_cache=300 / table_open_cache / -
-mariadb-11.8.9 / table_open_cache=1000, table_open_cache_instances=8 / table_open_cache_instances / fewer than 16,184
+mariadb-11.8.9 / table_open_cache=1000, table_open_cache_instances=8 / table_open_cache_instances / fewer than 16,181
 mysql-8.0.15   / table_open_cache_instances=8 / table_open_cache_instances / -
 mysql-8.0.15   / innodb_open_files=90000 / innodb_open_files / fewer than 90,000 files
 mysql-9.7.4    / innodb_buffer_pool_size=8G / innodb_buffer_pool_size / processors decide

@@ -51,3 +51,41 @@ def test_plugins_that_the_file_loads(case: str) -> None:
     line = judge_lines("\n".join(lines.split(", ")), load(parse_target(target))).effective[option]
     assert line.outcome == outcome
     assert not (line.certain and outcome == "stops")
+
+
+ENGINES = """
+default_storage_engine=InoDB
+default_storage_engine="MyISAM "
+loose-default_tmp_storage_engine=none
+default_storage_engine=heap / default_tmp_storage_engine=Innobase
+"""
+FILES = """
+innodb_data_file_path=ibdata1:12M:autoextend:max:12M
+innodb_data_file_path=ibdata1:12MB
+innodb_data_file_path="ibdata1:12M:autoextend "
+innodb_data_file_path=ibdata1:4M
+innodb_data_file_path=ibdata1:12288K; / innodb_temp_data_file_path=ibtmp1:12M
+innodb_temp_data_file_path=ibtmp1:4M:autoextend
+innodb_temp_data_file_path=ibtmp1:12M:autoextend:max:1M
+innodb_temp_data_file_path=ibtmp1:12Mraw
+innodb_temp_data_file_path=ibtmp1:12M:AUTOEXTEND
+"""
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-8.0", "mariadb-10.11")
+@pytest.mark.parametrize("lines", [*ENGINES.strip().splitlines(), *FILES.strip().splitlines()])
+def test_a_start_stops_at_unknown_engines_and_unreadable_files(lines: str, run: Run, judge: Judge) -> None:
+    """The server comes up exactly where no line is refused: spelt engines, and lists of InnoDB's files."""
+    assert (run(lines.split(" / ")) is None) == bool(refused_lines(judge(lines.replace(" / ", "\n"))))
+
+
+@pytest.mark.servers("mariadb-10.11")
+@pytest.mark.parametrize("lines", ["skip-innodb", "innodb=OFF / default_storage_engine=Aria"])
+def test_a_start_stops_without_the_default_engine(lines: str, run: Run, judge: Judge) -> None:
+    """InnoDB can be switched off where it isn't what tables are made with."""
+    assert (run(lines.split(" / ")) is None) == bool(refused_lines(judge(lines.replace(" / ", "\n"))))
+
+
+def test_an_engine_that_another_file_may_load() -> None:
+    """Nothing is said of engines that plugins bring, for the packages' own files load them."""
+    assert not refused_lines(judge_lines("default_storage_engine=RocksDB", load(parse_target("mariadb-11.4"))))

@@ -124,7 +124,11 @@ def mysql_97() -> Merged:
 
 
 def mariadb_106() -> Merged:
-    """No server at hand: 10.11.19 asked, less what is documented to have come later; and 10.4.12 less what went before 10.6."""
+    """No server at hand: 10.11.19 asked, less what is documented to have come later; and 10.4.12 less what went before 10.6.
+
+    Facts that are documented to be others in 10.6 take the place of 10.11's.
+    """
+    others = facts_of_106()
     older = builds.printed("mariadb-10.4.12", "mariadb-10.4.12")
     newer = mariadb("mariadb-10.11.19")
     found: Merged = {}
@@ -137,8 +141,23 @@ def mariadb_106() -> Merged:
         if option not in newer and went and went[0][:2] <= (10, 6):
             continue
         record = newer[option][0] if option in newer else older[option]
-        found[option] = (weaken(record), [])
+        found[option] = (with_documented(weaken(record), others.get(option, {})), [])
     return found
+
+
+def facts_of_106() -> dict[str, builds.Record]:
+    """What the documentation says of 10.6 where 10.11 differs."""
+    found: dict[str, builds.Record] = {}
+    for row in read("changes", "mariadb-10.6.tsv"):
+        value = FACT_OF_TEXT.get(row["fact"], str)(row["value"])
+        found.setdefault(row["option"], {})[row["fact"]] = Fact(value, "documented")
+    return found
+
+
+def with_documented(record: builds.Record, others: builds.Record) -> builds.Record:
+    """A record with other facts; what a server of another default says when it runs is left out."""
+    kept = {f: fact for f, fact in record.items() if f != "running" or "default" not in others}
+    return {**kept, **others}
 
 
 def mariadb(name: str) -> Merged:
@@ -176,6 +195,9 @@ def test_plugin(option: str) -> bool:
     return option.startswith(TEST_PLUGINS)
 
 
+FACT_OF_TEXT: dict[str, Callable[[str], object]] = {
+    "min": int, "max": int, "dynamic": "true".__eq__, "values": lambda text: text.split(","),
+}
 SERIES: dict[str, tuple[Version, Callable[[], Merged]]] = {
     "mysql-5.7": ((5, 7), mysql_57),
     "mysql-8.0": ((8, 0), mysql_80),

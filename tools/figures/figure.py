@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+UNMEASURED = "not measured"
+
 
 class Figure(NamedTuple):
     """A figure; `relation` to the limit is <= or >=, or empty where nothing is promised.
@@ -28,4 +30,4 @@ class Figure(NamedTuple):
     @property
     def shown(self) -> str:
         """The value for a table, or why there is none."""
-        return f"not measured: {self.why_not}" if self.value is None else f"{self.value:.4g}"
+        return f"{UNMEASURED}: {self.why_not}" if self.value is None else f"{self.value:.4g}"

@@ -1,4 +1,4 @@
-"""Made-up files: settings against real servers, odd bytes against my_print_defaults, accidents against lint."""
+"""Made-up inputs: settings for real servers, odd bytes for my_print_defaults, accidents for lint and all readers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
 import mangling
 import reading
+import telling
+import trying
 from dealing import Chosen, ask_servers
+from outside import READERS
 from servers_plugin import lacking, names_of
 
 SLOW = 1.0  # seconds of processor time that no file may take lint
@@ -21,10 +24,12 @@ SLOW = 1.0  # seconds of processor time that no file may take lint
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
-    parser.add_argument("--what", choices=("settings", "reader", "mangled"), default="settings")
+    parser.add_argument("--what", choices=("settings", "reader", "mangled", "outside"), default="settings")
     parser.add_argument("--settings", type=float, default=float("inf"), help="stop after so many")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
-    parser.add_argument("--files", type=int, default=100_000, help="how many for the reader, or mangled")
+    parser.add_argument("--files", type=int, default=100_000, help="how many for the reader, mangled, or outside")
+    parser.add_argument("--only", action="append", default=[], choices=READERS, help="outside: this reader")
+    parser.add_argument("--keep", default=os.path.join(TOP, "build", "fuzz"), help="outside: where what breaks is kept")
     parser.add_argument("--seed", default=str(time.time_ns()), help="the same seed gives the same files")
     parser.add_argument("--server", action="append", default=[], help="a server or a flavour; all of them without")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
@@ -40,6 +45,9 @@ def main() -> int:
         return _read(given.files, given.seed)
     if given.what == "mangled":
         return _mangle(given.files, given.seed)
+    if given.what == "outside":
+        asked = trying.shares(given.files, given.only)
+        return 1 if telling.tell(trying.run(asked, given.seed, given.workers), given.keep) else 0
     servers = [name for name in names_of(given.server) if not lacking(name)]
     chosen = Chosen(servers, given.seed, given.settings, given.seconds, given.workers, given.cases)
     return 1 if ask_servers(chosen) else 0

@@ -43,13 +43,13 @@ def decks(entries: list[Entry], seed: str) -> dict[str, list[Cell]]:
             found["harsh" if made.harsh and place == "known" else place].append((entry, name, made))
     found["odd name"] = list(found["known"])
     for slot, cells in found.items():
-        random.Random(f"{seed} {slot}").shuffle(cells)  # noqa: S311 - no secrets here
+        random.Random(f"{seed} {slot}").shuffle(cells)
     return found
 
 
 def compose(dealt: dict[str, list[Cell]], seed: str, number: int) -> list[Setting | str]:
     """The headers of groups and the settings of one file: its numbered share of each deck."""
-    chance = random.Random(f"{seed} {number}")  # noqa: S311
+    chance = random.Random(f"{seed} {number}")
     settings = [
         one_setting(cells[(number * SLOTS[slot] + at) % len(cells)], slot, chance)
         for slot, cells in dealt.items()

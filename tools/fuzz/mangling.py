@@ -59,12 +59,12 @@ def mangle(data: bytes, others: list[bytes], chance: random.Random) -> bytes:
             data = data[:at] + bytes(chance.randrange(256) for _ in range(min(to - at, 8))) + data[to:]
         elif accident == 1:
             data = data[:at] + data[to:]
-        elif accident == 2:  # noqa: PLR2004 - one number an accident
+        elif accident == 2:
             data = data[:at] + data[at:to] * chance.choice((2, 3)) + data[to:]
-        elif accident == 3:  # noqa: PLR2004
+        elif accident == 3:
             other = chance.choice(others)
             data = data[:at] + other[chance.randrange(len(other)) :][:LARGEST]
-        elif accident == 4:  # noqa: PLR2004
+        elif accident == 4:
             data = data[:at] + chance.choice(SEEDLINGS) + data[at:]
         else:
             data = data[:at] + data[at:].replace(*chance.choice(TURNS))
@@ -85,7 +85,7 @@ def lint(data: bytes, ending: str, target: str, folder: str) -> Ended:
 
 def run(texts: list[bytes], count: int, seed: str) -> Iterator[Ended]:
     """Lint so many mangled files, one by one."""
-    chance = random.Random(seed)  # noqa: S311 - no secrets here
+    chance = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="mycnf-mangled-") as folder:
         for _ in range(count):
             data = mangle(chance.choice(texts), texts, chance)

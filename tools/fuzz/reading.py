@@ -41,31 +41,32 @@ def _value(chance: random.Random) -> bytes:
     return quote + text + chance.choice((quote, quote, b""))
 
 
-def _line(chance: random.Random) -> bytes:
+def line(chance: random.Random) -> bytes:
+    """A line of an option file that nobody would write, without its end."""
     space, name, value = chance.choice(SPACES), chance.choice(NAMES), _value(chance)
     tail = chance.choice((b"", b"", chance.choice(SPACES) + b"#" + value))
     kind = chance.random()
-    if kind < 0.6:  # noqa: PLR2004 - shares of the kinds of lines
+    if kind < 0.6:
         return space + name + chance.choice(SPACES) + b"=" + chance.choice(SPACES) + value + tail
-    if kind < 0.7:  # noqa: PLR2004
+    if kind < 0.7:
         return space + name + tail
-    if kind < 0.8:  # noqa: PLR2004
+    if kind < 0.8:
         return space + b"[" + chance.choice(HEADS) + chance.choice((b"]", b"]", b"]", b"]]", b" ]", b"")) + tail
-    if kind < 0.9:  # noqa: PLR2004
+    if kind < 0.9:
         return space + chance.choice((b"#", b";")) + value
-    if kind < 0.97:  # noqa: PLR2004
+    if kind < 0.97:
         return space + chance.choice((b"!foo", b"!", b"!include", b"! include \t", b"!includedir", b"!Include x"))
     return name + b"=" + b"x" * chance.randrange(4070, 4110) + value + b"y" * chance.randrange(4200)
 
 
 def files(seed: str) -> Iterator[bytes]:
     """Files without end; those that leave it to chance what a server reads are left out."""
-    chance = random.Random(seed)  # noqa: S311 - no secrets here
+    chance = random.Random(seed)
     while True:
-        lines = [_line(chance) + chance.choice(ENDS) for _ in range(chance.randrange(1, 12))]
-        data = chance.choice(FIRST) + b"".join(lines) + chance.choice((b"", _line(chance)))
+        lines = [line(chance) + chance.choice(ENDS) for _ in range(chance.randrange(1, 12))]
+        data = chance.choice(FIRST) + b"".join(lines) + chance.choice((b"", line(chance)))
         read = parse(data, "f", dialect("mariadb")).lines
-        if not any(line.name == "" and line.raw is not None for line in read) and MARK not in data:
+        if not any(one.name == "" and one.raw is not None for one in read) and MARK not in data:
             yield data
 
 

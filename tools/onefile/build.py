@@ -16,10 +16,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import zipapp
+import time
+import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STARTER = os.path.join(HERE, "starter.py")
+PINS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "requirements", "product.txt")
+OLDEST = 315532800  # 1980 in seconds since 1970: a zip can say no earlier time
+# pip's notes of an installation, which name the builder's own paths and are of no use to who only imports.
+NOTES = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 
 
 def main() -> None:
@@ -29,7 +34,7 @@ def main() -> None:
         site = os.path.join(folder, "site")
         _install(args.wheel or _newest_wheel(), site, dependencies=not args.no_deps)
         _write_starter(folder, site)
-        zipapp.create_archive(folder, args.out, interpreter="/usr/bin/env python3", compressed=True)
+        _zip(folder, args.out)
     os.chmod(args.out, 0o755)  # noqa: S103 - zipapp lets its owner alone run it, and it is for everybody
     print(f"{args.out} ({os.path.getsize(args.out) >> 10} K)")
 
@@ -51,12 +56,32 @@ def _newest_wheel() -> str:
 
 def _install(wheel: str, site: str, *, dependencies: bool) -> None:
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", site]
-    extra = [] if dependencies else ["--no-deps", "--no-index"]
-    if subprocess.run([*pip, *extra, wheel], check=False).returncode:
-        sys.exit("zipapp: pip could not install the wheel and what it needs (is there a network?)")
+    if dependencies and subprocess.run([*pip, "--require-hashes", "--requirement", PINS], check=False).returncode:
+        sys.exit("zipapp: pip could not install what mycnf needs (is there a network?)")
+    shutil.rmtree(os.path.join(site, "bin"), ignore_errors=True)  # pip would warn that it is there
+    if subprocess.run([*pip, "--no-deps", "--no-index", wheel], check=False).returncode:
+        sys.exit("zipapp: pip could not install the wheel")
     shutil.rmtree(os.path.join(site, "bin"), ignore_errors=True)
+    shutil.rmtree(os.path.join(site, "share"), ignore_errors=True)
     for cache in glob.glob(os.path.join(site, "**", "__pycache__"), recursive=True):
         shutil.rmtree(cache)
+    for note in (n for name in NOTES for n in glob.glob(os.path.join(site, "*.dist-info", name))):
+        os.unlink(note)
+
+
+def _zip(folder: str, out: str) -> None:
+    """A zip that the system can run, the same to the byte wherever and whenever the same files are put into it."""
+    at = time.gmtime(max(OLDEST, int(os.environ.get("SOURCE_DATE_EPOCH") or 0)))
+    paths = sorted(os.path.join(above, name) for above, _, names in os.walk(folder) for name in names)
+    with open(out, "wb") as file:
+        file.write(b"#!/usr/bin/env python3\n")
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in paths:
+                entry = zipfile.ZipInfo(os.path.relpath(path, folder), at[:6])
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.external_attr = 0o100644 << 16
+                with open(path, "rb") as source:
+                    archive.writestr(entry, source.read())
 
 
 def _write_starter(folder: str, site: str) -> None:

@@ -9,10 +9,12 @@ import lzma
 import posixpath
 import tarfile
 import zlib
-from typing import IO, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
-from advisor.collect.host.root import MAX_READ, FileId, decode, resolve
-from advisor.exits import MycnfError
+from advisor.collect.host.root import MAX_READ, ArchiveError, FileId, decode, resolve
+
+if TYPE_CHECKING:
+    from advisor.facts.storage import Space
 
 MAX_UNPACKED = 256 << 20
 """Bytes that a tar may unpack to before it is given up; a machine with 64 processors takes 30 MB."""
@@ -22,10 +24,6 @@ MAX_FILE = 1 << 20
 """Bytes kept of one member; only /proc/cpuinfo is ever longer, and that is kept as far as it would be read."""
 _END = bytes(1024)
 """What every tar ends with: two blocks of zeros."""
-
-
-class ArchiveError(MycnfError):
-    """The tar of a host can't be read."""
 
 
 class Contents(NamedTuple):
@@ -77,6 +75,10 @@ class TarRoot:
 
     def machine(self) -> str | None:
         """See Root: the copy may be of another machine than this."""
+        return None
+
+    def space(self, path: str) -> Space | None:  # noqa: ARG002 - the tar has room of its own
+        """See Root: the tar doesn't tell."""
         return None
 
     def _entry(self, path: str) -> str | None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import posixpath
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.formats import number, read_word, table
 from advisor.collect.host.mounts import Entry, read_mounts
+from advisor.collect.host.rations import read_rations
 from advisor.facts.host import Cgroup
 
 if TYPE_CHECKING:
@@ -48,8 +50,13 @@ def read_cgroup(root: Root, pid: int | None = None) -> Cgroup | None:
     unified = _find(root, mounts, member_of, "")
     cpus, cpus_at = _share_v1(root, cpu) if cpu else _share_v2(root, unified)
     if memory:
-        return _version_1(root, memory, cpus, cpus_at)
-    return _version_2(root, unified, cpus, cpus_at) if unified else None
+        group = _version_1(root, memory, cpus, cpus_at)
+    elif unified:
+        group = _version_2(root, unified, cpus, cpus_at)
+    else:
+        return None
+    own = (_find(root, mounts, member_of, name) or unified for name in ("cpu", "pids", "blkio"))
+    return replace(group, **read_rations(root, *(found.upwards() if found else [] for found in own))._asdict())
 
 
 def _memberships(text: str | None) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.collect.host import arm_parts, cpuinfo
 from advisor.collect.host.architecture import read_architecture
 from advisor.collect.host.caches import read_caches
-from advisor.collect.host.formats import cpu_list, cpu_mask, number, read_number
+from advisor.collect.host.formats import cpu_list, cpu_mask, number, read_number, read_word
 from advisor.collect.host.hypervisor import read_hypervisor
 from advisor.collect.host.numa import read_nodes
 from advisor.facts.host import Cpu, CpuKind
@@ -66,7 +66,14 @@ def read_cpu(root: Root) -> Cpu | None:
         hypervisor=read_hypervisor(root, kinds[0]),
         caches=read_caches(root, possible, info.caches),
         nodes=read_nodes(root),
+        governor=_frequency(root, running, "governor"),
+        frequency_driver=_frequency(root, running, "driver"),
     )
+
+
+def _frequency(root: Root, running: list[Siblings], what: str) -> str | None:
+    """What governs the frequency of the first processor; the kernel sets all alike at boot."""
+    return read_word(root, f"{SYS_CPU}/cpu{running[0].cpu}/cpufreq/scaling_{what}") if running else None
 
 
 def _running(root: Root, possible: tuple[int, ...]) -> list[Siblings]:

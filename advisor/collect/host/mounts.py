@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.facts.host import Mount
+from advisor.facts.storage import Mount
 
 if TYPE_CHECKING:
     from advisor.collect.host.root import Root

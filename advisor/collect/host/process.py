@@ -24,6 +24,7 @@ _LIMITS = {
     "nice priority": "nice", "realtime priority": "rtprio", "realtime timeout": "rttime",
 }  # fmt: skip
 _ALLOCATORS = ("jemalloc", "tcmalloc", "mimalloc")
+_POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline"}
 
 
 def read_process(root: Root, pid: int) -> Process | None:
@@ -31,6 +32,7 @@ def read_process(root: Root, pid: int) -> Process | None:
     status = table(root.read(f"/proc/{pid}/status"))
     if "Name" not in status:
         return None
+    nice, policy = _urgency(root.read(f"/proc/{pid}/stat", 4096))
     return Process(
         pid=pid,
         name=word(status["Name"]) or "",
@@ -46,6 +48,9 @@ def read_process(root: Root, pid: int) -> Process | None:
         oom_score_adj=read_number(root, f"/proc/{pid}/oom_score_adj"),
         allocator=_allocator(root.read(f"/proc/{pid}/maps")),
         limits=_limits(root.read(f"/proc/{pid}/limits")),
+        huge_pages=size(status.get("HugetlbPages")),
+        nice=nice,
+        policy=policy,
     )
 
 
@@ -53,6 +58,14 @@ def server_pids(root: Root) -> tuple[int, ...]:
     """The processes that are database servers by name."""
     pids = (int(name) for name in root.names("/proc") if re.fullmatch(r"[0-9]{1,9}", name))
     return tuple(sorted(pid for pid in pids if word(root.read(f"/proc/{pid}/comm", 64)) in SERVERS))
+
+
+def _urgency(stat: str | None) -> tuple[int | None, str | None]:
+    """Fields 19 and 41 of /proc/PID/stat; the second field is a name in brackets, which may hold blanks."""
+    fields = (stat or "").rpartition(")")[2].split()
+    if len(fields) < 39:  # noqa: PLR2004 - the policy is the 41st field, and two stand before the bracket
+        return None, None
+    return number(fields[16]), _POLICIES.get(number(fields[38]) or 0)
 
 
 def _limits(text: str | None) -> tuple[Limit, ...]:

@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.collect.host.formats import number, read_number, read_word
-from advisor.facts.host import Raid, Stripe
+from advisor.facts.storage import Raid, Stripe
 
 if TYPE_CHECKING:
     from advisor.collect.host.root import Root
-    from advisor.facts.host import BlockDevice
+    from advisor.facts.storage import BlockDevice
 
 _PARITY_DISKS = {"raid0": 0, "raid4": 1, "raid5": 1, "raid6": 2}
 _RAID_TRANSPORTS = (None, "scsi", "sas", "fc", "iscsi", "virtio", "xen", "hyperv")
@@ -36,6 +36,7 @@ def read_raid(root: Root, base: str) -> Raid | None:
         layout=layout,
         state=read_word(root, f"{base}/md/array_state"),
         degraded=read_number(root, f"{base}/md/degraded"),
+        action=read_word(root, f"{base}/md/sync_action"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,16 +14,23 @@ from advisor.collect.host.process import read_process, server_pids
 from advisor.collect.host.storage import trace
 from advisor.collect.host.system import read_system
 from advisor.facts.host import Host, Skipped
+from advisor.facts.storage import Place
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from advisor.collect.host.root import Root
+    from advisor.facts.storage import BlockDevice, Storage
 
 
-def read_host(root: Root, pid: int | None = None, datadir: str | None = None) -> Host:
+def read_host(
+    root: Root, pid: int | None = None, datadir: str | None = None, others: Mapping[str, str] | None = None
+) -> Host:
     """Read a host; with the server's pid also its process, limits and storage.
 
     `datadir` is where its data lies; without it, the process's working directory, which is the data directory
-    of a server. Of a recorded host without a pid its only server is meant; on a live one a pid must be proved.
+    of a server; `others` are its other directories by variable, absolute or below `datadir`. Of a recorded host
+    without a pid its only server is meant; on a live one a pid must be proved.
     What can't be read is None and stands in `skipped` with the reason; nothing is raised.
     """
     pid = _only_server(root) if pid is None else pid
@@ -30,6 +38,7 @@ def read_host(root: Root, pid: int | None = None, datadir: str | None = None) ->
     devices = read_devices(root)
     place = datadir or (process.cwd if process else None)
     storage = trace(root, place, devices, pid) if place else None
+    directories = {name: posixpath.join(place, path) for name, path in (others or {}).items() if path} if place else {}
     host = Host(
         cpu=read_cpu(root),
         memory=read_memory(root),
@@ -38,6 +47,7 @@ def read_host(root: Root, pid: int | None = None, datadir: str | None = None) ->
         storage=storage,
         process=process,
         os=read_system(root),
+        places=_places(root, storage, directories, devices, pid),
     )
     reasons = {
         "cpu": "no processors in /sys/devices/system/cpu",
@@ -49,6 +59,24 @@ def read_host(root: Root, pid: int | None = None, datadir: str | None = None) ->
         "os": "neither the kernel's version nor os-release is to be read",
     }
     return replace(host, skipped=tuple(Skipped(part, why) for part, why in reasons.items() if not getattr(host, part)))
+
+
+def _places(
+    root: Root,
+    storage: Storage | None,
+    directories: Mapping[str, str],
+    devices: tuple[BlockDevice, ...],
+    pid: int | None,
+) -> tuple[Place, ...]:
+    """The directories that lie on another mount than the data directory, one a mount."""
+    seen = {storage.mount.point} if storage else set()
+    found: list[Place] = []
+    for name, path in directories.items():
+        there = trace(root, path, devices, pid)
+        if there is not None and there.mount.point not in seen:
+            seen.add(there.mount.point)
+            found.append(Place(name, there))
+    return tuple(found)
 
 
 def _only_server(root: Root) -> int | None:

@@ -12,11 +12,18 @@ import stat
 from itertools import islice
 from typing import NamedTuple, Protocol
 
+from advisor.exits import MycnfError
+from advisor.facts.storage import Space
+
 MAX_READ = 4 << 20
 """Bytes of a file that are read; /proc/cpuinfo of a machine with 1,000 processors is 2 MB, all else is far smaller."""
 MAX_ENTRIES = 200_000
 MAX_LINKS = 40
 """Symbolic links followed for one path, as in the kernel."""
+
+
+class ArchiveError(MycnfError):
+    """The tar of a host can't be read; the room that reads tars is opened where there is one."""
 
 
 class FileId(NamedTuple):
@@ -47,6 +54,12 @@ class Root(Protocol):
 
     def machine(self) -> str | None:
         """The machine's name for its architecture (x86_64); None where only the files can tell."""
+
+    def space(self, path: str) -> Space | None:
+        """The room of the file system that a path lies on; None where only files of the host were copied.
+
+        A file system that lives on another machine may let this wait for ever: don't ask for one.
+        """
 
 
 def open_root(path: str = "/") -> Root:
@@ -119,6 +132,14 @@ class LiveRoot:
         """See Root."""
         return os.uname().machine
 
+    def space(self, path: str) -> Space | None:
+        """See Root."""
+        try:
+            told = os.statvfs(path)
+        except (OSError, ValueError):
+            return None
+        return Space(told.f_blocks * told.f_frsize, told.f_bavail * told.f_frsize, told.f_files, told.f_favail)
+
 
 class DirectoryRoot(LiveRoot):
     """A copy of a host's files under a directory; a link to /x leads to x in the copy."""
@@ -154,6 +175,10 @@ class DirectoryRoot(LiveRoot):
 
     def machine(self) -> str | None:
         """See Root: the copy may be of another machine than this."""
+        return None
+
+    def space(self, path: str) -> Space | None:  # noqa: ARG002 - the copy has room of its own
+        """See Root: the copy doesn't tell."""
         return None
 
     def _place(self, path: str) -> str | None:

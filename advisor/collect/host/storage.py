@@ -5,15 +5,16 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from advisor.collect.host.formats import read_number
 from advisor.collect.host.mounts import mount_of, read_mounts
 from advisor.collect.host.raid import stripe_of
-from advisor.facts.host import Storage
+from advisor.facts.storage import Storage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.collect.host.root import Root
-    from advisor.facts.host import BlockDevice, Mount
+    from advisor.facts.storage import BlockDevice, Mount
 
 _NO_DEVICE = {
     "overlay": "it lies on a container's overlay, whose own place isn't visible from inside: give the data a volume",
@@ -35,9 +36,12 @@ def trace(root: Root, path: str, devices: tuple[BlockDevice, ...], pid: int | No
     mount = mount_of(read_mounts(root, pid), real)
     if mount is None:
         return None
+    # Where another machine or program answers, asking for room may wait for ever.
+    elsewhere = mount.fs_type in _NETWORK or mount.fs_type.startswith("fuse")
+    space = None if elsewhere else root.space(f"/proc/{pid}/root{real}" if pid is not None else real)
     tops = _mounted(root, mount, devices)
     if not tops:
-        return Storage(path=real, mount=mount, untraced=_why(mount))
+        return Storage(path=real, mount=mount, untraced=_why(mount), space=space)
     chain = _down(tops, devices)
     known = {device.kernel_name for device in chain}
     missing = sorted({name for device in chain for name in device.under} - known)
@@ -47,6 +51,8 @@ def trace(root: Root, path: str, devices: tuple[BlockDevice, ...], pid: int | No
         devices=chain,
         stripe=stripe_of(chain) if len(tops) == 1 else None,
         untraced=f"nothing is known of {', '.join(missing)}" if missing else None,
+        space=space,
+        errors=read_number(root, f"/sys/fs/ext4/{tops[0].kernel_name.replace('/', '!')}/errors_count"),
     )
 
 

@@ -48,7 +48,7 @@ take_device() {
   take "$at/queue" rotational scheduler nr_requests read_ahead_kb max_sectors_kb minimum_io_size optimal_io_size \
     logical_block_size physical_block_size write_cache discard_granularity discard_max_bytes
   take "$at/dm" name uuid
-  take "$at/md" level raid_disks chunk_size layout array_state degraded
+  take "$at/md" level raid_disks chunk_size layout array_state degraded sync_action
   for link in "$at"/slaves/*; do take_link "$link"; done
   if hardware=$(real_path "$at/device"); then
     take_link "$at/device"
@@ -65,7 +65,9 @@ take_groups() {
       while :; do
         take "$place$group" memory.max memory.high memory.swap.max memory.current memory.events \
           memory.limit_in_bytes memory.memsw.limit_in_bytes memory.usage_in_bytes memory.oom_control \
-          cpu.max cpu.cfs_quota_us cpu.cfs_period_us
+          cpu.max cpu.cfs_quota_us cpu.cfs_period_us cpu.stat pids.max io.max \
+          blkio.throttle.read_iops_device blkio.throttle.write_iops_device \
+          blkio.throttle.read_bps_device blkio.throttle.write_bps_device
         if [ -z "$group" ]; then break; fi
         group=${group%/*}
       done
@@ -101,7 +103,7 @@ take /sys/devices/system/cpu/hotplug states
 for cpu in /sys/devices/system/cpu/cpu[0-9]*; do
   take "$cpu" l1_icache_size l1_dcache_size l2_cache_size
   take "$cpu/topology" thread_siblings core_siblings book_siblings drawer_siblings
-  take "$cpu/cpufreq" cpuinfo_max_freq
+  take "$cpu/cpufreq" cpuinfo_max_freq scaling_governor scaling_driver
   take "$cpu/hotplug" state
   for cache in "$cpu"/cache/index[0-9]*; do take "$cache" level type id size shared_cpu_map; done
 done
@@ -112,6 +114,7 @@ for disk in /sys/block/*; do
   take_device "$disk"
   for part in "$disk"/*/start; do take_device "${part%/start}"; done
 done
+for system in /sys/fs/ext4/*; do take "$system" errors_count; done
 for volume in /sys/fs/btrfs/*/devices/*; do take_link "$volume"; done
 
 take_groups /proc/self/cgroup
@@ -120,7 +123,7 @@ for comm in /proc/[0-9]*/comm; do
   case $name in
     mysqld | mysqld-debug | mariadbd | mariadbd-debug)
       process=${comm%/comm}
-      take "$process" comm status limits cgroup mountinfo oom_score_adj maps
+      take "$process" comm stat status limits cgroup mountinfo oom_score_adj maps
       take_link "$process/exe"
       take_link "$process/cwd"
       take_groups "$process/cgroup"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,8 +11,8 @@ from advisor.commands.probing.bar import bar
 from advisor.commands.probing.signals import ending
 from advisor.exits import MycnfError
 from advisor.narration import narrate
-from probes import results, rounds
-from probes.merging import merged
+from probes import rounds
+from probes.keeping import Keeper
 from probes.stopping import Stop
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from probes.experiment import Bench, Experiment, Ground, Plan, Wanted
     from probes.results import Kept
 
-BETWEEN = 60.0  # seconds between two notes of what there is so far, in a run that may be killed
 LONG = 5.0  # seconds of preparation that are worth a line
 GOOD_ENDS = frozenset({"finished", "precise", "time"})
 
@@ -44,11 +42,11 @@ def go(experiment: Experiment, ground: Ground, wanted: Wanted, earlier: Kept | N
     the second Ctrl-C, everything removed and whole rounds kept.
     """
     stop = Stop()
-    keeper = _Keeper(earlier)
     with bar() as shown, ending(stop, shown.break_in) as signals:
-        ground = replace(ground, report=shown.say)
+        keeper = Keeper(signals.whole(narrate), earlier)
+        ground, show = replace(ground, report=signals.whole(shown.say)), signals.whole(shown.show)
         try:
-            result = rounds.run(_Announced(experiment, signals), ground, wanted, stop, shown.show, keep=keeper.note)
+            result = rounds.run(_Announced(experiment, signals), ground, wanted, stop, show, keep=keeper.note)
         except MycnfError as error:
             if stop.reason != "cancelled":
                 raise
@@ -65,48 +63,6 @@ def _code(ended: str) -> int:
     if ended == "cancelled":
         return exits.INTERRUPTED
     return exits.OK if ended in GOOD_ENDS else exits.USAGE
-
-
-class _Keeper:
-    """Writes results to the state directory; one that can't be written costs a line, not the answer."""
-
-    def __init__(self, earlier: Kept | None) -> None:
-        self._earlier = earlier
-        self._path = earlier.path if earlier else None
-        self._latest: ProbeResult | None = None
-        self._noted = time.monotonic()
-
-    def note(self, so_far: ProbeResult) -> None:
-        """Remember the whole rounds, and write them where the last writing is long ago."""
-        self._latest = replace(so_far, ended="cancelled")
-        if time.monotonic() - self._noted >= BETWEEN:
-            self._write(self._whole(self._latest))
-            self._noted = time.monotonic()
-
-    def rescue(self) -> None:
-        """Write what there was when the run was ended by force."""
-        if self._latest is not None:
-            whole = self._whole(self._latest)
-            if self._write(whole):
-                narrate(f"{whole.rounds} whole rounds are kept; --resume goes on with them")
-
-    def finish(self, result: ProbeResult) -> ProbeResult:
-        """Write the result, the earlier rounds before it where there are any, and say under which name it is kept."""
-        whole = self._whole(result)
-        if self._write(whole) and self._path:
-            narrate(f"kept: mycnf probe results {results.identity(self._path)}")
-        return whole
-
-    def _whole(self, result: ProbeResult) -> ProbeResult:
-        return merged(self._earlier.result, result) if self._earlier else result
-
-    def _write(self, result: ProbeResult) -> bool:
-        try:
-            self._path = results.keep(result, self._path)
-        except MycnfError as error:
-            narrate(str(error))
-            return False
-        return True
 
 
 class _Announced:

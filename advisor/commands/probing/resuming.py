@@ -1,16 +1,11 @@
-"""Go on with a kept run: find the one of the same parameters, and tell what is left of what was asked for."""
+"""Tell which kept run is gone on with."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from advisor import __version__
-from advisor.facts.probes import PROBE_SCHEMA, Arm, ProbeResult
 from advisor.narration import narrate
-from probes.merging import differs
-from probes.place import place_of
-from probes.results import of_host, shelf
+from probes.resuming import matching
 
 if TYPE_CHECKING:
     from probes.experiment import Experiment, Ground, Plan, Wanted
@@ -18,47 +13,10 @@ if TYPE_CHECKING:
 
 
 def earlier_run(experiment: Experiment, ground: Ground, wanted: Wanted, plan: Plan) -> Kept | None:
-    """The newest kept run on this host that differs from this one in nothing but its time; None, said why, without."""
-    blank = _blank(experiment, ground, wanted, plan)
-    known = [k for k in of_host(shelf().kept, ground.host_id) if k.result.probe == experiment.name]
-    reasons = [differs(kept.result, blank) for kept in known]
-    for kept, reason in zip(known, reasons, strict=True):
-        if not reason:
-            narrate(f"going on with the run of {kept.result.began_at}, {kept.result.rounds} rounds so far")
-            return kept
-    why = f"the latest one differs in {reasons[0]}" if reasons else "none is kept"
-    narrate(f"no run of {experiment.name} to go on with: {why}; a new one begins")
-    return None
-
-
-def remaining(wanted: Wanted, plan: Plan, earlier: ProbeResult) -> Wanted | None:
-    """The wishes less what the earlier run did, its order of variants not repeated; None where nothing is left."""
-    seconds, rounds = wanted.seconds, wanted.rounds
-    if seconds is not None:
-        seconds -= earlier.seconds
-        if seconds < (plan.shortest + plan.overhead) * len(plan.variants):
-            return None
-    if rounds is not None or seconds is None:
-        rounds = (rounds or plan.rounds) - earlier.rounds
-        if rounds < 1:
-            return None
-    return replace(wanted, seconds=seconds, rounds=rounds, seed=wanted.seed + earlier.rounds)
-
-
-def _blank(experiment: Experiment, ground: Ground, wanted: Wanted, plan: Plan) -> ProbeResult:
-    """What the run would be with no round in it."""
-    return ProbeResult(
-        schema=PROBE_SCHEMA,
-        tool=__version__,
-        probe=experiment.name,
-        began_at="",
-        seconds=0.0,
-        ended="",
-        place=place_of(ground, wanted.directory),
-        metrics=plan.metrics,
-        arms=tuple(Arm(v.name, v.settings, (), v.point) for v in plan.variants),
-        baseline=plan.baseline,
-        server=plan.server,
-        driver=plan.driver,
-        parameters=plan.parameters,
-    )
+    """The kept run that this one can go on with; None, said why, where there is none."""
+    kept, why = matching(experiment, ground, wanted, plan)
+    if kept is not None:
+        narrate(f"going on with the run of {kept.result.began_at}, {kept.result.rounds} rounds so far")
+    else:
+        narrate(f"no run of {experiment.name} to go on with: {why}; a new one begins")
+    return kept

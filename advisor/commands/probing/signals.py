@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from probes.stopping import Stop
 
+Said = TypeVar("Said")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -23,6 +25,7 @@ class Ending:
         self._stop, self._say = stop, say
         self._owner = os.getpid()
         self._times = 0
+        self._drawing = False
         self.clearing = False
 
     def __call__(self, _number: int, _frame: FrameType | None) -> None:
@@ -32,9 +35,29 @@ class Ending:
         if self._times == 1:
             self._stop.say("cancelled")
             self._say("stopping; whole rounds are kept (once more ends it at once)")
-        else:
-            self.clearing = True
-            raise KeyboardInterrupt
+        elif not self._drawing:
+            self._end()
+
+    def whole(self, draw: Callable[[Said], None]) -> Callable[[Said], None]:
+        """The same, ended by nothing half-way: a console that is left in mid-draw prints no more, nor a cursor."""
+
+        def drawn(said: Said) -> None:
+            if self._drawing or threading.current_thread() is not threading.main_thread():
+                draw(said)  # signals are the main thread's
+                return
+            self._drawing = True
+            try:
+                draw(said)
+            finally:
+                self._drawing = False
+            if self._times > 1 and not self.clearing:
+                self._end()
+
+        return drawn
+
+    def _end(self) -> None:
+        self.clearing = True
+        raise KeyboardInterrupt
 
 
 @contextmanager

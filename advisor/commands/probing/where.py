@@ -11,8 +11,10 @@ from advisor.exits import MycnfError
 from advisor.narration import narrate
 from probes.experiment import Ground
 from probes.hostid import host_id
+from probes.places import tidy
 from probes.results import folder, make_folder
-from probes.safety.neighbours import find_neighbours
+from probes.safety.listening import listen
+from probes.safety.neighbours import find_neighbours, running_programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -54,12 +56,14 @@ def ground(path: str, programs: Sequence[str] | None, report: Callable[[str], No
     """This host with the storage under `path`, and the server programs that were named, or that it has."""
     from probes.sandbox import host_binaries
 
-    binaries = [_binary(given) for given in programs] if programs else host_binaries()
+    binaries = [_binary(given) for given in programs] if programs else host_binaries(running_programs())
     return Ground(
         host=read_host(open_root("/"), datadir=path),
         host_id=this_host(),
         binaries=tuple(binaries),  # in the order of PATH: the first is the one that the host itself would run
         report=report,
+        listen=listen,
+        tidy=tidy,
     )
 
 
@@ -88,7 +92,7 @@ def _binary(given: str) -> Binary:
 
     if (found := shutil.which(given)) is not None:
         return describe(os.path.abspath(found))
-    for binary in host_binaries():
+    for binary in host_binaries(running_programs()):
         if f"{binary.target}.".startswith(f"{given}."):
             return binary
     raise MycnfError(f"--server {given} is no program that can be run; name the path of a mysqld or mariadbd")

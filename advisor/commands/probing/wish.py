@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
+import random
 from typing import TYPE_CHECKING
 
 from advisor.exits import MycnfError
 from advisor.meant import did_you_mean
+from probes.choices import duration
 from probes.experiment import Wanted
 
 if TYPE_CHECKING:
     import argparse
 
     from probes.experiment import Choice, Experiment
-
-SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
-_TIME = r"(\d+(?:\.\d+)?)\s*(s|m|min|h)?"
 
 
 def wanted(args: argparse.Namespace, experiment: Experiment, directory: str) -> Wanted:
@@ -24,19 +22,17 @@ def wanted(args: argparse.Namespace, experiment: Experiment, directory: str) -> 
         raise MycnfError(f"--rounds {args.rounds} measures nothing; give at least 1, better 5")
     return Wanted(
         directory=directory,
-        seconds=duration(args.time) if args.time is not None else None,
+        seconds=_seconds(args.time) if args.time is not None else None,
         rounds=args.rounds,
         choices=_choices(args, experiment),
         force=frozenset(name for words in args.force for name in words.split(",")),
-        seed=args.seed,
+        seed=random.randrange(1 << 31) if args.seed is None else args.seed,  # noqa: S311 - an order, no secret
     )
 
 
-def duration(written: str) -> float:
-    """Seconds of 60s, 10m, 3h or 90. MycnfError for anything else."""
-    match = re.fullmatch(_TIME, written.strip())
-    seconds = float(match[1]) * SECONDS[match[2] or ""] if match else 0.0
-    if not seconds:
+def _seconds(written: str) -> float:
+    seconds = duration(written)
+    if seconds is None:
         raise MycnfError(f"--time {written} is no time to measure for; write 60s, 10m or 3h")
     return seconds
 

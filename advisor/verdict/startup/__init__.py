@@ -27,15 +27,21 @@ DIGITS = 6
 STOPPING = frozenset(
     {
         "authentication_policy",
+        "default_storage_engine",
+        "default_tmp_storage_engine",
         "encrypt_binlog",
         "encrypt_tmp_files",
         "enforce_gtid_consistency",
+        "enforce_storage_engine",
         "gtid_mode",
+        "innodb",
         "innodb_compression_algorithm",
+        "innodb_data_file_path",
         "innodb_encrypt_log",
         "innodb_encrypt_tables",
         "innodb_encrypt_temporary_tables",
         "innodb_page_size",
+        "innodb_temp_data_file_path",
     }
 )
 MOST_CAPACITY, LEAST_CAPACITY = "innodb_io_capacity_max", 2000

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     Note = Callable[[Start, str], str | None]
 
 ORDINARY = 1024  # open files that Linux allows a process without further words
-OTHERS, OTHERS_MARIADB = 10, 33  # files beside those of connections and tables
-LEAST_TABLES = 400  # MySQL leaves room for as many before it lowers the connections
+OTHERS, OTHERS_MARIADB = 10, 30  # files beside those of connections and tables
+LEAST_TABLES, LEAST_TABLES_MARIADB = 400, 200  # the server leaves room for as many before it lowers the connections
 TABLE_INSTANCES = 8
 BLOCK = 4096
 
@@ -39,22 +39,24 @@ def _granted(start: Start, _name: str) -> str:
 
 def _connections(start: Start, _name: str) -> str | None:
     connections, tables = _counts(start)
-    files = connections + (
-        OTHERS_MARIADB if start.catalog.target.is_mariadb else OTHERS + 2 * min(tables, LEAST_TABLES)
-    )
-    return _lowered(files)
+    least = LEAST_TABLES_MARIADB if start.catalog.target.is_mariadb else min(tables, LEAST_TABLES)
+    return _lowered(connections + _others(start) + 2 * least)
 
 
 def _tables(start: Start, _name: str) -> str | None:
     connections, tables = _counts(start)
-    return _lowered(connections + 2 * tables + (OTHERS_MARIADB if start.catalog.target.is_mariadb else OTHERS))
+    return _lowered(connections + 2 * tables + _others(start))
 
 
 def _table_instances(start: Start, name: str) -> str | None:
     if start.catalog.target.is_mysql:
         return None
     connections, tables = _counts(start)
-    return _lowered(connections + 2 * tables * (start.number(name) or TABLE_INSTANCES) + OTHERS_MARIADB)
+    return _lowered(connections + 2 * tables * (start.number(name) or TABLE_INSTANCES) + _others(start))
+
+
+def _others(start: Start) -> int:
+    return OTHERS_MARIADB if start.catalog.target.is_mariadb else OTHERS
 
 
 def _counts(start: Start) -> tuple[int, int]:

@@ -22,6 +22,8 @@ ENCRYPTED = (
 )
 KEYS = "key_management"  # part of the name of every plugin that gives keys
 OFF = ("FALSE", "OFF")
+DEFAULTS, INNODB = ("default_storage_engine", "default_tmp_storage_engine", "enforce_storage_engine"), "innodb"
+DATA_FILES = ("innodb_data_file_path", "innodb_temp_data_file_path")
 
 
 class Stop(NamedTuple):
@@ -42,11 +44,38 @@ def stops(values: Values, loaded: frozenset[str], catalog: Catalog) -> dict[str,
 
         fault = fault_of_policy(values[POLICY], target, loads=bool(loaded))
         found.update({POLICY: Stop(fault, certain=False)} if fault else {})
+    found.update(_engines(values, target))
+    found.update(_data_files(values, target))
     if target.is_mariadb:
         found.update(_without_provider(values, loaded, target))
         found.update(_without_keys(values, loaded))
     maybe_off = target.is_mariadb and ("innodb" in values or "ignore_builtin_innodb" in values)
-    return {name: stop for name, stop in found.items() if not (maybe_off and name.startswith("innodb"))}
+    return {name: stop for name, stop in found.items() if not (maybe_off and name.startswith("innodb_"))}
+
+
+def _engines(values: Values, target: Target) -> dict[str, Stop]:
+    """Default engines that nobody has, and InnoDB switched off where it is the default; another file may say more."""
+    if not any(name in values for name in (*DEFAULTS, INNODB)):
+        return {}
+    from advisor.verdict.startup.engines import fault_of_engine, is_innodb
+
+    told = {name: fault_of_engine(values[name], target) for name in DEFAULTS if name in values}
+    found = {name: Stop(fault, certain=False) for name, fault in told.items() if fault}
+    wanted = [name for name in DEFAULTS if is_innodb(values.get(name, "InnoDB" if name == DEFAULTS[0] else ""))]
+    if target.is_mariadb and wanted and values.get(INNODB) == "OFF":
+        found[INNODB] = Stop(f"InnoDB is off and {wanted[0]} is InnoDB: set another there too.", certain=False)
+    return found
+
+
+def _data_files(values: Values, target: Target) -> dict[str, Stop]:
+    """Lists of files that InnoDB can't read."""
+    named = [name for name in DATA_FILES if name in values]
+    if not named:
+        return {}
+    from advisor.verdict.startup.datafiles import fault_of_files
+
+    told = {name: fault_of_files(name, values[name], target) for name in named}
+    return {name: Stop(fault, certain=True) for name, fault in told.items() if fault}
 
 
 def _is_odd(size: int) -> bool:

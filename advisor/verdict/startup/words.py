@@ -15,6 +15,7 @@ OTHER_NAMES = {"heap": "MEMORY", "innobase": "InnoDB", "merge": "MRG_MYISAM"}
 CONSISTENCY = {"0": "OFF", "off": "OFF", "false": "OFF", "1": "ON", "on": "ON", "true": "ON"}
 CONSISTENCY |= {"2": "WARN", "warn": "WARN"}
 MOST_ERROR = 13999
+MOST_DIGITS = 20  # zeros in front of it included
 DDL_EXIST_ERRORS = "1007,1008,1050,1051,1054,1060,1061,1068,1091,1146"
 
 
@@ -41,7 +42,7 @@ def skipped_errors(start: Start, name: str) -> str | None:
     if text.lower() == "ddl_exist_errors":
         return DDL_EXIST_ERRORS
     digits = "".join(c if c.isdigit() and c.isascii() else " " for c in text)
-    numbers = sorted({int(word) for word in digits.split() if int(word) <= MOST_ERROR})
+    numbers = sorted({int(word) for word in digits.split() if len(word) <= MOST_DIGITS and int(word) <= MOST_ERROR})
     return ",".join(map(str, numbers)) or "OFF"
 
 

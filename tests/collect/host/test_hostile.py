@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
 
 from advisor.collect.host import NotProved, Proof, ServerClaim, prove, read_host
 from advisor.collect.host.root import MAX_READ, FileId, LiveRoot
 from advisor.facts.host import Host
+from advisor.facts.storage import Space
+from advisor.shape import plain, shaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,6 +83,9 @@ class Rubbish:
     def machine(self) -> str | None:
         return None
 
+    def space(self, path: str) -> Space | None:
+        return Space(self._pick(path), self._pick(path) % 7) if self._pick(path) % 2 else None
+
 
 class Damaged(LiveRoot):
     """This machine, with each file's text changed in the same way."""
@@ -95,8 +100,7 @@ class Damaged(LiveRoot):
 
 def check(host: Host) -> None:
     """A host is a host: it goes into a snapshot and comes out the same, and its summaries can be asked for."""
-    schema = TypeAdapter(Host)
-    assert schema.validate_json(schema.dump_json(host)) == host
+    assert shaped(json.loads(json.dumps(plain(host))), Host) == host
     assert host.usable_memory is None or host.usable_memory > 0
     assert host.usable_cpus is None or host.usable_cpus > 0
 

@@ -81,3 +81,21 @@ def test_servers_are_found_by_name(tree: Make) -> None:
     named = {1: "systemd", 20: "mysqld", 300: "mariadbd", 4: "mysqldump", 5: "mysqld_safe"}
     root = tree({f"/proc/{pid}/comm": f"{name}\n" for pid, name in named.items()} | {"/proc/stat": ""})
     assert server_pids(root) == (20, 300)
+
+
+def test_urgency_of_this_process_is_what_the_kernel_tells_it() -> None:
+    """Niceness and scheduling class are those that the system calls give."""
+    process = read_process(LiveRoot(), os.getpid())
+    assert process.nice == os.getpriority(os.PRIO_PROCESS, 0)
+    assert {"other": os.SCHED_OTHER, "batch": os.SCHED_BATCH}.get(process.policy) == os.sched_getscheduler(0)
+
+
+def test_urgency_behind_a_name_with_brackets(tree: Make) -> None:
+    """A name may hold blanks and brackets; what follows the last one is counted, and a line cut short tells nothing."""
+    fields = ["S", *"1" * 15, "-5", *"1" * 21, "3", "0"]
+    stat = f"7 (my) sqld) {' '.join(fields)}\n"
+    root = tree({"/proc/7/status": "Name:\tmysqld\nHugetlbPages:\t 4096 kB\n", "/proc/7/stat": stat})
+    process = read_process(root, 7)
+    assert (process.nice, process.policy, process.huge_pages) == (-5, "batch", 4096 << 10)
+    short = read_process(tree({"/proc/8/status": "Name:\tmysqld\n", "/proc/8/stat": stat[:40]}), 8)
+    assert (short.nice, short.policy, short.huge_pages) == (None, None, None)

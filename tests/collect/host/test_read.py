@@ -67,3 +67,26 @@ def test_smallest_of_all_limits_is_usable(tree: Make) -> None:
     process = {"/proc/7/status": "Name:\tmysqld\nCpus_allowed_list:\t0-3\n", "/proc/7/comm": "mysqld\n"}
     host = read_host(tree(files | process))
     assert (host.usable_memory, host.usable_cpus) == (4 << 30, 3.5)
+
+
+def test_other_directories_are_told_where_they_lie_elsewhere(tree: Make) -> None:
+    """Each mount besides that of the data is told once, by the first variable that leads there."""
+    mounts = (
+        "1 0 8:0 / / rw - ext4 /dev/sda rw\n"
+        "2 1 8:16 / /logs rw - xfs /dev/sdb rw\n"
+        "3 1 0:40 / /tmp rw,relatime - tmpfs tmpfs rw,size=65536k\n"
+    )
+    root = tree(DATA | {"/proc/self/mountinfo": mounts, "/logs/redo/": "", "/logs/bin/": "", "/tmp/": ""})
+    others = {
+        "innodb_log_group_home_dir": "/logs/redo",
+        "innodb_undo_directory": "./",
+        "innodb_data_home_dir": "",
+        "log_bin_basename": "../logs/bin",
+        "tmpdir": "/tmp",
+    }
+    host = read_host(root, datadir="/data", others=others)
+    assert [(place.variable, place.storage.mount.point) for place in host.places] == [
+        ("innodb_log_group_home_dir", "/logs"),
+        ("tmpdir", "/tmp"),
+    ]
+    assert read_host(root, others=others).places == ()

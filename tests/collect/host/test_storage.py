@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from advisor.collect.host.root import Root
-    from advisor.facts.host import Storage
+    from advisor.facts.storage import Storage
 
 SDA = {
     "/sys/block/sda/dev": "8:0",
@@ -168,3 +168,31 @@ def test_devices_that_stand_on_each_other_end(tree: Callable[[dict[str, str]], R
 def test_path_without_a_mount_is_nowhere(tree: Callable[[dict[str, str]], Root]) -> None:
     """Without a table of mounts there is nothing to follow."""
     assert traced(tree(SDA), "/data") is None
+
+
+def test_room_is_what_the_kernel_tells() -> None:
+    """A live file system's room is that of statvfs, and none is told where it lives on another machine."""
+    root = LiveRoot()
+    space = traced(root, "/").space
+    told = os.statvfs("/")
+    assert (space.size, space.files) == (told.f_blocks * told.f_frsize, told.f_files)
+    assert 0 <= space.free <= space.size
+    assert root.space("/no such place") is None
+
+
+def test_network_file_systems_are_not_asked_for_room(
+    tree: Callable[[dict[str, str]], Root], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file system whose server is gone answers never, so it isn't asked."""
+    root = tree({"/proc/self/mountinfo": "1 0 0:50 / / rw,hard - nfs4 box:/data rw\n", "/data/": ""})
+    asked: list[str] = []
+    monkeypatch.setattr(root, "space", asked.append)
+    assert traced(root, "/data").space is None
+    assert asked == []
+
+
+def test_errors_that_ext4_counts(tree: Callable[[dict[str, str]], Root]) -> None:
+    """The count is that of the device that is mounted."""
+    mount = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
+    files = {**SDA, "/proc/self/mountinfo": mount, "/data/": "", "/sys/fs/ext4/sda1/errors_count": "3\n"}
+    assert traced(tree(files), "/data").errors == 3

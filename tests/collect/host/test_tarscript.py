@@ -61,6 +61,7 @@ def settled(host: Host) -> Host:
         os=replace(host.os, time=None, uptime=None, aio_used=None),
         cgroup=host.cgroup and replace(host.cgroup, usage=None),
         process=replace(host.process, resident=None, peak_resident=None),
+        storage=host.storage and replace(host.storage, space=None),
     )
 
 

@@ -20,8 +20,8 @@ from probes.disk.crew import Crew
 from probes.disk.material import SMALLEST, Material, accepts_direct
 from probes.disk.sequential_read import parts
 from probes.disk.tally import together
+from probes.eviction import evict, resident
 from probes.experiment import ProbeError
-from probes.served.eviction import evict, resident
 from probes.stopping import Stop
 
 SIZE = SMALLEST

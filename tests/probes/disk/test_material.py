@@ -16,10 +16,10 @@ from asking import CHECKOUT
 from running import PATIENCE
 
 from probes.disk.material import PAGE, SMALLEST, Material, accepts_direct
+from probes.eviction import resident
 from probes.experiment import ProbeError
 from probes.sandbox import sweep
 from probes.sandbox.scratch import SPACE_NEEDED
-from probes.served.eviction import resident
 from probes.stopping import Stop
 
 OWNER = """

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from advisor.collect.host import open_root, read_host
-from advisor.facts.host import BlockDevice, Host, Mount, Storage
+from advisor.facts.host import Host
 from advisor.facts.probes import ProbeResult
+from advisor.facts.storage import BlockDevice, Mount, Storage
 from probes.disk import asking
 from probes.disk.aio import available
 from probes.disk.material import accepts_direct

@@ -83,6 +83,20 @@ def test_a_link_into_a_data_directory_leads_nowhere_else(tmp_path: Path) -> None
     assert "data-directory" in names(link)
 
 
+def test_every_directory_of_a_run_is_looked_at(tmp_path: Path) -> None:
+    """A second directory is refused as the first is, and two on one file system take from one store."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    assert names(first, Cost(0, 0, 0, (), (str(second),))) == {}
+    disk = shutil.disk_usage(tmp_path)
+    beyond = Cost(disk.free - at.FULL_ROOM // 2, 0, 0, (), (str(second),))
+    assert "full" in names(first, beyond)
+    (second / "ibdata1").touch()
+    assert str(second) in names(first, Cost(0, 0, 0, (), (str(second),)))["data-directory"]
+    assert "directory" in names(first, Cost(0, 0, 0, (), (str(tmp_path / "none"),)))
+
+
 def test_an_override_lets_the_run_through(tmp_path: Path) -> None:
     """What may be overridden is, under its name alone."""
     cost = Cost(1 << 60, 0, 0, ())

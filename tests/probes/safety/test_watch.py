@@ -3,52 +3,35 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from foreign_server import foreign_server
+from live_server import freeze
 
+from advisor.collect.connect import Limits
 from advisor.facts.host import Host
 from probes.experiment import Cost, Ground, Wanted
-from probes.safety import objections, thresholds, watching
+from probes.safety import listening, objections, thresholds, watching
 from probes.safety import watch as watch_module
-from probes.safety.neighbours import Neighbour, disk_bytes, find_neighbours, processor_seconds, waits
-from probes.sandbox import Binary, Sandbox, ask
-from probes.sandbox.datadir import copy_template
-from probes.sandbox.leash import spawn
-from probes.sandbox.placement import placement
+from probes.safety.listening import listen, sockets_of
+from probes.safety.neighbours import Neighbour, disk_bytes, find_neighbours, processor_seconds, running_programs, waits
+from probes.sandbox import Binary, Sandbox
 from probes.stopping import Stop
 
 pytestmark = pytest.mark.servers("mysql-8.0", "mariadb-10.11")
 
 
-@contextlib.contextmanager
-def foreign(binary: Binary, templates: Path, folder: Path) -> Iterator[int]:
-    """A server that nobody started as a sandbox; gives its process."""
-    data, socket = folder / "data", folder / "s"
-    folder.mkdir(exist_ok=True)
-    data.mkdir()
-    copy_template(binary, str(templates), str(data))
-    words = [binary.program, "--no-defaults", *placement(binary), *ask.as_user(), f"--datadir={data}"]
-    words += [f"--socket={socket}", "--skip-networking", "--loose-mysqlx=OFF", f"--pid-file={folder}/pid"]
-    process = spawn(words, log=str(folder / "log"), temporary=str(folder))
-    try:
-        deadline = time.monotonic() + 60
-        while not socket.exists() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert socket.exists(), (folder / "log").read_text()
-        yield process.pid
-    finally:
-        process.kill()
-        process.wait()
-
-
 @pytest.fixture
 def neighbour(binary: Binary, templates: Path, tmp_path: Path) -> Iterator[int]:
     """The process of a foreign server."""
-    with foreign(binary, templates, tmp_path / "foreign") as pid:
-        yield pid
+    with foreign_server(binary, templates, tmp_path / "foreign") as server:
+        yield server.pid
 
 
 def test_a_foreign_server_is_found_and_a_sandbox_is_not(neighbour: int, any_server: Sandbox, tmp_path: Path) -> None:
@@ -56,6 +39,8 @@ def test_a_foreign_server_is_found_and_a_sandbox_is_not(neighbour: int, any_serv
     found = {n.pid: n for n in find_neighbours()}
     assert found[neighbour].datadir == str(tmp_path / "foreign" / "data")
     assert any_server.pid not in found
+    program = os.readlink(f"/proc/{neighbour}/exe")
+    assert program in running_programs()
 
 
 def test_its_data_directory_is_refused(neighbour: int, tmp_path: Path) -> None:
@@ -75,17 +60,54 @@ def test_what_it_waits_for_is_read_without_asking_it(neighbour: int) -> None:
     assert (waits(gone).processor, processor_seconds(gone), disk_bytes(gone)) == (None, None, None)
 
 
+class Slowing:
+    """Something that answers fast while it is learned from, and slowly after that."""
+
+    def __init__(self) -> None:
+        self._answers = iter([0.001] * thresholds.BASELINE_LOOKS + [0.5] * 1000)
+
+    def __call__(self) -> float:
+        return next(self._answers)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
 def test_a_run_stops_when_the_server_no_longer_answers_as_before(
     neighbour: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stop is said with the server's name and what it suffers."""
     monkeypatch.setattr(thresholds, "WATCH_EVERY", 0.01)
     monkeypatch.setattr(watch_module, "find_neighbours", lambda: (Neighbour(neighbour, "mysqld", "/data"),))
-    stop, answers = Stop(), iter([0.001] * thresholds.BASELINE_LOOKS + [0.5] * 1000)
-    with watching(stop, ask=lambda _: lambda: next(answers)) as watched:
+    stop = Stop()
+    with watching(stop, ask=lambda _: Slowing()) as watched:
         assert [n.pid for n in watched] == [neighbour]
         assert stop.wait(30)
     assert stop.reason.startswith(f"neighbour: mysqld (process {neighbour} on /data) answers 500 times slower")
+
+
+def test_a_server_that_option_files_lead_into_is_asked(
+    neighbour: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its socket is found by its process, and its answers slow down as it is held up; other processes aren't asked."""
+    files = tmp_path / "home"
+    files.mkdir()
+    (files / ".my.cnf").write_text("[client]\nuser=root\n")
+    monkeypatch.setenv("HOME", str(files))
+    monkeypatch.setattr(listening, "LIMITS", Limits(connect=60, read=60))  # a busy host may take its time
+    assert sockets_of(neighbour) == [str(tmp_path / "foreign" / "s")]
+    asked = listen(Neighbour(neighbour, "mysqld", ""))
+    assert asked is not None
+    with contextlib.closing(asked):
+        assert (asked() or 0) > 0
+        freeze(neighbour)
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(asked)
+            time.sleep(0.5)
+            assert not waiting.done()
+            os.kill(neighbour, signal.SIGCONT)
+            assert (waiting.result() or 0) > 0
+    assert listen(Neighbour(os.getpid(), "not a server", "")) is None
 
 
 def test_nobody_is_watched_when_that_is_overridden(neighbour: int) -> None:

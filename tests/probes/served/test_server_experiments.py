@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from probes.served.keyed import held, steepest
 from probes.stopping import Stop
 
 MIB = 1 << 20
+# One that takes a restart, and one that doesn't.
+CHANGES = {"mysql-8.0": "innodb_buffer_pool_size=16M,24M", "mariadb-11.4": "innodb_flush_neighbors=0,1"}
 
 
 @pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
@@ -31,11 +34,10 @@ def test_commit_measures_each_way_of_flushing(binary: Binary, templates: Path, t
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.servers("mysql-8.0", "mariadb-11.4")
-@pytest.mark.parametrize("change", ["innodb_flush_neighbors=0,1", "innodb_buffer_pool_size=16M,24M"])
-def test_ab_runs_any_option(binary: Binary, templates: Path, tmp_path: Path, change: str) -> None:
+@pytest.mark.servers(*CHANGES)
+def test_ab_runs_any_option(server_name: str, binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Both values are in force while they are measured, by a restart where it takes one."""
-    ground, ab = ground_of(templates, tmp_path, binary), load("ab")
+    ground, ab, change = ground_of(templates, tmp_path, binary), load("ab"), CHANGES[server_name]
     choices = {"set": change, "rows": "500", "threads": "2", "driver": "mycnf"}
     plan = ab.plan(ground, Wanted(str(tmp_path), choices=choices))
     with prepared(ab, ground, tmp_path, Stop(), **choices) as (bench, _):
@@ -70,9 +72,10 @@ def test_read_sizes_tell_whether_scans_read_with_the_buffer(binary: Binary, temp
 def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Few keys are at hand, many are not, and pages of 4K hold more of them; the servers and their tables go."""
     ground, cache_fit = ground_of(templates, tmp_path, binary), load("cache-fit")
-    choices = {"pool": "16M", "table": "64M", "steps": "12", "driver": "mycnf"}
+    layouts = {"mysql": "16K,4K", "mariadb": "16K,4K,compressed"}[binary.target.flavour]
+    choices = {"pool": "8M", "table": "32M", "steps": "12", "driver": "mycnf", "layouts": layouts}
     plan = cache_fit.plan(ground, Wanted(str(tmp_path), choices=choices))
-    by_layout = {it: [v for v in plan.variants if v.name.startswith(f"{it} ")] for it in ("16K", "4K", "compressed")}
+    by_layout = {it: [v for v in plan.variants if v.name.startswith(f"{it} ")] for it in layouts.split(",")}
     with prepared(cache_fit, ground, tmp_path, Stop(), **choices) as (bench, _):
         misses = {
             layout: [bench.measure(variant, 1, Stop()).metrics["misses"] for variant in (variants[0], variants[-1])]
@@ -83,6 +86,7 @@ def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp
     assert misses["4K"][0] < 0.1
     assert misses["16K"][-1] > 0.5
     assert misses["4K"][-1] < misses["16K"][-1]
+    assert str(facts["answer"]).startswith("The pool kept this many keys at hand")
     told = "pages a row, 16K" if binary.target.is_mariadb else "pages a row at most, 16K"
     assert 1 <= float(facts[told]) <= 6
     assert list(tmp_path.iterdir()) == []
@@ -103,6 +107,21 @@ def test_a_stopped_block_gives_nothing(binary: Binary, templates: Path, tmp_path
         with prepared(load(name), ground, tmp_path, Stop(), **choices) as (bench, _):
             assert bench.measure(plan.variants[0], 600, stop).metrics == {}
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.servers("mysql-8.0")
+@pytest.mark.parametrize("name", ["cache-fit", "file-system"])
+def test_a_stop_starts_no_further_server(name: str, binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """Told to stop while it prepares, an experiment with several servers starts none that it would only end again."""
+    said: list[str] = []
+    ground = replace(ground_of(templates, tmp_path, binary), report=said.append)
+    (tmp_path / "other").mkdir()
+    choices = {"against": str(tmp_path / "other")} if name == "file-system" else {}
+    wanted, stop = Wanted(str(tmp_path), choices=choices, force=frozenset({"full", "little"})), Stop()
+    plan = load(name).plan(ground, wanted)
+    stop.say("cancelled")
+    with load(name).prepare(ground, wanted, plan, stop):
+        assert said == []
 
 
 @pytest.mark.servers("mysql-5.7")

@@ -10,10 +10,10 @@ from grounds import ground_of, served
 
 from advisor.facts.host import Host
 from advisor.model import Target
+from probes.eviction import evict, evictable, resident
 from probes.experiment import Ground, ProbeError
 from probes.sandbox import Binary
 from probes.served.choosing import binary_for
-from probes.served.eviction import evict, evictable, resident
 from probes.served.loaded import warm
 from probes.served.reading import reads_of
 from probes.stopping import Stop

@@ -77,3 +77,12 @@ def test_a_transaction_has_as_many_queries_as_sysbench_says() -> None:
         "oltp_read_only": 16,
         "oltp_write_only": 6,
     }
+
+
+def test_a_script_may_connect_for_each_transaction() -> None:
+    """Connecting and leaving stand around the statements of each event, and nothing connects before."""
+    workload = simple_ranges(10)._replace(connecting=True)
+    before, _, event = lua(Task("/s", "/r", workload, Access(), 1, 500)).partition("function event()")
+    assert "connect" not in before
+    assert event.index("drv:connect()") < event.index("SELECT") < event.index("con:disconnect()")
+    assert event.count("disconnect") == 1

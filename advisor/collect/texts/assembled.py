@@ -1,0 +1,158 @@
+"""Facts out of texts: one server's variables, counters and machine, and for all the rest the reason why it isn't."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from advisor import __version__
+from advisor.collect import identity
+from advisor.collect.texts.counted import whole, workload_of
+from advisor.collect.texts.origins import OF_TEXT, told_origins
+from advisor.collect.texts.plain import read_plain
+from advisor.collect.texts.replicas import latest
+from advisor.collect.texts.serversummary import is_server_summary, read_server_summary
+from advisor.collect.texts.source import all_of, opened
+from advisor.collect.texts.stalk import read_directory
+from advisor.collect.texts.systemsummary import is_system_summary, read_system_summary
+from advisor.collect.texts.told import FORMS, SAME, TextError
+from advisor.facts import SCHEMA, Facts, Link, Replication, Server, Unavailable
+from advisor.facts.storage import Storage
+from advisor.redact import clean, redact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from advisor.collect.texts.told import Told
+    from advisor.facts import Host
+
+VIA = "text"
+WHY = "not read, because it came from text (--from)"
+NO_HOST = f"{WHY}; the text of pt-summary tells of it, or --ram, --cpus and --disk"
+UNREAD = (
+    *("files", "server.plugins", "server.engines", "server.innodb_metrics", "server.data"),
+    *("server.memory", "server.accounts"),
+)
+NO_REPLICAS = (
+    f"{WHY}; the text of SHOW REPLICA STATUS\\G tells it, of SHOW SLAVE STATUS\\G before MySQL 8.0.22, of "
+    "SHOW ALL SLAVES STATUS\\G on MariaDB"
+)
+
+
+def facts_of_texts(paths: Sequence[str]) -> Facts:
+    """The facts of the one server that these texts and directories tell of; whatever they don't tell is unavailable.
+
+    Raises TextError where one of them is no such text, they are of different servers, or none tells the version.
+    """
+    told = [_read(path) for path in paths]
+    variables = _merged(told)
+    if not variables.get("version"):
+        raise TextError(
+            f"{', '.join(clean(path) for path in paths)}: no text tells the server's version; "
+            "give that of SHOW GLOBAL VARIABLES too"
+        )
+    exact = [one for one in told if one.samples and not one.lacks] or told  # a report tells no counters but the uptime
+    samples = whole([sample for one in exact for sample in one.samples])
+    text = next((one.innodb_text for one in reversed(told) if one.innodb_text), "")
+    workload, why = workload_of(samples)
+    server = _server(variables, samples[-1] if samples else {}, text)
+    host = next((_placed(one, variables.get("datadir", "")) for one in told if one.host), None)
+    return Facts(
+        schema=SCHEMA,
+        tool=f"mycnf {__version__}",
+        taken_at=datetime.fromtimestamp(max(one.at for one in told), UTC).isoformat(timespec="seconds"),
+        server=replace(server, replication=_replication(told, server)),
+        workload=workload,
+        host=host,
+        unavailable=tuple(_lacking(told, host, samples, "" if workload else why)),
+    )
+
+
+def _lacking(
+    told: Sequence[Told], host: Host | None, samples: Sequence[dict[str, str]], no_window: str
+) -> Iterator[Unavailable]:
+    """Each part that the texts don't tell, with the reason."""
+    yield from (Unavailable(part, WHY) for part in UNREAD)
+    yield Unavailable("server.origins", OF_TEXT)
+    yield from [Unavailable("server.variables", one.lacks) for one in told if one.lacks][:1]
+    if all(one.replicas is None for one in told):
+        yield Unavailable("server.replication", NO_REPLICAS)
+    if host is None:
+        yield Unavailable("host", NO_HOST)
+    if not samples:
+        yield Unavailable("server.status", WHY)
+    if no_window:
+        yield Unavailable("workload", no_window)
+
+
+def _read(path: str) -> Told:
+    if os.path.isdir(path):
+        return read_directory(path)
+    with opened(path) as text:
+        if is_server_summary(text.head):
+            return read_server_summary(path, all_of(text), text.at)
+        if is_system_summary(text.head):
+            return read_system_summary(path, all_of(text), text.at)
+        told = read_plain(path, text.lines, text.at)
+    if told.is_empty:
+        raise TextError(f"{path} holds nothing that tells of a server; give {FORMS}")
+    return told
+
+
+def _merged(told: Sequence[Told]) -> dict[str, str]:
+    """The variables of all texts, a later text's over an earlier one's; those that a report rounds come first."""
+    merged: dict[str, str] = {}
+    by_exactness = sorted(told, key=lambda one: not one.lacks)
+    for one in by_exactness:
+        for table in one.variables:
+            for name in SAME:
+                if merged.get(name, table.get(name)) != table.get(name, merged.get(name)):
+                    raise TextError(
+                        f"{one.path} is of another server than the other texts ({name} {clean(table[name])[:60]!r}, "
+                        f"not {clean(merged[name])[:60]!r}); give the texts of one server at a time"
+                    )
+            merged |= table
+    return {name: redact_value(name, value) for name, value in merged.items()}
+
+
+def _server(variables: dict[str, str], status: dict[str, str], innodb_text: str) -> Server:
+    version, comment = variables["version"], variables.get("version_comment", "")
+    flavour = identity.flavour_of(version, comment, variables)
+    return Server(
+        flavour=flavour,
+        version=identity.number_of(version),
+        version_comment=comment,
+        vendor=identity.vendor_of(flavour, version, comment),
+        link=Link(VIA),
+        variables=variables,
+        status=status,
+        origins=told_origins(variables, f"{flavour}-{identity.number_of(version)}"),
+        innodb_status=innodb_text,
+        managed=identity.managed_by(version, comment, variables),
+    )
+
+
+def _replication(told: Sequence[Told], server: Server) -> Replication | None:
+    """The server's part in replication; None where no text tells of which servers it is a replica."""
+    rows = [row for one in told for row in one.replicas or ()]
+    if all(one.replicas is None for one in told):
+        return None
+    return Replication(
+        replica_rows=latest(rows),
+        replicas_connected=server.counter("slaves_connected") or 0,
+        galera=server.variables.get("wsrep_on", "").upper() == "ON",
+    )
+
+
+def _placed(told: Told, datadir: str) -> Host | None:
+    """The machine, with the file system that the data directory lies on."""
+    place = posixpath.normpath(datadir) if datadir.startswith("/") else ""
+    around = [(m, s) for m, s in told.mounts if place and f"{place}/".startswith(f"{m.point.rstrip('/')}/")]
+    if told.host is None or not around:
+        return told.host
+    mount, space = max(around, key=lambda one: len(one[0].point))
+    storage = Storage(place, mount, untraced="disks not told by the text", space=space)
+    return replace(told.host, storage=storage)

@@ -1,0 +1,59 @@
+"""What a replica says of its sources, among the lines of a text of any length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.collect.texts.replicas import EMPTY, LARGEST, TELLS, latest, replica_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from advisor.collect.texts.replicas import Row
+
+_MARK = "*****"
+
+
+class Sources:
+    """Keeps the last row of each source of the lines that pass; `rows` is None where they don't tell.
+
+    Only the part is held that may be such an answer: from a row's mark, the names of a table or the statement on.
+    """
+
+    def __init__(self) -> None:
+        self.rows: tuple[Row, ...] | None = None
+        self._part: list[str] = []
+        self._size = 0
+        self._speaks = False
+
+    def passing(self, lines: Iterable[str]) -> Iterator[str]:
+        """The same lines."""
+        for line in lines:
+            tells = TELLS in line or EMPTY in line
+            if line.startswith(_MARK) or _asks(line) or (tells and _is_wide(line)):
+                self._close()
+                self._part, self._size = [line], len(line)
+                self._speaks = tells
+            elif self._part:
+                self._part.append(line)
+                self._size += len(line)
+                self._speaks = self._speaks or tells
+                if self._size > LARGEST:
+                    self._close()
+            yield line
+        self._close()
+
+    def _close(self) -> None:
+        found = replica_rows("\n".join(self._part)) if self._speaks else None
+        if found is not None:
+            self.rows = latest([*(self.rows or ()), *found])
+        self._part, self._speaks = [], False
+
+
+def _is_wide(line: str) -> bool:
+    return TELLS in line and ("\t" in line or line.startswith("| "))
+
+
+def _asks(line: str) -> bool:
+    upper = line.upper() if "tatus" in line or "TATUS" in line else ""
+    return "SHOW " in upper and ("SLAVE" in upper or "REPLICA" in upper)

@@ -1,0 +1,125 @@
+"""`mycnf audit` on a terminal: the app, fed with what the command line named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from advisor import exits
+from advisor.exits import ConnectError
+from advisor.tui.feed import Feed
+from advisor.tui.opening import Opening, Site
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from advisor.collect.options import ConnectRequest
+    from advisor.commands.judging import Wanted
+    from advisor.facts import Facts
+    from advisor.model import Finding
+    from advisor.report.audited import Audited
+    from advisor.tui.app import AuditApp
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show the app until it is left; its exit code."""
+    import gc
+
+    gc.disable()  # nothing of what it begins with is garbage; the app enables it once it is up
+    from advisor.tui.app import AuditApp
+    from advisor.tui.preferred import theme
+
+    app = AuditApp(replace(opening(args), theme=theme()))
+    tell_narration(app)
+    code = app.run(mouse=not args.no_mouse)
+    return exits.USAGE if code is None else code  # without a code of its own it ended by a fault, or was given none
+
+
+def tell_narration(app: AuditApp) -> None:
+    """Show what is narrated from now on in the app, for it draws where that would be written."""
+    from advisor.narration import hear
+    from advisor.tui.messages import Noted
+    from advisor.tui.speaking import spoken
+
+    hear(lambda words: app.post_message(Noted(spoken(words))))
+
+
+def opening(args: argparse.Namespace) -> Opening:
+    """What the command line asks the app to begin with; the rules are chosen when there are facts to judge."""
+    from advisor.commands.audit import DEMO
+    from advisor.commands.collect import request_of
+    from advisor.tui.keymap import read_keymap
+
+    @cache
+    def asked() -> Wanted:
+        from advisor.commands.judging import wanted
+
+        return wanted(args)
+
+    def judge(facts: Facts) -> Audited:
+        from advisor.commands.judging import audit
+
+        return audit(facts, asked(), silent=True)
+
+    def baseline() -> str:
+        return asked().args.baseline or ""
+
+    def aside(finding: Finding, reason: str) -> None:
+        from advisor.commands.auditbaseline import put_aside
+
+        put_aside(baseline(), finding, reason)
+
+    whole = partial(Opening, keymap=read_keymap(), aside=aside, baseline=baseline)
+    if args.texts:
+        from advisor.commands.audit import of_texts
+
+        return whole(Feed("snapshot", ", ".join(args.texts), partial(of_texts, args), judge))
+    if args.snapshot or args.demo:
+        path = args.snapshot or DEMO
+        origin = "demo" if args.demo else "snapshot"
+        place = "a recorded server" if args.demo else path
+        return whole(Feed(origin, place, partial(_load, path), judge))
+
+    def connect(request: ConnectRequest, password: str = "") -> Feed:
+        return _live(request, password, judge)
+
+    request = request_of(args)
+    try:
+        return whole(connect(request), connect, request, site=_site)
+    except ConnectError as error:
+        return whole(None, connect, request, str(error), site=_site)
+
+
+def _site(directory: str | None) -> Site:
+    """This host for the experiments; what they say while they prepare, the app takes for itself."""
+    from advisor.commands.probing.where import ground, spot
+
+    place = spot(directory)
+    return Site(place.path, place.why, ground(place.path, None, lambda _: None))
+
+
+def _load(path: str) -> Facts:
+    from advisor.snapshot import load
+
+    return load(path)
+
+
+def _live(request: ConnectRequest, password: str, judge: Callable[[Facts], Audited]) -> Feed:
+    from advisor.collect.collect import Request, from_account
+    from advisor.collect.options import account
+    from advisor.collect.send import open_session
+    from advisor.commands.collect import kept_probes
+    from advisor.commands.sample import kept_samples
+
+    chosen = account(request)
+    if password:
+        chosen = replace(chosen, password=password.encode(), given_by="password as typed")
+
+    def read() -> Facts:
+        facts = from_account(chosen, Request(request, window=0))
+        facts = replace(facts, sampled=kept_samples(facts.server))
+        return replace(facts, probes=kept_probes()) if facts.host is not None else facts
+
+    return Feed("live", chosen.place, read, judge, partial(open_session, chosen))

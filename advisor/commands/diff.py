@@ -1,0 +1,74 @@
+"""`mycnf diff`: in what two of option file, running server, snapshot and a target's defaults differ."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from advisor import exits
+from advisor.commands.sides import read_sides
+from advisor.exits import MycnfError
+from advisor.narration import narrate
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from advisor.compare.values import Comparison
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print in what the sides differ, and exit 1 if they do; of a server lost on the way what was read is compared."""
+    from advisor.compare.laying import compare
+    from advisor.report.output import write
+
+    (a, b), lost = read_sides(args)
+    found = compare(a, b, _wanted(args))
+    _tell_strangers(found, args)
+    write(_render(found, args), args.output)
+    for words in lost:
+        narrate(words)
+    if lost:
+        return exits.CONNECTION
+    return exits.FINDINGS if found.differs(by_nature=args.all) else exits.OK
+
+
+def _wanted(args: argparse.Namespace) -> Callable[[str], bool]:
+    only, ignored = (_patterns(words) for words in (args.only, args.ignore))
+
+    def wanted(name: str) -> bool:
+        fits = not only or any(fnmatchcase(name, pattern) for pattern in only)
+        return fits and not any(fnmatchcase(name, pattern) for pattern in ignored)
+
+    return wanted
+
+
+def _patterns(words: Sequence[str] | None) -> list[str]:
+    """Patterns in the servers' own spelling of variables; several may be joined by commas."""
+    parts = [part.strip().lower().replace("-", "_") for word in words or () for part in word.split(",")]
+    return [part for part in parts if part]
+
+
+def _tell_strangers(found: Comparison, args: argparse.Namespace) -> None:
+    """Say which version stands in for one without a catalog; MycnfError where --only fits nothing at all."""
+    for side in (found.a, found.b):
+        if side.catalog.read_as.version[:2] != side.target.version[:2]:
+            narrate(f"{side.target.label} has no catalog yet: it is read as {side.catalog.read_as.label}")
+    if args.only and not any((found.pairs, found.only_a, found.only_b, found.not_shown)):
+        fits = f"--only {','.join(args.only)} fits no setting of either side"
+        raise MycnfError(f"{fits}; write names or patterns as in SHOW GLOBAL VARIABLES, such as 'innodb_*'")
+
+
+def _render(found: Comparison, args: argparse.Namespace) -> str:
+    if args.format == "json":
+        from advisor.report import diffjson
+
+        return diffjson.report(found, every=args.all)
+    if args.format == "markdown":
+        from advisor.report import diffmarkdown
+
+        return diffmarkdown.report(found, every=args.all)
+    from advisor.report import difftext
+    from advisor.report.output import colour_wanted
+
+    return difftext.report(found, every=args.all, colour=colour_wanted(args.output))

@@ -1,0 +1,179 @@
+"""`mycnf fleet`: many servers at once, through the inventory and the transport that a team has."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from advisor import exits
+from advisor.exits import MycnfError
+from advisor.narration import narrate
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.commands.judging import Wanted
+    from advisor.fleet.driving import Fleet
+    from advisor.fleet.member import Member
+    from advisor.fleet.row import Row
+    from advisor.report.fleet import Judged, Survey
+
+FAIL_ON = "error"
+# What an audit of one server may be told beside; in a fleet each host has variables of its own for it.
+_ALONE = ("ram", "cpus", "disk", "host_tar", "baseline", "write_baseline")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Ask every host of the inventory, and report on all; hosts that can't be asked are rows of the report."""
+    from advisor.commands.judging import wanted
+    from advisor.engine import fails
+    from advisor.report.fleet import render
+    from advisor.report.output import colour_wanted, write
+
+    _refuse_contradictions(args)
+    for name in _ALONE:
+        setattr(args, name, None)
+    asked = wanted(args)
+    folder = _kept(args.kept) if args.kept else _asked_all(args)
+    survey = _survey(folder, asked)
+    write(render(survey, args.format, colour=colour_wanted(args.output)), args.output)
+    narrate(_summary(survey, args))
+    if not survey.judged:
+        return exits.CONNECTION
+    if survey.absent or any(one.row.reason for one in survey.judged):
+        return exits.USAGE
+    return exits.FINDINGS if fails(survey.findings, asked.args.fail_on or FAIL_ON) else exits.OK
+
+
+def _refuse_contradictions(args: argparse.Namespace) -> None:
+    if args.kept and (args.resume or args.dir or args.inventory):
+        raise MycnfError("--from reports on a run that is kept and asks nobody; leave --dir, --resume and -i out")
+    if args.resume and not args.dir:
+        raise MycnfError("--resume goes on with a run; name its directory with --dir")
+    if args.forks is not None and args.forks < 1:
+        raise MycnfError(f"--forks {args.forks} is no number of hosts at a time; write 1 or more")
+    if not (math.isfinite(args.window) and args.window >= 0):
+        raise MycnfError(f"--window {args.window:g} is no time to wait; write seconds, 0 for no window")
+    if not (math.isfinite(args.timeout) and args.timeout > args.window):
+        raise MycnfError(
+            f"--timeout {args.timeout:g} leaves no time beside the window of {args.window:g} s; raise it, "
+            "or shorten the window with --window"
+        )
+
+
+def _kept(folder: str) -> str:
+    from advisor.fleet.folder import check
+
+    check(folder)
+    return folder
+
+
+def _asked_all(args: argparse.Namespace) -> str:
+    """Ask all hosts, and give the run's directory."""
+    from advisor.fleet.driving import drive, find_ansible
+    from advisor.fleet.folder import default_place, prepare, withdraw
+    from advisor.report.output import run_time
+
+    find_ansible()
+    for inventory in args.inventory:
+        if "," not in inventory and not os.path.exists(inventory):
+            raise MycnfError(f"the inventory {inventory} does not exist; name a file or a directory with -i")
+    folder = os.path.abspath(args.dir or default_place(run_time()))
+    prepare(folder, resume=args.resume)
+    try:
+        drive(_fleet(args, folder), _tell)
+    except MycnfError:
+        withdraw(folder)
+        raise
+    except KeyboardInterrupt:
+        narrate(f"go on with {_again(args, folder)}")
+        raise
+    return folder
+
+
+def _fleet(args: argparse.Namespace, folder: str) -> Fleet:
+    from advisor.fleet.driving import Fleet
+
+    vault = [word for one in args.vault_id for word in ("--vault-id", one)]
+    vault += [word for file in args.vault_password_file for word in ("--vault-password-file", file)]
+    vault += ["--ask-vault-password"] if args.ask_vault_password else []
+    asks = args.ask_vault_password or any(one.endswith("@prompt") or one == "prompt" for one in args.vault_id)
+    return Fleet(
+        folder,
+        inventories=tuple(args.inventory),
+        limit=args.limit,
+        forks=args.forks,
+        timeout=args.timeout,
+        window=args.window,
+        vault=tuple(vault),
+        asks=asks,
+    )
+
+
+def _tell(row: Row, number: int, of: int) -> None:
+    why = f": {row.reason}" if row.reason else ""
+    narrate(f"{number} of {of}: {row.name} {row.status.value}{why}")
+
+
+def _survey(folder: str, asked: Wanted) -> Survey:
+    """All that the run's directory holds, judged now, one server after the other."""
+    from advisor.fleet.alike import equals, outliers
+    from advisor.fleet.folder import rows_of
+    from advisor.report.fleet import Survey
+    from advisor.report.output import run_time
+
+    judged: list[Judged] = []
+    members: list[Member] = []
+    absent: list[Row] = []
+    for row in rows_of(folder):
+        if not row.answered:
+            absent.append(row)
+            continue
+        try:
+            one, member = _judge(folder, row, asked)
+        except MycnfError as error:
+            absent.append(_damaged(row, error))
+            continue
+        judged.append(one)
+        members.append(member)
+    found, sets = outliers(members), equals(members)
+    return Survey(folder, run_time(), tuple(judged), tuple(absent), tuple(found), tuple(sets))
+
+
+def _damaged(row: Row, error: MycnfError) -> Row:
+    from msgspec.structs import replace
+
+    from advisor.fleet.row import Status
+
+    return replace(row, status=Status.FAILED, reason=str(error), snapshot="")
+
+
+def _judge(folder: str, row: Row, asked: Wanted) -> tuple[Judged, Member]:
+    """One server's findings, and what it is compared by. Raises MycnfError for a snapshot that can't be judged."""
+    from advisor.commands.judging import judged
+    from advisor.fleet.member import member_of
+    from advisor.model import Skipped
+    from advisor.report.fleet import Judged
+    from advisor.snapshot import load
+
+    facts = load(os.path.join(folder, row.snapshot))
+    audited = judged(facts, asked)
+    skipped = (*audited.skipped, *(Skipped(u.part, u.reason) for u in facts.unavailable))
+    hostname = facts.server.variables.get("hostname", "")
+    one = Judged(row, audited.known.target, facts.server.vendor, hostname, audited.findings, skipped)
+    return one, member_of(row.name, row.groups, audited.known, facts.server)
+
+
+def _summary(survey: Survey, args: argparse.Namespace) -> str:
+    told = f"{len(survey.judged)} of {len(survey.judged) + len(survey.absent)} hosts audited"
+    return f"{told}; go on with {_again(args, survey.folder)}" if survey.absent else f"{told}, kept in {survey.folder}"
+
+
+def _again(args: argparse.Namespace, folder: str) -> str:
+    """The command that goes on with a run."""
+    words = ["mycnf", "fleet", "--resume", "--dir", folder]
+    for option, given in (("-i", args.inventory), ("-l", [args.limit] if args.limit else [])):
+        words += [word for one in given for word in (option, one)]
+    return shlex.join(words)

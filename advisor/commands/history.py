@@ -1,0 +1,103 @@
+"""`mycnf history`: what changed since the snapshots that were kept, for one server or for all."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from advisor import exits
+from advisor.exits import MycnfError
+from advisor.narration import narrate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.commands.judging import Wanted
+    from advisor.facts import Facts
+    from advisor.history.shelf import Kept
+    from advisor.report.audited import Audited
+    from advisor.report.historytext import Told
+
+ADD = "add"
+# What judging an audit may be told, and a history is not: every snapshot is judged by what it holds.
+UNASKED = ("baseline", "write_baseline", "fail_on", "ram", "cpus", "disk", "host_tar")
+
+
+def run(args: argparse.Namespace) -> int:
+    """List the servers, or tell one's history; `add` keeps snapshots that were made elsewhere."""
+    if args.words[:1] == [ADD]:
+        return _add(args.words[1:])
+    if len(args.words) > 1:
+        raise MycnfError(f"one server at a time, or all without a name; to keep snapshots: mycnf history {ADD} SNAP…")
+    if args.last < 1:
+        raise MycnfError(f"--last {args.last} shows nothing; write how many changes, 1 or more")
+    from advisor.report.output import colour_wanted, write
+
+    told = list(_asked(args))
+    if args.format == "json":
+        from advisor.report.historyjson import report
+
+        write(report(told), args.output)
+        return exits.OK
+    from advisor.report.historytext import listing, one
+
+    colour = colour_wanted(args.output)
+    write(one(told[0], colour) if args.words else listing(told, colour), args.output)
+    return exits.OK
+
+
+def keep_facts(facts: Facts) -> None:
+    """Keep what was collected in the server's history, and say where; half of it would look like changes."""
+    from advisor.history.keep import keep
+
+    if facts.lost:
+        narrate("nothing was kept for mycnf history, since not all could be read")
+        return
+
+    narrate(f"kept as {keep(facts)}; mycnf history tells what changed")
+
+
+def _add(paths: list[str]) -> int:
+    from advisor.snapshot import load
+
+    if not paths:
+        raise MycnfError(f"mycnf history {ADD} needs a snapshot; mycnf collect -o SNAP makes one")
+    for facts in [load(path) for path in paths]:  # all are read before the first is kept
+        keep_facts(facts)
+    return exits.OK
+
+
+def _asked(args: argparse.Namespace) -> Iterator[Told]:
+    from advisor.commands.judging import wanted
+    from advisor.history.shelf import find, servers
+
+    asked = wanted(argparse.Namespace(**{**dict.fromkeys(UNASKED), **vars(args)}))
+    kept = servers(narrate)
+    if args.words:
+        yield _history(find(kept, args.words[0]), asked, args.last)
+        return
+    for server in kept:
+        yield _history(server, asked, 1)
+
+
+def _history(kept: Kept, asked: Wanted, last: int) -> Told:
+    """A server's newest changes; all its snapshots are judged, for a finding may be back that was there at first."""
+    from advisor.commands.judging import judged
+    from advisor.history.shelf import newest_first
+    from advisor.report.history import changes
+    from advisor.report.historytext import Told
+
+    seen: list[str] = []
+    target = ""
+
+    def audits() -> Iterator[Audited]:
+        nonlocal target
+        for path in kept.paths:
+            for facts in newest_first([path], narrate):
+                audited = judged(facts, asked)
+                seen.append(facts.taken_at)
+                target = audited.known.target.label
+                yield audited
+
+    found = list(changes(audits()))
+    return Told(kept, target, seen[0], seen[-1], tuple(reversed(found[-last:])), max(0, len(found) - last))

@@ -1,0 +1,102 @@
+"""Ask the rules about collected facts, as the command line and the configuration say."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.assemble import know
+from advisor.commands.machine import declared_host, is_declared
+from advisor.engine import ask, by_weight, choose, is_asked
+from advisor.report.audited import Audited
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.engine import Run
+    from advisor.facts import Facts
+    from advisor.model import Finding, Target
+    from rules.fine import Fine
+    from rules.houserule import HouseRule
+    from rules.known import Known
+    from rules.registry import Rule
+
+SUPPRESSIONS = "SUP"
+MOST_TARGETS = 100  # of which it is kept what rules they are asked
+ADDRESSED = "mycnf:"  # what every comment says that asks for silence
+
+
+class Wanted(NamedTuple):
+    """The arguments over the configuration of the folder that mycnf runs in, the rules chosen, and house rules.
+
+    `by_target`, where it is given, keeps which of the rules each target is asked of.
+    """
+
+    args: argparse.Namespace
+    rules: list[Rule]
+    house: tuple[HouseRule, ...] | None
+    by_target: dict[Target, list[Rule]] | None = None
+
+    def of(self, known: Known) -> list[Rule]:
+        """The rules that are about what is known."""
+        if self.by_target is None:
+            return [rule for rule in self.rules if is_asked(known, rule)]
+        if known.target not in self.by_target:
+            if len(self.by_target) >= MOST_TARGETS:
+                self.by_target.clear()
+            self.by_target[known.target] = [rule for rule in self.rules if is_asked(known, rule)]
+        return self.by_target[known.target]
+
+
+def wanted(args: argparse.Namespace) -> Wanted:
+    """What is asked for. Raises MycnfError for a configuration or a word that can't be meant."""
+    from advisor.commands.configured import configuration_of, settled
+
+    config = configuration_of(args, os.getcwd())
+    whole, house = (args, None) if config is None else (settled(args, config), config.house)
+    return Wanted(whole, choose(whole.select, whole.ignore), house)
+
+
+def audit(facts: Facts, asked: Wanted, *, silent: bool = False) -> Audited:
+    """The findings that nobody suppressed, past the baseline; a host that the user described stands in for none.
+
+    `silent` says nothing of how many the baseline knows.
+    """
+    audited = judged(facts, asked)
+    if not asked.args.baseline and not asked.args.write_baseline:
+        return audited
+    from advisor.commands.auditbaseline import past_baseline
+
+    return past_baseline(audited, asked.args, silent=silent)
+
+
+def judged(facts: Facts, asked: Wanted, *, brief: bool = False) -> Audited:
+    """The same with what a baseline knows; `brief` leaves out what was looked at and is fine."""
+    if facts.host is None and is_declared(asked.args):
+        facts = replace(facts, host=declared_host(asked.args))
+    known = know(facts, asked.house)
+    ran = asked.of(known)
+    found = ask(known, ran)
+    shown = tuple(by_weight(_not_suppressed(known, found.findings)))
+    codes = tuple(rule.code for rule in ran)
+    return Audited(facts, known, shown, found.skipped, codes, fine=() if brief else _fine(known, found, ran))
+
+
+def _fine(known: Known, found: Run, ran: list[Rule]) -> tuple[Fine, ...]:
+    """What the rules looked at without a word, those aside that lacked something."""
+    from rules.fine import fine
+
+    lacking = {skip.code for skip in found.skipped}
+    return tuple(fine(known, found.findings, {rule.name for rule in ran if rule.code not in lacking}))
+
+
+def _not_suppressed(known: Known, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings that no comment in the server's own files hides; what is wrong with such comments, lint tells."""
+    files = known.files.files if known.has("files") else ()
+    if not any(ADDRESSED in (copy.text or "") for copy in files):
+        return findings
+    from advisor.suppress import Reading, suppress
+
+    (done,) = suppress([Reading(known.file_verdict.resolved, known.target, findings, frozenset())])
+    return tuple(f for f in done.kept if f.code[:3] != SUPPRESSIONS)

@@ -1,0 +1,59 @@
+"""`mycnf report`: the findings of saved facts in any format, of one server or of many."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from advisor import exits
+from advisor.exits import MycnfError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.commands.judging import Wanted
+    from advisor.report import Page
+
+FAIL_ON = "error"
+STREAMED = "parquet"  # the one format that a report of one snapshot shares with that of many
+
+
+def run(args: argparse.Namespace) -> int:
+    """Report one snapshot as an audit of it does, or many as one; 2 where one of many can't be read."""
+    from advisor.commands.judging import wanted
+    from advisor.report.formats import pair
+
+    if args.jobs is not None and args.jobs < 1:
+        raise MycnfError(f"--jobs {args.jobs}: give the number of processes, 1 or more")
+    pairs = pair(args.reports or ())
+    args.write_baseline = None
+    asked = wanted(args)
+    alone = len(args.snapshots) == 1 and not os.path.isdir(args.snapshots[0])
+    if alone and all(name != STREAMED for name, _ in pairs):
+        return _one(args.snapshots[0], asked, pairs)
+    from advisor.commands import reportmany
+
+    return reportmany.run(args.snapshots, asked, pairs, args.jobs)
+
+
+def _one(path: str, asked: Wanted, pairs: list[tuple[str, str | None]]) -> int:
+    from advisor.commands.judging import audit
+    from advisor.engine import fails
+    from advisor.report.auditforms import report
+    from advisor.report.output import write
+    from advisor.snapshot import load
+
+    fail_on = asked.args.fail_on or FAIL_ON
+    audited = audit(load(path), asked)
+    made = [(report(audited, name, page_for(out, fail_on)), out) for name, out in pairs]
+    for text, out in made:
+        write(text, out)
+    return exits.FINDINGS if fails(audited.findings, fail_on) else exits.OK
+
+
+def page_for(out: str | None, fail_on: str) -> Page:
+    """What a report that goes to `out` depends on besides findings; colour is for a terminal alone."""
+    from advisor.report import Page
+    from advisor.report.output import colour_wanted, run_time, working_directory
+
+    return Page(colour=colour_wanted(out), base=working_directory(), fail_on=fail_on, now=run_time())

@@ -1,0 +1,125 @@
+"""Report many snapshots as one: read and judged by several processes, written one after the other in their order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+from advisor import exits
+from advisor.commands import reportworker
+from advisor.commands.report import FAIL_ON, page_for
+from advisor.exits import MycnfError
+from advisor.narration import narrate
+from advisor.report.manystreams import open_sink
+from advisor.report.manytally import Tally
+from advisor.report.words import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from concurrent.futures import Future
+
+    from advisor.commands.judging import Wanted
+    from advisor.report.many import Told
+    from advisor.report.manystreams import Sink
+
+AT_ONCE = 8  # snapshots that a process gets at a time
+AHEAD = 4  # such lots a process that may wait for those before them
+
+
+def run(words: Sequence[str], asked: Wanted, pairs: Sequence[tuple[str, str | None]], jobs: int | None) -> int:
+    """Report every snapshot that is named or lies below a directory that is; 2 where one can't be read."""
+    fail_on = asked.args.fail_on or FAIL_ON
+    paths = _paths(words)
+    sinks: list[Sink] = []
+    tally = Tally()
+    worker = reportworker.Work(asked, tuple(name for name, _ in pairs), page_for("", fail_on))
+    try:
+        sinks += [open_sink(form, out, page_for(out, fail_on)) for form, out in pairs]
+        for told in _snapshots(_told(paths, worker, jobs or _processors()), words):
+            if told.broken:
+                narrate(told.broken)
+            tally.take(told)
+            for sink in sinks:
+                sink.take(told)
+        if not tally.read + tally.broken:
+            raise MycnfError(f"no snapshot (*.json) lies below {words[0]}; make one with mycnf collect -o FILE")
+        while sinks:
+            sinks[0].end(tally)
+            sinks.pop(0)  # whole; the others are dropped if one fails
+    finally:
+        for sink in sinks:
+            sink.drop()
+    return _code(tally)
+
+
+def _snapshots(told: Iterable[Told], words: Sequence[str]) -> Iterator[Told]:
+    """All but the reports and baselines of mycnf's own that lie among them; of those that were left out the number."""
+    own = 0
+    for one in told:
+        if one.own and one.path not in words:
+            own += 1
+        else:
+            yield one
+    if own:
+        narrate(f"left out {plural(own, 'file')}: reports or baselines that mycnf wrote, no snapshots")
+
+
+def _code(tally: Tally) -> int:
+    if tally.broken:
+        narrate(f"{plural(tally.broken, 'snapshot')} of {tally.read + tally.broken:,} could not be read")
+        return exits.USAGE
+    return exits.FINDINGS if tally.fails else exits.OK
+
+
+def _paths(words: Iterable[str]) -> Iterator[str]:
+    """The snapshots in the order given, those of a directory sorted, at any depth; of hidden ones none."""
+    for word in words:
+        if not os.path.isdir(word):
+            yield word
+            continue
+        for folder, folders, names in os.walk(word, onerror=_unreadable):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                if name.endswith(".json") and not name.startswith("."):
+                    yield os.path.join(folder, name)
+
+
+def _unreadable(error: OSError) -> None:
+    raise MycnfError(f"{error.filename} can't be read ({error.strerror}); check its owner and mode") from error
+
+
+def _told(paths: Iterator[str], work: reportworker.Work, jobs: int) -> Iterator[Told]:
+    """What is told of each, in order; no more than AHEAD lots a process are under way or waiting."""
+    reportworker.prepare(work)
+    if jobs == 1:
+        for path in paths:
+            yield reportworker.tell_one(path)
+        return
+    context = get_context("fork")  # what is loaded is shared, and nothing need be handed over
+    with ProcessPoolExecutor(
+        jobs, mp_context=context, initializer=reportworker.settle, initargs=(os.getpid(),)
+    ) as pool:
+        waiting: deque[Future[list[Told]]] = deque()
+        try:
+            while lot := list(islice(paths, AT_ONCE)):
+                waiting.append(pool.submit(reportworker.tell, lot))
+                if len(waiting) >= jobs * AHEAD:
+                    yield from waiting.popleft().result()
+            while waiting:
+                yield from waiting.popleft().result()
+        except BrokenProcessPool as error:
+            raise MycnfError(
+                "a process that judged snapshots was killed, by lack of memory perhaps; take fewer --jobs"
+            ) from error
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _processors() -> int:
+    """As many as this process may run on."""
+    return max(1, len(os.sched_getaffinity(0)))

@@ -1,0 +1,79 @@
+"""`mycnf sample`: keep one sample of a server's counters, for cron or a timer; audits then know its busiest hour."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from advisor import exits
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.facts import Sampled, Server
+
+
+def run(args: argparse.Namespace) -> int:
+    """Sample the server that the connection options name; nothing is said where nobody watches, for cron mails it."""
+    from advisor.report.output import write
+
+    if args.print_timer:
+        from advisor.sampling.timer import words
+
+        write(words(sys.argv[1:]), None)
+        return exits.OK
+    if args.list:
+        write(_listed(), None)
+        return exits.OK
+    _sample(args)
+    return exits.OK
+
+
+def _sample(args: argparse.Namespace) -> None:
+    from advisor.collect.once import read_once
+    from advisor.commands.collect import request_of
+    from advisor.narration import narrate
+    from advisor.sampling.keep import keep
+    from advisor.sampling.ring import RESOLUTION, SLOTS
+    from advisor.serverid import server_name
+
+    variables, sample = read_once(request_of(args))
+    kept = keep(sample, variables, int(time.time()))
+    if not sys.stderr.isatty():
+        return
+    if kept.too_soon:
+        narrate(f"the last sample is less than {RESOLUTION // 120} minutes old, so this one was not kept")
+    else:
+        narrate(f"{kept.path} holds {kept.held:,} of {SLOTS:,} samples of {server_name(variables)}")
+
+
+def _listed() -> str:
+    from advisor.narration import narrate
+    from advisor.report.sampletext import listing
+    from advisor.sampling.shelf import rings
+
+    found, damaged = rings()
+    for line in damaged:
+        narrate(line)
+    return listing(found)
+
+
+def kept_samples(server: Server) -> Sampled | None:
+    """What was sampled of a server, None where nothing was; a ring that can't be read is named and passed over."""
+    import os
+
+    from advisor.narration import narrate
+    from advisor.sampling.keep import path_of
+
+    path = path_of(server.variables)
+    if not server.variables or not os.path.exists(path):
+        return None
+    from advisor.sampling import ring
+    from advisor.sampling.busiest import sampled
+
+    try:
+        return sampled(ring.read(path)[1])
+    except (OSError, ring.RingError) as error:
+        narrate(f"the samples of this server were passed over: {error}")
+        return None

@@ -1,0 +1,92 @@
+"""`mycnf suggest`: an option file for this host, or for the one that is described, or changes of one that is there."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from advisor import exits
+from advisor.catalog.load import load
+from advisor.catalog.targets import newest, parse_target
+from advisor.commands.machine import declared_host, is_declared
+from advisor.commands.reading import read_resolved
+from advisor.exits import MycnfError
+from advisor.narration import narrate
+from advisor.report import suggestfile
+from advisor.report.output import write
+from advisor.sizes import about
+from advisor.suggest import suggest
+from advisor.verdict import judge_file
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.facts import Host
+    from advisor.model import Target
+    from advisor.suggest import Suggestion
+
+USUAL_DATA = "/var/lib/mysql"
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the file, or the changes as a diff; nothing is ever written to the file that is named."""
+    if args.write_diff and args.format == "json":
+        raise MycnfError("--write-diff prints a diff, which --format json can't be: leave out one")
+    target = _target(args)
+    host = declared_host(args) if is_declared(args) else _this_host()
+    suggestion = suggest(target, host, args.workload)
+    if args.write_diff:
+        return _diff(args.write_diff, suggestion, args.output)
+    form = (
+        suggestfile.as_json(suggestion) if args.format == "json" else suggestfile.option_file(suggestion, _words(host))
+    )
+    write(form, args.output)
+    return exits.OK
+
+
+def _target(args: argparse.Namespace) -> Target:
+    if args.target:
+        return parse_target(args.target)
+    if args.write_diff:
+        from advisor.commands.assume import assume_target
+
+        return assume_target([args.write_diff], None, {})
+    target = newest("mysql")
+    narrate(f"assuming {target.label}; name another with --target")
+    return target
+
+
+def _this_host() -> Host:
+    """The machine that we run on, with the disks under the usual data directory where there is one."""
+    from advisor.collect.host import read_host
+    from advisor.collect.host.root import open_root
+
+    return read_host(open_root(), datadir=USUAL_DATA if os.path.isdir(USUAL_DATA) else os.sep)
+
+
+def _words(host: Host) -> str:
+    size, cpus = host.usable_memory, host.usable_cpus
+    parts = [f"{about(size)} of memory"] if size else []
+    parts += [f"{cpus:g} processors"] if cpus else []
+    kinds = dict.fromkeys(disk.model or disk.name for disk in (host.storage.disks if host.storage else ()))
+    return ", ".join([*parts, *kinds]) or "a host of which nothing is known"
+
+
+def _diff(path: str, suggestion: Suggestion, output: str | None) -> int:
+    """What would have to change in a file, as a diff for `patch`."""
+    from advisor.fixing.diff import unified
+    from advisor.fixing.reading import Change
+    from advisor.optionfile import render
+    from advisor.suggest.amending import amend
+
+    target = suggestion.target
+    resolved = read_resolved([path], target, None, {})
+    before = next(render(file) for file in resolved.files if file.path == path)
+    amended = amend(path, before, judge_file(resolved, load(target)), suggestion.choices, suggestfile.remarks)
+    for sentence in (*suggestion.left, *amended.left):
+        narrate(sentence)
+    if amended.text == before:
+        narrate(f"{path} says all of it already")
+    changes = [Change(path, before, amended.text, ())] if amended.text != before else []
+    write(unified(changes).decode("utf-8", "surrogateescape"), output)
+    return exits.OK

@@ -1,0 +1,92 @@
+"""Whether two sides mean the same by what they hold of a setting."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
+
+from advisor.upgrade.alike import SAME, alike, is_flags
+from advisor.verdict.charsets import charset_of
+from advisor.verdict.charsets import plain as charset
+from advisor.verdict.compare import WORDS, plain
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Option
+    from advisor.compare.values import Held
+
+# Texts in which capitals and the order of a list's members mean nothing: names of things that the servers know.
+NAMED = (
+    "character_set",
+    "collation",
+    "default_collation",
+    "disabled_storage_engines",
+    "lc_",
+    "tls_version",
+    "log_output",
+)
+ENGINES = "_engine"
+TEXT = "string"
+NUMBERS = frozenset({"int", "uint", "double"})
+DIGITS = 40  # of any number that a server prints
+
+
+def equal(a: Held, b: Held) -> bool:
+    """Whether both values, which are told, are one: notation, order and capitals aside where they don't matter."""
+    mine, other = a.value_there or a.value or "", b.value_there or b.value or ""
+    if mine == other:
+        return True
+    if a.value_there or b.value_there:
+        return _numbers(mine, other)
+    if a.option is None or b.option is None:
+        return _numbers(mine, other) or _texts(b.name, mine, other)
+    return _by_kind(b.name, mine, other, (a.option, b.option))
+
+
+def _by_kind(name: str, mine: str, other: str, options: tuple[Option, Option]) -> bool:
+    """The same of two values that their servers' catalogs know; texts are no numbers, and numbers no words."""
+    kinds = {option.kind for option in options}
+    if is_flags(mine, options[0]) and is_flags(other, options[1]):
+        return alike(mine, other, *options)
+    if kinds == {TEXT}:
+        return _texts(name, mine, other) or (name in SAME and alike(mine, other, *options))
+    if kinds <= NUMBERS and _number(mine) is not None and _number(other) is not None:
+        return _numbers(mine, other)
+    return _numbers(mine, other) or alike(mine, other, *options)
+
+
+def _numbers(mine: str, other: str) -> bool:
+    one, two = _number(mine), _number(other)
+    return one is not None and one == two
+
+
+def _number(text: str) -> Decimal | None:
+    if len(text) > DIGITS or not text[-1:].isdigit():
+        return None
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return None
+
+
+def _texts(name: str, mine: str, other: str) -> bool:
+    if name.startswith(NAMED) or name.endswith(ENGINES):
+        return plain(_utf8mb3(mine)) == plain(_utf8mb3(other))
+    if mine.upper() in WORDS or other.upper() in WORDS:
+        return plain(mine) == plain(other)
+    return _path(mine) == _path(other)
+
+
+def _path(text: str) -> str:
+    return text.rstrip("/") or text
+
+
+def _utf8mb3(text: str) -> str:
+    """The old utf8 under the one name that says what it is, in names of collations too."""
+    first = charset_of(text)
+    return charset(first) + text[len(first) :]
+
+
+def completed(written: Held, running: Held) -> bool:
+    """Whether a name or path as a file writes it is what the server made of it, with a directory before it."""
+    short = _path((written.value or "").removeprefix("./"))
+    return bool(short) and _path(running.value or "").endswith(f"/{short}")

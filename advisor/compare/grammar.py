@@ -1,0 +1,139 @@
+"""What a word of the command line means as a side: a file, a snapshot, a server, or a target's defaults."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.catalog.targets import SERIES, parse_target
+from advisor.compare.values import Kind
+from advisor.exits import MycnfError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from advisor.model import Target
+
+STDIN = "-"
+DEFAULT_PORT = 3306
+HOWEVER = (
+    "write a path, server, socket:PATH, HOST:PORT, defaults:FILE, login:NAME, group:SUFFIX, "
+    "or a target such as mysql-8.4"
+)
+_HOST_PORT = r"(?:(?P<user>[^@\s]+)@)?(?P<host>\[[0-9a-fA-F:]+\]|[^:@/\s]+)(?::(?P<port>[0-9]{1,5}))?"
+_NOWHERE: Mapping[str, str | int | None] = {"socket": None, "host": None, "port": None}
+_BEGINNING = 4096
+
+
+class Named(NamedTuple):
+    """A side as it was named. `place` is what the word says of the connection, over what the options say."""
+
+    kind: Kind
+    word: str
+    paths: tuple[str, ...] = ()
+    place: Mapping[str, str | int | None] = {}
+    target: Target | None = None
+
+
+def named(word: str) -> Named:
+    """What the word means; MycnfError, with what can be written, for one that means nothing or can't be read."""
+    prefix, colon, rest = word.partition(":")
+    if colon and prefix in PREFIXES:
+        if not rest:
+            raise MycnfError(f"{word} names nothing; write something behind the colon")
+        return PREFIXES[prefix](word, rest)
+    if word == "server":
+        return Named(Kind.SERVER, word)
+    if word == STDIN:
+        return Named(Kind.FILE, word, (word,))
+    if os.path.lexists(word):
+        return _by_path(word, word)
+    return _no_path(word)
+
+
+def _no_path(word: str) -> Named:
+    parts = word.split(",")
+    if len(parts) > 1 and all(part == STDIN or os.path.isfile(part) for part in parts):
+        return Named(Kind.FILE, word, tuple(parts))
+    if word.partition("-")[0].lower() in SERIES:
+        return Named(Kind.DEFAULTS, word, target=parse_target(word))
+    found = re.fullmatch(_HOST_PORT, word)
+    if found and found["port"] and "/" not in word:
+        return _tcp(word, word)
+    raise MycnfError(f"{word}: there is no such file, and it is no server or target either; {HOWEVER}")
+
+
+def _by_path(word: str, path: str) -> Named:
+    """A socket is a server; of files a snapshot shows by how it begins."""
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISSOCK(mode):
+            return _socket(word, path)
+        if stat.S_ISDIR(mode):
+            raise MycnfError(f"{path} is a directory; name an option file or a snapshot in it")
+        kind = Kind.SNAPSHOT if stat.S_ISREG(mode) and _is_snapshot(path) else Kind.FILE
+    except OSError as error:
+        raise MycnfError(f"{path} can't be read ({error.strerror}); check its owner and mode") from error
+    return Named(kind, word, (path,))
+
+
+def _is_snapshot(path: str) -> bool:
+    with open(path, "rb") as file:
+        start = file.read(_BEGINNING).lstrip()
+    return start.startswith(b"{") and b'"schema"' in start
+
+
+def _file(word: str, path: str) -> Named:
+    return _no_path(path)._replace(word=word) if "," in path else _by_path(word, path)._replace(kind=Kind.FILE)
+
+
+def _snapshot(word: str, path: str) -> Named:
+    return Named(Kind.SNAPSHOT, word, (path,))
+
+
+def _socket(word: str, path: str) -> Named:
+    return Named(Kind.SERVER, word, place={**_NOWHERE, "socket": path})
+
+
+def _tcp(word: str, text: str) -> Named:
+    found = re.fullmatch(_HOST_PORT, text)
+    if found is None:
+        raise MycnfError(f"{word}: {text} is no host; write tcp:HOST, tcp:HOST:PORT or tcp:USER@HOST:PORT")
+    port = int(found["port"] or DEFAULT_PORT)
+    if not 0 < port < 1 << 16:
+        raise MycnfError(f"{word}: {port} is no TCP port; write a number from 1 to 65535")
+    user = {"user": found["user"]} if found["user"] else {}
+    return Named(Kind.SERVER, word, place={"socket": None, "host": found["host"].strip("[]"), "port": port, **user})
+
+
+def _defaults(word: str, text: str) -> Named:
+    """A client's option file, or the defaults of a target: both are asked for by nearly the same word."""
+    if text.partition("-")[0].lower() in SERIES and not os.path.exists(text):
+        return _target(word, text)
+    return Named(Kind.SERVER, word, place={**_NOWHERE, "defaults_file": text})
+
+
+def _login(word: str, name: str) -> Named:
+    return Named(Kind.SERVER, word, place={**_NOWHERE, "login_path": name})
+
+
+def _group(word: str, suffix: str) -> Named:
+    return Named(Kind.SERVER, word, place={**_NOWHERE, "defaults_group_suffix": suffix})
+
+
+def _target(word: str, text: str) -> Named:
+    return Named(Kind.DEFAULTS, word, target=parse_target(text))
+
+
+PREFIXES = {
+    "file": _file,
+    "snapshot": _snapshot,
+    "socket": _socket,
+    "tcp": _tcp,
+    "defaults": _defaults,
+    "login": _login,
+    "group": _group,
+    "default": _target,
+}

@@ -1,0 +1,132 @@
+"""Two sides, what each holds, and in what they differ, as values."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.verdict.settings import SET
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from advisor.catalog.load import Catalog, Option
+    from advisor.model import Location, Origin, Target
+    from advisor.upgrade.change import Area
+
+
+class Kind(StrEnum):
+    """What a side is."""
+
+    FILE = "file"
+    SERVER = "server"
+    SNAPSHOT = "snapshot"
+    DEFAULTS = "defaults"
+
+
+RUNS = frozenset({Kind.SERVER, Kind.SNAPSHOT})
+
+
+class Held(NamedTuple):
+    """What one side has of a variable, or of an option that is none.
+
+    `value` is in the notation of SHOW GLOBAL VARIABLES, None where nobody can tell it: a default that the host decides,
+    or a template. `raw` is the value as a file writes it. `shown` says that the server shows it as a variable.
+    `value_there` is the value as the other side counts it, where that has another name and unit for it. `by_host` says
+    what of the host has a say in a value that a file sets.
+    """
+
+    name: str
+    value: str | None
+    origin: Origin
+    location: Location | None = None
+    raw: str | None = None
+    option: Option | None = None
+    shown: bool = True
+    value_there: str | None = None
+    by_host: str = ""
+
+    @property
+    def is_set(self) -> bool:
+        """Whether somebody set it."""
+        return self.origin in SET
+
+
+class Side(NamedTuple):
+    """One of the two that are compared; `held` by variable, `name` as the user gave it.
+
+    `called` is how a server calls itself and `taken_at` when it was read, in UTC; both are empty for what never ran.
+    """
+
+    kind: Kind
+    name: str
+    catalog: Catalog
+    held: Mapping[str, Held]
+    called: str = ""
+    taken_at: str = ""
+
+    @property
+    def target(self) -> Target:
+        """The version and flavour."""
+        return self.catalog.target
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is a server, running or recorded, which knows each of its variables."""
+        return self.kind in RUNS
+
+
+class Lot(StrEnum):
+    """Where a pair of values belongs; only the first makes two sides differ by themselves."""
+
+    DIFFERS = "differs"
+    BY_NATURE = "by nature"
+    BY_HOST = "by host"
+    NOT_TOLD = "not told"
+    ALIKE = "alike"
+
+
+class Pair(NamedTuple):
+    """What both sides hold of one setting, under a name of its own on each; `also` are further names of it.
+
+    `derived` says that nobody set it on either side, and both are of one version: their hosts or other settings made
+    it. `reason` is why it can't be told whether both are alike, or what of the host decides.
+    """
+
+    name: str
+    a: Held
+    b: Held
+    area: Area
+    lot: Lot = Lot.ALIKE
+    also: tuple[str, ...] = ()
+    derived: bool = False
+    reason: str = ""
+
+
+class Alone(NamedTuple):
+    """What only one side knows; `counts` says whether that makes the sides differ."""
+
+    held: Held
+    area: Area
+    counts: bool
+
+
+class Comparison(NamedTuple):
+    """All of it: pairs in the order in which they matter, then what only one side knows."""
+
+    a: Side
+    b: Side
+    pairs: tuple[Pair, ...]
+    only_a: tuple[Alone, ...]
+    only_b: tuple[Alone, ...]
+    not_shown: tuple[Held, ...]
+
+    def of(self, lot: Lot) -> list[Pair]:
+        """The pairs of one lot."""
+        return [pair for pair in self.pairs if pair.lot is lot]
+
+    def differs(self, *, by_nature: bool = False) -> bool:
+        """Whether the sides differ, by nature too where that is to count."""
+        lots = {Lot.DIFFERS, *({Lot.BY_NATURE} if by_nature else ())}
+        alone = any(one.counts for one in (*self.only_a, *self.only_b))
+        return alone or any(pair.lot in lots for pair in self.pairs)

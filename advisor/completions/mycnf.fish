@@ -1,0 +1,331 @@
+# fish completion for mycnf, made from the program's own parser by `make docs`.
+
+function __mycnf_first
+    test (count (commandline -opc)) -eq 1
+end
+
+function __mycnf_in
+    set -l words (commandline -opc)
+    test (count $words) -gt 1; and test $words[2] = $argv[1]
+end
+
+function __mycnf_without
+    set -l words (commandline -opc)
+    for word in $argv
+        contains -- $word $words[3..-1]; and return 1
+    end
+    return 0
+end
+
+function __mycnf_targets
+    printf '%s\n' mysql-5.7 mysql-8.0 mysql-8.4 mysql-9.7 mariadb-10.6 mariadb-10.11 mariadb-11.4 mariadb-11.8
+end
+
+function __mycnf_rules
+    printf '%s\n' ARI001 ARI002 ARI003 ARI004 ARI005 ARI006 BIN001 BIN002 BIN003 BIN004 BIN005 BIN006 BIN007 BUF001 BUF002 BUF003 BUF004 BUF005 BUF006 BUF007 BUF008 BUF009 CON001 CON002 CON003 CON004 CON005 CON006 CON007 CON008 CON009 CON010 CON011 CON012 CON013 CON014 CON015 CON016 CON017 CON018 CON019 CON020 CON021 CON022 CON023 CON024 CON025 CON026 CON027 DUR001 DUR002 DUR003 DUR004 DUR005 DUR006 DUR007 DUR008 DUR009 GAL001 GAL002 GAL003 GAL004 GAL005 GAL006 GAL007 GAL008 GRP001 GRP002 GRP003 GRP004 GRP005 GRP006 HOU001 HOU002 HOU003 HOU004 HOU005 INN001 INN002 INN003 INN004 INN005 INN006 INN007 INN008 INN009 INN010 INN011 INN012 INN013 INN014 INN015 INN016 INN017 INN018 INN019 INN020 INN021 INN022 INN023 INN024 INN025 INN026 INN027 INN028 INN029 INN030 INN031 INN032 INN033 INN034 INN035 INN036 INN037 INN038 LOG001 LOG002 LOG003 LOG004 LOG005 LOG006 LOG007 MEM001 MEM002 MEM003 MEM004 MEM005 MEM006 MOD001 MOD002 MOD003 MOD004 MOD005 MOD006 MOD007 MOD008 MOD009 MYI001 MYI002 MYI003 MYI004 MYI005 MYI006 MYI007 OBS001 OBS002 OBS003 OBS004 OBS005 OBS006 OBS007 OPT001 OPT002 OPT003 OPT004 OPT005 OPT006 OPT007 OPT008 OPT009 OPT010 OPT011 OPT012 OPT013 OPT014 OPT015 OPT016 OPT017 OPT018 REP001 REP002 REP003 REP004 REP005 REP006 REP007 REP008 REP009 REP010 REP011 REP012 REP013 REP014 REP015 REP016 REP017 REP018 REP019 REP020 REP021 REP022 REP023 REP024 SEC001 SEC002 SEC003 SEC004 SEC005 SEC006 SEC007 SEC008 SEC009 SEC010 SEC011 SEC012 SEC013 SEC014 SEC015 SEC016 SEC017 SEC018 SEC019 SEC020 SEC021 SEC022 SEC023 SEC024 SEC025 SEC026 SEC027 STO001 STO002 STO003 STO004 STO005 STO006 STO007 STO008 STO009 STO010 STO011 STO012 STO013 STO014 STO015 STO016 STO017 STO018 SUP001 SUP002 SUP003 SYS001 SYS002 SYS003 SYS004 SYS005 SYS006 SYS007 SYS008 SYS009 SYS010 SYS011 SYS012 SYS013 SYS014 TAB001 TAB002 TAB003 TAB004 TLS001 TLS002 TLS003 TLS004 TLS005 TLS006 TLS007 TLS008 TLS009 TMP001 TMP002 TMP003 TMP004 TMP005 TMP006 TMP007 TMP008 VER001 VER002 WRK001 WRK002 WRK003 WRK004 WRK005 WRK006 WRK007 WRK008 WRK009 WRK010 WRK011 WRK012 aria-logs-kept aria-checkpoints-off aria-checksums-off no-aria-repair idle-aria-page-cache aria-pages-from-disk binary-log-never-expires zero-server-id statement-based-log short-binary-log skipped-replication-errors binary-log-named-off purge-waits-for-replica oversized-read-buffer pointless-read-buffer oversized-sort-buffer oversized-join-buffer oversized-read-rnd-buffer oversized-temporary-tables capped-temporary-tables query-cache rearmed-query-cache user-limit-without-effect small-thread-stack thread-cache-off uncached-host-names uncounted-connect-errors packet-below-dump replica-packet-below-statements spare-port-without-address unused-thread-pool starved-thread-pool idle-connections-cut interactive-timeout-alone no-lock-wait row-waits-for-hours slow-handshakes autocommit-off deadlocks-time-out connections-refused few-connections-left oversized-connection-limit threads-made-anew more-running-than-processors aborted-connects aborted-clients backlog-cut-by-kernel thread-pool-unlike-processors idle-processors-by-limit lost-commits unsynced-binary-log no-doublewrite unsynced-data-files checksums-off file-system-without-barriers redo-log-disabled myisam-by-default lax-sql-mode galera-half-configured galera-founds-itself-anew galera-without-quorum galera-not-in-rows galera-locks-auto-increment galera-logs-half galera-local-schema-changes galera-blocking-transfer group-founds-itself-anew group-needs-unmet multi-primary-without-checks group-without-flow-control unlimited-group-transactions group-that-survives-nothing missing-house-option forbidden-house-option below-house-minimum above-house-maximum value-outside-house-rules pointless-buffer-pool-instances many-buffer-pool-instances random-read-ahead wasted-read-ahead flush-neighbors-on-ssd oversized-io-capacity few-buffer-pool-instances io-capacity-above-its-maximum double-buffering page-across-stripes misaligned-data large-pages-for-single-rows dedicated-server-in-container forced-recovery no-adaptive-flushing low-mark-above-dirty-maximum throttled-checkpoints scans-displace-the-pool cold-pool-after-restart shutdown-like-a-crash rounded-up-buffer-pool overruled-dedicated-server lax-table-options tables-in-the-system-tablespace system-tablespace-with-an-end statistics-on-metadata-queries forgotten-statistics undo-truncation-without-tablespaces growing-undo-files table-locked-auto-increment interleaved-ids-in-statement-log dirty-reads corrupting-change-buffer free-page-waits starved-flushing long-undo-history small-doublewrite-batches fruitless-adaptive-hash-index log-buffer-waits small-redo-log checkpoint-pressure overridden-redo-size narrow-write-ahead delayed-log-flush tiny-redo-log pool-exceeds-memory memory-over-budget small-buffer-pool idle-buffer-pool swapped-server killed-for-memory substituted-engine three-byte-unicode overruled-client-character-set implicit-timestamp-defaults exhaustive-join-search few-index-dives copying-alter-table changed-name-case temporary-tables-without-rollback delayed-key-writes repair-without-copy no-myisam-repair periodic-table-close updates-behind-selects idle-key-buffer key-blocks-from-disk performance-schema-off every-statement-in-slow-log unused-slow-log-settings log-output-none unlimited-index-log warnings-not-logged status-in-error-log unknown-option ambiguous-option invalid-value missing-argument unexpected-argument adjusted-value removed-option deprecated-option ignored-option syntax-error option-outside-group duplicate-option server-option-in-client-group ignored-option-file include-problem file-differs-from-running unread-letters refused-start filter-list-in-one-name filtered-binary-log filter-by-default-database idempotent-replica lossy-replica-conversions unsupported-commit-order unordered-parallel-replica parallel-by-database replica-position-in-files relay-logs-never-purged tight-relay-log-limit half-switched-gtid-mode semi-sync-after-commit semi-sync-not-in-force stopped-replica lagging-serial-replica writable-replica replica-by-file-position replica-updates-not-logged commit-order-tracking unretried-replica-transactions slow-to-miss-its-source parallel-threads-without-work relay-logs-not-recovered no-access-control plaintext-secret world-readable-secret local-infile files-anywhere old-tls general-log native-passwords-kept old-passwords any-library-function followed-symlinks raw-log shown-replica-passwords any-proxy second-port-open server-as-root half-encrypted encryption-that-waits key-beside-data pool-in-core reports-home anonymous-account passwordless-account superuser-from-anywhere locked-out-account native-password-account server-writes-its-options data-in-memory data-in-container-layer data-on-network-file-system file-system-without-journal data-journalled-twice data-behind-its-journal synchronous-mount access-times-written nearly-full-file-system few-files-left read-only-file-system damaged-file-system copy-on-write-data degraded-array busy-array parity-array-under-writes loop-device-under-data lone-flush-on-spinning-disk unused-suppression malformed-suppression unexplained-suppression transparent-huge-pages limited-by-the-system fair-io-scheduler swappiness pool-beyond-memory-node throttled-processors fewer-threads-than-connections unused-huge-pages refused-large-pages saving-frequency-governor first-to-be-killed low-priority-server limited-file-size io-capacity-beyond-group tiny-table-cache overflowing-table-cache overflowing-definition-cache open-files-near-limit tls-switched-off certificate-without-key weak-cipher required-but-not-offered unproved-certificate no-tls tls-that-failed expired-certificate certificate-expires-soon padded-temporary-tables temporary-tables-forced-to-disk starved-temporary-tables temporary-tables-too-large-for-disk memory-backed-temporary-files endless-temporary-tablespace temporary-tables-on-disk exhausted-temporary-memory end-of-life newer-than-catalog sorts-in-many-passes joins-without-index rows-read-by-scans changes-by-full-scan prepared-for-one-execution prepared-statements-near-limit statements-prepared-again sessions-waiting-for-rows frequent-deadlocks spilling-binary-log-cache spilling-statement-cache transaction-for-each-change
+end
+
+function __mycnf_families_and_rules
+    printf '%s\n' ARI BIN BUF CON DUR GAL GRP HOU INN LOG MEM MOD MYI OBS OPT REP SEC STO SUP SYS TAB TLS TMP VER WRK
+    __mycnf_rules
+end
+
+complete -c mycnf -f
+complete -c mycnf -n __mycnf_first -s h -l help -d 'show the help and exit'
+complete -c mycnf -n __mycnf_first -l version -d 'show the version and exit'
+
+complete -c mycnf -n __mycnf_first -a lint -d 'check option files, offline'
+complete -c mycnf -n __mycnf_first -a show -d 'the effective value of each option, and where it came from'
+complete -c mycnf -n __mycnf_first -a upgrade -d 'what a move to another version or flavour would refuse, change or ignore'
+complete -c mycnf -n __mycnf_first -a audit -d 'a running server, its host and its files, judged with evidence'
+complete -c mycnf -n __mycnf_first -a preflight -d 'what a server\'s next restart would refuse, lose or change'
+complete -c mycnf -n __mycnf_first -a diff -d 'in what two of option file, server, snapshot and a target\'s defaults differ'
+complete -c mycnf -n __mycnf_first -a collect -d 'save what an audit reads as a snapshot'
+complete -c mycnf -n __mycnf_first -a report -d 'the findings of one snapshot or of many, in any format'
+complete -c mycnf -n __mycnf_first -a history -d 'what changed since the snapshots that were kept'
+complete -c mycnf -n __mycnf_first -a sample -d 'keep one sample of a server\'s counters, for cron or a timer'
+complete -c mycnf -n __mycnf_first -a probe -d 'repeat published experiments on this host, and keep what they show'
+complete -c mycnf -n __mycnf_first -a fleet -d 'many servers at once, through the inventory and transport that a team has'
+complete -c mycnf -n __mycnf_first -a suggest -d 'an option file for a host and a workload, each line with its reason'
+complete -c mycnf -n __mycnf_first -a explain -d 'a rule or an option: what, why, the evidence'
+complete -c mycnf -n __mycnf_first -a rules -d 'every rule, with what it needs'
+complete -c mycnf -n __mycnf_first -a grants -d 'the least-privileged account for audits'
+complete -c mycnf -n __mycnf_first -a completion -d 'the completions of bash, zsh or fish, as a script'
+
+# mycnf lint
+complete -c mycnf -n '__mycnf_in lint' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in lint' -l target -x -a '(__mycnf_targets)' -d 'server to judge for, such as mysql-8.4 or mariadb-10.11 (repeatable)'
+complete -c mycnf -n '__mycnf_in lint' -l stdin-filename -x -d 'the name to report for -'
+complete -c mycnf -n '__mycnf_in lint' -l fix -d 'write the fixes that keep what the server does into the files'
+complete -c mycnf -n '__mycnf_in lint' -l unsafe-fixes -d '--fix, with fixes that may change what the server does'
+complete -c mycnf -n '__mycnf_in lint' -l diff -d 'print what --fix would change as a diff, and write nothing'
+complete -c mycnf -n '__mycnf_in lint' -l statistics -d 'count findings by rule instead of listing them'
+complete -c mycnf -n '__mycnf_in lint' -l exit-zero -d 'exit 0 even with findings'
+complete -c mycnf -n '__mycnf_in lint' -l root -x -a '(__fish_complete_directories)' -d 'read absolute !include paths below DIR'
+complete -c mycnf -n '__mycnf_in lint' -l config -r -F -d 'the configuration file (default: the closest mycnf.toml)'
+complete -c mycnf -n '__mycnf_in lint' -l isolated -d 'use neither configuration file nor baseline'
+complete -c mycnf -n '__mycnf_in lint' -l select -x -a '(__fish_complete_list , __mycnf_families_and_rules)' -d 'only these codes, names or families (comma-separated)'
+complete -c mycnf -n '__mycnf_in lint' -l ignore -x -a '(__fish_complete_list , __mycnf_families_and_rules)' -d 'all but these codes, names or families'
+complete -c mycnf -n '__mycnf_in lint' -l fail-on -x -a 'error warning note never' -d 'exit 1 from this severity up (default: warning)'
+complete -c mycnf -n '__mycnf_in lint' -l baseline -r -F -d 'leave out the findings that this baseline knows'
+complete -c mycnf -n '__mycnf_in lint' -l write-baseline -r -F -d 'write today\'s findings as a baseline'
+complete -c mycnf -n '__mycnf_in lint' -l format -x -a 'text concise json jsonl sarif github gitlab junit markdown' -d 'how to print it (default: text; repeatable, each with its own -o)'
+complete -c mycnf -n '__mycnf_in lint' -s o -l output -r -F -d 'write there instead of to stdout'
+complete -c mycnf -n '__mycnf_in lint' -l ram -x -d 'the server\'s memory, such as 64G, where it can\'t be read'
+complete -c mycnf -n '__mycnf_in lint' -l cpus -x -d 'the server\'s processors, where they can\'t be read'
+complete -c mycnf -n '__mycnf_in lint' -l disk -x -a 'hdd ssd nvme' -d 'the kind of disk, where it can\'t be read'
+complete -c mycnf -n '__mycnf_in lint' -l host-tar -r -F -d 'a tar of the server\'s /proc and /sys'
+complete -c mycnf -n '__mycnf_in lint' -F
+
+# mycnf show
+complete -c mycnf -n '__mycnf_in show' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in show' -l target -x -a '(__mycnf_targets)' -d 'server to answer for'
+complete -c mycnf -n '__mycnf_in show' -l format -x -a 'text json' -d 'how to print it (default: text)'
+complete -c mycnf -n '__mycnf_in show' -s o -l output -r -F -d 'write there instead of to stdout'
+complete -c mycnf -n '__mycnf_in show' -l root -x -a '(__fish_complete_directories)' -d 'read absolute !include paths below DIR'
+complete -c mycnf -n '__mycnf_in show' -l config -r -F -d 'the configuration file (default: the closest mycnf.toml)'
+complete -c mycnf -n '__mycnf_in show' -l isolated -d 'use neither configuration file nor baseline'
+complete -c mycnf -n '__mycnf_in show' -F
+
+# mycnf upgrade
+complete -c mycnf -n '__mycnf_in upgrade' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in upgrade' -l from -x -a '(__mycnf_targets)' -d 'the server that reads the files now, as mysql-5.7'
+complete -c mycnf -n '__mycnf_in upgrade' -l to -x -a '(__mycnf_targets)' -d 'the server that is to read them'
+complete -c mycnf -n '__mycnf_in upgrade' -l all -d 'list the defaults that change little, too'
+complete -c mycnf -n '__mycnf_in upgrade' -l keep-lines -d 'print the lines that keep the old defaults, as a [mysqld] group to paste, each with its reason'
+complete -c mycnf -n '__mycnf_in upgrade' -l fail-on -x -a 'error warning note never' -d 'exit 1 from this severity up (default: error, a line at which the server stops)'
+complete -c mycnf -n '__mycnf_in upgrade' -l format -x -a 'text json' -d 'how to print it (default: text)'
+complete -c mycnf -n '__mycnf_in upgrade' -s o -l output -r -F -d 'write there instead of to stdout'
+complete -c mycnf -n '__mycnf_in upgrade' -l root -x -a '(__fish_complete_directories)' -d 'read absolute !include paths below DIR'
+complete -c mycnf -n '__mycnf_in upgrade' -l config -r -F -d 'the configuration file (default: the closest mycnf.toml)'
+complete -c mycnf -n '__mycnf_in upgrade' -l isolated -d 'use neither configuration file nor baseline'
+complete -c mycnf -n '__mycnf_in upgrade' -F
+
+# mycnf audit
+complete -c mycnf -n '__mycnf_in audit' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in audit' -l snapshot -r -F -d 'audit saved facts instead of a running server'
+complete -c mycnf -n '__mycnf_in audit' -l from -r -F -d 'audit texts: of SHOW GLOBAL VARIABLES, STATUS and REPLICA STATUS, pt-mysql-summary, pt-summary, or pt-stalk\'s directory'
+complete -c mycnf -n '__mycnf_in audit' -l since -r -F -d 'compare with this earlier snapshot: what is gone, new, still there'
+complete -c mycnf -n '__mycnf_in audit' -l keep -d 'keep a snapshot for mycnf history too (100 a server, for its owner alone)'
+complete -c mycnf -n '__mycnf_in audit' -l demo -d 'audit a recorded server, to look around'
+complete -c mycnf -n '__mycnf_in audit' -l list-statements -d 'print every statement that can ever be sent, and stop'
+complete -c mycnf -n '__mycnf_in audit' -l window -x -d 'time between the two samples of counters (default: 10; 0: none)'
+complete -c mycnf -n '__mycnf_in audit' -s S -l socket -r -F -d 'the server\'s Unix socket'
+complete -c mycnf -n '__mycnf_in audit' -l host -x -d 'connect by TCP to this host'
+complete -c mycnf -n '__mycnf_in audit' -s P -l port -x -d 'TCP port (default: 3306)'
+complete -c mycnf -n '__mycnf_in audit' -s u -l user -x -d 'the account; its password is asked for or read from option files'
+complete -c mycnf -n '__mycnf_in audit' -l ask-password -d 'ask for the password on the terminal'
+complete -c mycnf -n '__mycnf_in audit' -l defaults-file -r -F -d 'read connection options from this file only'
+complete -c mycnf -n '__mycnf_in audit' -l defaults-extra-file -r -F -d 'read connection options from this file too'
+complete -c mycnf -n '__mycnf_in audit' -l defaults-group-suffix -x -d 'read groups with this suffix too'
+complete -c mycnf -n '__mycnf_in audit' -l login-path -x -d 'read this login path of ~/.mylogin.cnf'
+complete -c mycnf -n '__mycnf_in audit' -l ssl-mode -x -a 'disabled preferred required verify-ca verify-identity' -d 'use of TLS (default: preferred)'
+complete -c mycnf -n '__mycnf_in audit' -l ssl-ca -r -F -d 'certificate authority to trust'
+complete -c mycnf -n '__mycnf_in audit' -l ssl-cert -r -F -d 'our certificate'
+complete -c mycnf -n '__mycnf_in audit' -l ssl-key -r -F -d 'its key'
+complete -c mycnf -n '__mycnf_in audit' -l select -x -a '(__fish_complete_list , __mycnf_families_and_rules)' -d 'only these codes, names or families (comma-separated)'
+complete -c mycnf -n '__mycnf_in audit' -l ignore -x -a '(__fish_complete_list , __mycnf_families_and_rules)' -d 'all but these codes, names or families'
+complete -c mycnf -n '__mycnf_in audit' -l fail-on -x -a 'error warning note never' -d 'exit 1 from this severity up (default: error)'
+complete -c mycnf -n '__mycnf_in audit' -l config -r -F -d 'the configuration file (default: the closest mycnf.toml)'
+complete -c mycnf -n '__mycnf_in audit' -l isolated -d 'use neither configuration file nor baseline'
+complete -c mycnf -n '__mycnf_in audit' -l baseline -r -F -d 'leave out the findings that this baseline knows'
+complete -c mycnf -n '__mycnf_in audit' -l write-baseline -r -F -d 'write today\'s findings as a baseline'
+complete -c mycnf -n '__mycnf_in audit' -l format -x -a 'text concise json jsonl sarif junit markdown html prometheus' -d 'how to print it (default: the app on a terminal, text otherwise)'
+complete -c mycnf -n '__mycnf_in audit' -s o -l output -r -F -d 'write there instead of to stdout'
+complete -c mycnf -n '__mycnf_in audit' -l no-mouse -d 'leave the mouse to the terminal, in the app'
+complete -c mycnf -n '__mycnf_in audit' -l ram -x -d 'the server\'s memory, such as 64G, where it can\'t be read'
+complete -c mycnf -n '__mycnf_in audit' -l cpus -x -d 'the server\'s processors, where they can\'t be read'
+complete -c mycnf -n '__mycnf_in audit' -l disk -x -a 'hdd ssd nvme' -d 'the kind of disk, where it can\'t be read'
+complete -c mycnf -n '__mycnf_in audit' -l host-tar -r -F -d 'a tar of the server\'s /proc and /sys'
+
+# mycnf preflight
+complete -c mycnf -n '__mycnf_in preflight' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in preflight' -l snapshot -r -F -d 'look at saved facts instead of a running server'
+complete -c mycnf -n '__mycnf_in preflight' -l root -x -a '(__fish_complete_directories)' -d 'read option files and service below DIR, such as a copy of /etc to be deployed'
+complete -c mycnf -n '__mycnf_in preflight' -l service -x -d 'the systemd unit that starts the server (default: its own)'
+complete -c mycnf -n '__mycnf_in preflight' -s S -l socket -r -F -d 'the server\'s Unix socket'
+complete -c mycnf -n '__mycnf_in preflight' -l host -x -d 'connect by TCP to this host'
+complete -c mycnf -n '__mycnf_in preflight' -s P -l port -x -d 'TCP port (default: 3306)'
+complete -c mycnf -n '__mycnf_in preflight' -s u -l user -x -d 'the account; its password is asked for or read from option files'
+complete -c mycnf -n '__mycnf_in preflight' -l ask-password -d 'ask for the password on the terminal'
+complete -c mycnf -n '__mycnf_in preflight' -l defaults-file -r -F -d 'read connection options from this file only'
+complete -c mycnf -n '__mycnf_in preflight' -l defaults-extra-file -r -F -d 'read connection options from this file too'
+complete -c mycnf -n '__mycnf_in preflight' -l defaults-group-suffix -x -d 'read groups with this suffix too'
+complete -c mycnf -n '__mycnf_in preflight' -l login-path -x -d 'read this login path of ~/.mylogin.cnf'
+complete -c mycnf -n '__mycnf_in preflight' -l ssl-mode -x -a 'disabled preferred required verify-ca verify-identity' -d 'use of TLS (default: preferred)'
+complete -c mycnf -n '__mycnf_in preflight' -l ssl-ca -r -F -d 'certificate authority to trust'
+complete -c mycnf -n '__mycnf_in preflight' -l ssl-cert -r -F -d 'our certificate'
+complete -c mycnf -n '__mycnf_in preflight' -l ssl-key -r -F -d 'its key'
+complete -c mycnf -n '__mycnf_in preflight' -l fail-on -x -a 'error warning note never' -d 'exit 1 from this severity up (default: note, anything)'
+complete -c mycnf -n '__mycnf_in preflight' -l format -x -a 'text json' -d 'how to print it (default: text)'
+complete -c mycnf -n '__mycnf_in preflight' -s o -l output -r -F -d 'write there instead of to stdout'
+
+# mycnf diff
+complete -c mycnf -n '__mycnf_in diff' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in diff' -l target -x -a '(__mycnf_targets)' -d 'server that a file is read for (default: the other side\'s; twice: one for each of two files)'
+complete -c mycnf -n '__mycnf_in diff' -l only -x -d 'these variables alone, such as \'innodb_*\''
+complete -c mycnf -n '__mycnf_in diff' -l ignore -x -d 'all but these variables'
+complete -c mycnf -n '__mycnf_in diff' -l all -d 'count what differs by nature too, and print everything whole'
+complete -c mycnf -n '__mycnf_in diff' -l format -x -a 'text json markdown' -d 'how to print it (default: text)'
+complete -c mycnf -n '__mycnf_in diff' -s o -l output -r -F -d 'write there instead of to stdout'
+complete -c mycnf -n '__mycnf_in diff' -l root -x -a '(__fish_complete_directories)' -d 'read absolute !include paths below DIR'
+complete -c mycnf -n '__mycnf_in diff' -l config -r -F -d 'the configuration file (default: the closest mycnf.toml)'
+complete -c mycnf -n '__mycnf_in diff' -l isolated -d 'use neither configuration file nor baseline'
+complete -c mycnf -n '__mycnf_in diff' -s S -l socket -r -F -d 'the server\'s Unix socket'
+complete -c mycnf -n '__mycnf_in diff' -l host -x -d 'connect by TCP to this host'
+complete -c mycnf -n '__mycnf_in diff' -s P -l port -x -d 'TCP port (default: 3306)'
+complete -c mycnf -n '__mycnf_in diff' -s u -l user -x -d 'the account; its password is asked for or read from option files'
+complete -c mycnf -n '__mycnf_in diff' -l ask-password -d 'ask for the password on the terminal'
+complete -c mycnf -n '__mycnf_in diff' -l defaults-file -r -F -d 'read connection options from this file only'
+complete -c mycnf -n '__mycnf_in diff' -l defaults-extra-file -r -F -d 'read connection options from this file too'
+complete -c mycnf -n '__mycnf_in diff' -l defaults-group-suffix -x -d 'read groups with this suffix too'
+complete -c mycnf -n '__mycnf_in diff' -l login-path -x -d 'read this login path of ~/.mylogin.cnf'
+complete -c mycnf -n '__mycnf_in diff' -l ssl-mode -x -a 'disabled preferred required verify-ca verify-identity' -d 'use of TLS (default: preferred)'
+complete -c mycnf -n '__mycnf_in diff' -l ssl-ca -r -F -d 'certificate authority to trust'
+complete -c mycnf -n '__mycnf_in diff' -l ssl-cert -r -F -d 'our certificate'
+complete -c mycnf -n '__mycnf_in diff' -l ssl-key -r -F -d 'its key'
+complete -c mycnf -n '__mycnf_in diff' -F -a '(__mycnf_targets)'
+
+# mycnf collect
+complete -c mycnf -n '__mycnf_in collect' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in collect' -s o -l output -r -F -d 'the snapshot to write (mode 0600; needed without --keep)'
+complete -c mycnf -n '__mycnf_in collect' -l keep -d 'keep a snapshot for mycnf history too (100 a server, for its owner alone)'
+complete -c mycnf -n '__mycnf_in collect' -l window -x -d 'time between the two samples of counters (default: 10; 0: none)'
+complete -c mycnf -n '__mycnf_in collect' -s S -l socket -r -F -d 'the server\'s Unix socket'
+complete -c mycnf -n '__mycnf_in collect' -l host -x -d 'connect by TCP to this host'
+complete -c mycnf -n '__mycnf_in collect' -s P -l port -x -d 'TCP port (default: 3306)'
+complete -c mycnf -n '__mycnf_in collect' -s u -l user -x -d 'the account; its password is asked for or read from option files'
+complete -c mycnf -n '__mycnf_in collect' -l ask-password -d 'ask for the password on the terminal'
+complete -c mycnf -n '__mycnf_in collect' -l defaults-file -r -F -d 'read connection options from this file only'
+complete -c mycnf -n '__mycnf_in collect' -l defaults-extra-file -r -F -d 'read connection options from this file too'
+complete -c mycnf -n '__mycnf_in collect' -l defaults-group-suffix -x -d 'read groups with this suffix too'
+complete -c mycnf -n '__mycnf_in collect' -l login-path -x -d 'read this login path of ~/.mylogin.cnf'
+complete -c mycnf -n '__mycnf_in collect' -l ssl-mode -x -a 'disabled preferred required verify-ca verify-identity' -d 'use of TLS (default: preferred)'
+complete -c mycnf -n '__mycnf_in collect' -l ssl-ca -r -F -d 'certificate authority to trust'
+complete -c mycnf -n '__mycnf_in collect' -l ssl-cert -r -F -d 'our certificate'
+complete -c mycnf -n '__mycnf_in collect' -l ssl-key -r -F -d 'its key'
+complete -c mycnf -n '__mycnf_in collect' -l ram -x -d 'the server\'s memory, such as 64G, where it can\'t be read'
+complete -c mycnf -n '__mycnf_in collect' -l cpus -x -d 'the server\'s processors, where they can\'t be read'
+complete -c mycnf -n '__mycnf_in collect' -l disk -x -a 'hdd ssd nvme' -d 'the kind of disk, where it can\'t be read'
+complete -c mycnf -n '__mycnf_in collect' -l host-tar -r -F -d 'a tar of the server\'s /proc and /sys'
+
+# mycnf report
+complete -c mycnf -n '__mycnf_in report' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in report' -l select -x -a '(__fish_complete_list , __mycnf_families_and_rules)' -d 'only these codes, names or families (comma-separated)'
+complete -c mycnf -n '__mycnf_in report' -l ignore -x -a '(__fish_complete_list , __mycnf_families_and_rules)' -d 'all but these codes, names or families'
+complete -c mycnf -n '__mycnf_in report' -l fail-on -x -a 'error warning note never' -d 'exit 1 from this severity up (default: error)'
+complete -c mycnf -n '__mycnf_in report' -l config -r -F -d 'the configuration file (default: the closest mycnf.toml)'
+complete -c mycnf -n '__mycnf_in report' -l isolated -d 'use neither configuration file nor baseline'
+complete -c mycnf -n '__mycnf_in report' -l baseline -r -F -d 'leave out the findings that this baseline knows'
+complete -c mycnf -n '__mycnf_in report' -l jobs -x -d 'processes that judge many snapshots (default: one a processor)'
+complete -c mycnf -n '__mycnf_in report' -l format -x -a 'text concise json jsonl sarif junit markdown html prometheus parquet' -d 'how to print it (default: text; repeatable, each with its own -o)'
+complete -c mycnf -n '__mycnf_in report' -s o -l output -r -F -d 'write there instead of to stdout'
+complete -c mycnf -n '__mycnf_in report' -l ram -x -d 'the server\'s memory, such as 64G, where it can\'t be read'
+complete -c mycnf -n '__mycnf_in report' -l cpus -x -d 'the server\'s processors, where they can\'t be read'
+complete -c mycnf -n '__mycnf_in report' -l disk -x -a 'hdd ssd nvme' -d 'the kind of disk, where it can\'t be read'
+complete -c mycnf -n '__mycnf_in report' -l host-tar -r -F -d 'a tar of the server\'s /proc and /sys'
+complete -c mycnf -n '__mycnf_in report' -F
+
+# mycnf history
+complete -c mycnf -n '__mycnf_in history' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in history' -l last -x -d 'how many changes, the newest first (default: 10)'
+complete -c mycnf -n '__mycnf_in history' -l select -x -a '(__fish_complete_list , __mycnf_families_and_rules)' -d 'only these codes, names or families'
+complete -c mycnf -n '__mycnf_in history' -l ignore -x -a '(__fish_complete_list , __mycnf_families_and_rules)' -d 'all but these codes, names or families'
+complete -c mycnf -n '__mycnf_in history' -l format -x -a 'text json' -d 'how to print it (default: text)'
+complete -c mycnf -n '__mycnf_in history' -s o -l output -r -F -d 'write there instead of to stdout'
+complete -c mycnf -n '__mycnf_in history' -l config -r -F -d 'the configuration file (default: the closest mycnf.toml)'
+complete -c mycnf -n '__mycnf_in history' -l isolated -d 'use neither configuration file nor baseline'
+
+# mycnf sample
+complete -c mycnf -n '__mycnf_in sample' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in sample' -l list -d 'the servers that were sampled, with their busiest hours'
+complete -c mycnf -n '__mycnf_in sample' -l print-timer -d 'print a line for cron and units for systemd that call it, and stop'
+complete -c mycnf -n '__mycnf_in sample' -s S -l socket -r -F -d 'the server\'s Unix socket'
+complete -c mycnf -n '__mycnf_in sample' -l host -x -d 'connect by TCP to this host'
+complete -c mycnf -n '__mycnf_in sample' -s P -l port -x -d 'TCP port (default: 3306)'
+complete -c mycnf -n '__mycnf_in sample' -s u -l user -x -d 'the account; its password is asked for or read from option files'
+complete -c mycnf -n '__mycnf_in sample' -l ask-password -d 'ask for the password on the terminal'
+complete -c mycnf -n '__mycnf_in sample' -l defaults-file -r -F -d 'read connection options from this file only'
+complete -c mycnf -n '__mycnf_in sample' -l defaults-extra-file -r -F -d 'read connection options from this file too'
+complete -c mycnf -n '__mycnf_in sample' -l defaults-group-suffix -x -d 'read groups with this suffix too'
+complete -c mycnf -n '__mycnf_in sample' -l login-path -x -d 'read this login path of ~/.mylogin.cnf'
+complete -c mycnf -n '__mycnf_in sample' -l ssl-mode -x -a 'disabled preferred required verify-ca verify-identity' -d 'use of TLS (default: preferred)'
+complete -c mycnf -n '__mycnf_in sample' -l ssl-ca -r -F -d 'certificate authority to trust'
+complete -c mycnf -n '__mycnf_in sample' -l ssl-cert -r -F -d 'our certificate'
+complete -c mycnf -n '__mycnf_in sample' -l ssl-key -r -F -d 'its key'
+
+# mycnf probe
+complete -c mycnf -n '__mycnf_in probe' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in probe' -l describe -d 'say what it asks, on what evidence, and what it can\'t show'
+complete -c mycnf -n '__mycnf_in probe' -l dry-run -d 'say what it would create, and the time it takes, and stop'
+complete -c mycnf -n '__mycnf_in probe' -l time -x -d 'how long to measure: 60s, 10m, 3h (preparation comes on top)'
+complete -c mycnf -n '__mycnf_in probe' -l rounds -x -d 'how often each variant has its turn'
+complete -c mycnf -n '__mycnf_in probe' -l resume -d 'go on with the kept run of the same parameters'
+complete -c mycnf -n '__mycnf_in probe' -l dir -x -a '(__fish_complete_directories)' -d 'a directory on the file system to measure (default: that of the data directory)'
+complete -c mycnf -n '__mycnf_in probe' -l server -l target -r -F -a '(__mycnf_targets)' -d 'the server program to start, or its target (default: this host\'s own; repeatable where two are compared)'
+complete -c mycnf -n '__mycnf_in probe' -l option -x -d 'a choice of the probe (repeatable)'
+complete -c mycnf -n '__mycnf_in probe' -l set -x -d 'the option and the values that ab compares'
+complete -c mycnf -n '__mycnf_in probe' -l workload -x -d 'the load, such as oltp_read_write'
+complete -c mycnf -n '__mycnf_in probe' -l acceptable-qps -x -d 'queries a second that are still acceptable (cache-fit)'
+complete -c mycnf -n '__mycnf_in probe' -l force -x -d 'run in spite of this refusal (repeatable)'
+complete -c mycnf -n '__mycnf_in probe' -l seed -x -d 'equal numbers give the variants equal orders (default: a new one)'
+complete -c mycnf -n '__mycnf_in probe' -l json -d 'the same as --format json'
+complete -c mycnf -n '__mycnf_in probe' -l format -x -a 'text json markdown svg' -d 'how to print it (default: text; repeatable, each with its own -o)'
+complete -c mycnf -n '__mycnf_in probe' -s o -l output -r -F -d 'write there instead of to stdout'
+complete -c mycnf -n '__mycnf_in probe; and __mycnf_without commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit ab prove results' -a 'commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit ab prove results'
+complete -c mycnf -n '__mycnf_in probe; and not __mycnf_without commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit ab prove results' -F -a '(__mycnf_rules)'
+
+# mycnf fleet
+complete -c mycnf -n '__mycnf_in fleet' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in fleet' -s i -l inventory -r -F -d 'ansible\'s inventory: a file, a directory or host,host (repeatable; default: that of ansible.cfg)'
+complete -c mycnf -n '__mycnf_in fleet' -s l -l limit -x -d 'only these hosts and groups, in ansible\'s own words'
+complete -c mycnf -n '__mycnf_in fleet' -s f -l forks -x -d 'hosts at a time (default: as ansible is configured)'
+complete -c mycnf -n '__mycnf_in fleet' -l timeout -x -d 'the time that each host has (default: 60)'
+complete -c mycnf -n '__mycnf_in fleet' -l dir -x -a '(__fish_complete_directories)' -d 'the run\'s directory (default: a new one below ~/.local/state/mycnf)'
+complete -c mycnf -n '__mycnf_in fleet' -l resume -d 'go on with the run in --dir: ask whom it lacks'
+complete -c mycnf -n '__mycnf_in fleet' -l from -x -a '(__fish_complete_directories)' -d 'report on a run that is kept there, and ask nobody'
+complete -c mycnf -n '__mycnf_in fleet' -l vault-id -x -d 'passed on to ansible (repeatable)'
+complete -c mycnf -n '__mycnf_in fleet' -l vault-password-file -r -F -d 'passed on to ansible (repeatable)'
+complete -c mycnf -n '__mycnf_in fleet' -l ask-vault-password -d 'have ansible ask for the vault\'s password'
+complete -c mycnf -n '__mycnf_in fleet' -l window -x -d 'time between the two samples of counters (default: 10; 0: none)'
+complete -c mycnf -n '__mycnf_in fleet' -l select -x -a '(__fish_complete_list , __mycnf_families_and_rules)' -d 'only these codes, names or families (comma-separated)'
+complete -c mycnf -n '__mycnf_in fleet' -l ignore -x -a '(__fish_complete_list , __mycnf_families_and_rules)' -d 'all but these codes, names or families'
+complete -c mycnf -n '__mycnf_in fleet' -l fail-on -x -a 'error warning note never' -d 'exit 1 from this severity up (default: error)'
+complete -c mycnf -n '__mycnf_in fleet' -l config -r -F -d 'the configuration file (default: the closest mycnf.toml)'
+complete -c mycnf -n '__mycnf_in fleet' -l isolated -d 'use neither configuration file nor baseline'
+complete -c mycnf -n '__mycnf_in fleet' -l format -x -a 'text json markdown' -d 'how to print it (default: text)'
+complete -c mycnf -n '__mycnf_in fleet' -s o -l output -r -F -d 'write there instead of to stdout'
+
+# mycnf suggest
+complete -c mycnf -n '__mycnf_in suggest' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in suggest' -l target -x -a '(__mycnf_targets)' -d 'server that the file is for (default: the newest MySQL)'
+complete -c mycnf -n '__mycnf_in suggest' -l workload -x -a 'oltp mixed analytic dev' -d 'what the server will do (default: mixed)'
+complete -c mycnf -n '__mycnf_in suggest' -l ram -x -d 'the server\'s memory, such as 64G, where it can\'t be read'
+complete -c mycnf -n '__mycnf_in suggest' -l cpus -x -d 'the server\'s processors, where they can\'t be read'
+complete -c mycnf -n '__mycnf_in suggest' -l disk -x -a 'hdd ssd nvme' -d 'the kind of disk, where it can\'t be read'
+complete -c mycnf -n '__mycnf_in suggest' -l host-tar -r -F -d 'a tar of the server\'s /proc and /sys'
+complete -c mycnf -n '__mycnf_in suggest' -l write-diff -r -F -d 'print what would change in this option file, as a diff'
+complete -c mycnf -n '__mycnf_in suggest' -l format -x -a 'text json' -d 'how to print it (default: text)'
+complete -c mycnf -n '__mycnf_in suggest' -s o -l output -r -F -d 'write there instead of to stdout'
+
+# mycnf explain
+complete -c mycnf -n '__mycnf_in explain' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in explain' -l target -x -a '(__mycnf_targets)' -d 'server to answer for, and to compare the sources\' servers with'
+complete -c mycnf -n '__mycnf_in explain' -l format -x -a 'text json' -d 'how to print it (default: text)'
+complete -c mycnf -n '__mycnf_in explain' -l ram -x -d 'the server\'s memory, such as 64G, where it can\'t be read'
+complete -c mycnf -n '__mycnf_in explain' -l cpus -x -d 'the server\'s processors, where they can\'t be read'
+complete -c mycnf -n '__mycnf_in explain' -l disk -x -a 'hdd ssd nvme' -d 'the kind of disk, where it can\'t be read'
+complete -c mycnf -n '__mycnf_in explain' -l host-tar -r -F -d 'a tar of the server\'s /proc and /sys'
+complete -c mycnf -n '__mycnf_in explain' -a '(__mycnf_rules)'
+
+# mycnf rules
+complete -c mycnf -n '__mycnf_in rules' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in rules' -l format -x -a 'text json markdown' -d 'how to print it (default: text)'
+
+# mycnf grants
+complete -c mycnf -n '__mycnf_in grants' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in grants' -l target -x -a '(__mycnf_targets)' -d 'server that the account is for'
+
+# mycnf completion
+complete -c mycnf -n '__mycnf_in completion' -s h -l help -d 'show this help message and exit'
+complete -c mycnf -n '__mycnf_in completion; and __mycnf_without bash zsh fish' -a 'bash zsh fish'

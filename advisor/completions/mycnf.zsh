@@ -1,0 +1,381 @@
+#compdef mycnf
+# zsh completion for mycnf, made from the program's own parser by `make docs`.
+
+_mycnf_targets() {
+  compadd "$@" -- mysql-5.7 mysql-8.0 mysql-8.4 mysql-9.7 mariadb-10.6 mariadb-10.11 mariadb-11.4 mariadb-11.8
+}
+
+_mycnf_rules() {
+  compadd "$@" -- ARI001 ARI002 ARI003 ARI004 ARI005 ARI006 BIN001 BIN002 BIN003 BIN004 BIN005 BIN006 BIN007 BUF001 BUF002 BUF003 BUF004 BUF005 BUF006 BUF007 BUF008 BUF009 CON001 CON002 CON003 CON004 CON005 CON006 CON007 CON008 CON009 CON010 CON011 CON012 CON013 CON014 CON015 CON016 CON017 CON018 CON019 CON020 CON021 CON022 CON023 CON024 CON025 CON026 CON027 DUR001 DUR002 DUR003 DUR004 DUR005 DUR006 DUR007 DUR008 DUR009 GAL001 GAL002 GAL003 GAL004 GAL005 GAL006 GAL007 GAL008 GRP001 GRP002 GRP003 GRP004 GRP005 GRP006 HOU001 HOU002 HOU003 HOU004 HOU005 INN001 INN002 INN003 INN004 INN005 INN006 INN007 INN008 INN009 INN010 INN011 INN012 INN013 INN014 INN015 INN016 INN017 INN018 INN019 INN020 INN021 INN022 INN023 INN024 INN025 INN026 INN027 INN028 INN029 INN030 INN031 INN032 INN033 INN034 INN035 INN036 INN037 INN038 LOG001 LOG002 LOG003 LOG004 LOG005 LOG006 LOG007 MEM001 MEM002 MEM003 MEM004 MEM005 MEM006 MOD001 MOD002 MOD003 MOD004 MOD005 MOD006 MOD007 MOD008 MOD009 MYI001 MYI002 MYI003 MYI004 MYI005 MYI006 MYI007 OBS001 OBS002 OBS003 OBS004 OBS005 OBS006 OBS007 OPT001 OPT002 OPT003 OPT004 OPT005 OPT006 OPT007 OPT008 OPT009 OPT010 OPT011 OPT012 OPT013 OPT014 OPT015 OPT016 OPT017 OPT018 REP001 REP002 REP003 REP004 REP005 REP006 REP007 REP008 REP009 REP010 REP011 REP012 REP013 REP014 REP015 REP016 REP017 REP018 REP019 REP020 REP021 REP022 REP023 REP024 SEC001 SEC002 SEC003 SEC004 SEC005 SEC006 SEC007 SEC008 SEC009 SEC010 SEC011 SEC012 SEC013 SEC014 SEC015 SEC016 SEC017 SEC018 SEC019 SEC020 SEC021 SEC022 SEC023 SEC024 SEC025 SEC026 SEC027 STO001 STO002 STO003 STO004 STO005 STO006 STO007 STO008 STO009 STO010 STO011 STO012 STO013 STO014 STO015 STO016 STO017 STO018 SUP001 SUP002 SUP003 SYS001 SYS002 SYS003 SYS004 SYS005 SYS006 SYS007 SYS008 SYS009 SYS010 SYS011 SYS012 SYS013 SYS014 TAB001 TAB002 TAB003 TAB004 TLS001 TLS002 TLS003 TLS004 TLS005 TLS006 TLS007 TLS008 TLS009 TMP001 TMP002 TMP003 TMP004 TMP005 TMP006 TMP007 TMP008 VER001 VER002 WRK001 WRK002 WRK003 WRK004 WRK005 WRK006 WRK007 WRK008 WRK009 WRK010 WRK011 WRK012 aria-logs-kept aria-checkpoints-off aria-checksums-off no-aria-repair idle-aria-page-cache aria-pages-from-disk binary-log-never-expires zero-server-id statement-based-log short-binary-log skipped-replication-errors binary-log-named-off purge-waits-for-replica oversized-read-buffer pointless-read-buffer oversized-sort-buffer oversized-join-buffer oversized-read-rnd-buffer oversized-temporary-tables capped-temporary-tables query-cache rearmed-query-cache user-limit-without-effect small-thread-stack thread-cache-off uncached-host-names uncounted-connect-errors packet-below-dump replica-packet-below-statements spare-port-without-address unused-thread-pool starved-thread-pool idle-connections-cut interactive-timeout-alone no-lock-wait row-waits-for-hours slow-handshakes autocommit-off deadlocks-time-out connections-refused few-connections-left oversized-connection-limit threads-made-anew more-running-than-processors aborted-connects aborted-clients backlog-cut-by-kernel thread-pool-unlike-processors idle-processors-by-limit lost-commits unsynced-binary-log no-doublewrite unsynced-data-files checksums-off file-system-without-barriers redo-log-disabled myisam-by-default lax-sql-mode galera-half-configured galera-founds-itself-anew galera-without-quorum galera-not-in-rows galera-locks-auto-increment galera-logs-half galera-local-schema-changes galera-blocking-transfer group-founds-itself-anew group-needs-unmet multi-primary-without-checks group-without-flow-control unlimited-group-transactions group-that-survives-nothing missing-house-option forbidden-house-option below-house-minimum above-house-maximum value-outside-house-rules pointless-buffer-pool-instances many-buffer-pool-instances random-read-ahead wasted-read-ahead flush-neighbors-on-ssd oversized-io-capacity few-buffer-pool-instances io-capacity-above-its-maximum double-buffering page-across-stripes misaligned-data large-pages-for-single-rows dedicated-server-in-container forced-recovery no-adaptive-flushing low-mark-above-dirty-maximum throttled-checkpoints scans-displace-the-pool cold-pool-after-restart shutdown-like-a-crash rounded-up-buffer-pool overruled-dedicated-server lax-table-options tables-in-the-system-tablespace system-tablespace-with-an-end statistics-on-metadata-queries forgotten-statistics undo-truncation-without-tablespaces growing-undo-files table-locked-auto-increment interleaved-ids-in-statement-log dirty-reads corrupting-change-buffer free-page-waits starved-flushing long-undo-history small-doublewrite-batches fruitless-adaptive-hash-index log-buffer-waits small-redo-log checkpoint-pressure overridden-redo-size narrow-write-ahead delayed-log-flush tiny-redo-log pool-exceeds-memory memory-over-budget small-buffer-pool idle-buffer-pool swapped-server killed-for-memory substituted-engine three-byte-unicode overruled-client-character-set implicit-timestamp-defaults exhaustive-join-search few-index-dives copying-alter-table changed-name-case temporary-tables-without-rollback delayed-key-writes repair-without-copy no-myisam-repair periodic-table-close updates-behind-selects idle-key-buffer key-blocks-from-disk performance-schema-off every-statement-in-slow-log unused-slow-log-settings log-output-none unlimited-index-log warnings-not-logged status-in-error-log unknown-option ambiguous-option invalid-value missing-argument unexpected-argument adjusted-value removed-option deprecated-option ignored-option syntax-error option-outside-group duplicate-option server-option-in-client-group ignored-option-file include-problem file-differs-from-running unread-letters refused-start filter-list-in-one-name filtered-binary-log filter-by-default-database idempotent-replica lossy-replica-conversions unsupported-commit-order unordered-parallel-replica parallel-by-database replica-position-in-files relay-logs-never-purged tight-relay-log-limit half-switched-gtid-mode semi-sync-after-commit semi-sync-not-in-force stopped-replica lagging-serial-replica writable-replica replica-by-file-position replica-updates-not-logged commit-order-tracking unretried-replica-transactions slow-to-miss-its-source parallel-threads-without-work relay-logs-not-recovered no-access-control plaintext-secret world-readable-secret local-infile files-anywhere old-tls general-log native-passwords-kept old-passwords any-library-function followed-symlinks raw-log shown-replica-passwords any-proxy second-port-open server-as-root half-encrypted encryption-that-waits key-beside-data pool-in-core reports-home anonymous-account passwordless-account superuser-from-anywhere locked-out-account native-password-account server-writes-its-options data-in-memory data-in-container-layer data-on-network-file-system file-system-without-journal data-journalled-twice data-behind-its-journal synchronous-mount access-times-written nearly-full-file-system few-files-left read-only-file-system damaged-file-system copy-on-write-data degraded-array busy-array parity-array-under-writes loop-device-under-data lone-flush-on-spinning-disk unused-suppression malformed-suppression unexplained-suppression transparent-huge-pages limited-by-the-system fair-io-scheduler swappiness pool-beyond-memory-node throttled-processors fewer-threads-than-connections unused-huge-pages refused-large-pages saving-frequency-governor first-to-be-killed low-priority-server limited-file-size io-capacity-beyond-group tiny-table-cache overflowing-table-cache overflowing-definition-cache open-files-near-limit tls-switched-off certificate-without-key weak-cipher required-but-not-offered unproved-certificate no-tls tls-that-failed expired-certificate certificate-expires-soon padded-temporary-tables temporary-tables-forced-to-disk starved-temporary-tables temporary-tables-too-large-for-disk memory-backed-temporary-files endless-temporary-tablespace temporary-tables-on-disk exhausted-temporary-memory end-of-life newer-than-catalog sorts-in-many-passes joins-without-index rows-read-by-scans changes-by-full-scan prepared-for-one-execution prepared-statements-near-limit statements-prepared-again sessions-waiting-for-rows frequent-deadlocks spilling-binary-log-cache spilling-statement-cache transaction-for-each-change
+}
+
+_mycnf_families_and_rules() {
+  compadd "$@" -- ARI BIN BUF CON DUR GAL GRP HOU INN LOG MEM MOD MYI OBS OPT REP SEC STO SUP SYS TAB TLS TMP VER WRK ARI001 ARI002 ARI003 ARI004 ARI005 ARI006 BIN001 BIN002 BIN003 BIN004 BIN005 BIN006 BIN007 BUF001 BUF002 BUF003 BUF004 BUF005 BUF006 BUF007 BUF008 BUF009 CON001 CON002 CON003 CON004 CON005 CON006 CON007 CON008 CON009 CON010 CON011 CON012 CON013 CON014 CON015 CON016 CON017 CON018 CON019 CON020 CON021 CON022 CON023 CON024 CON025 CON026 CON027 DUR001 DUR002 DUR003 DUR004 DUR005 DUR006 DUR007 DUR008 DUR009 GAL001 GAL002 GAL003 GAL004 GAL005 GAL006 GAL007 GAL008 GRP001 GRP002 GRP003 GRP004 GRP005 GRP006 HOU001 HOU002 HOU003 HOU004 HOU005 INN001 INN002 INN003 INN004 INN005 INN006 INN007 INN008 INN009 INN010 INN011 INN012 INN013 INN014 INN015 INN016 INN017 INN018 INN019 INN020 INN021 INN022 INN023 INN024 INN025 INN026 INN027 INN028 INN029 INN030 INN031 INN032 INN033 INN034 INN035 INN036 INN037 INN038 LOG001 LOG002 LOG003 LOG004 LOG005 LOG006 LOG007 MEM001 MEM002 MEM003 MEM004 MEM005 MEM006 MOD001 MOD002 MOD003 MOD004 MOD005 MOD006 MOD007 MOD008 MOD009 MYI001 MYI002 MYI003 MYI004 MYI005 MYI006 MYI007 OBS001 OBS002 OBS003 OBS004 OBS005 OBS006 OBS007 OPT001 OPT002 OPT003 OPT004 OPT005 OPT006 OPT007 OPT008 OPT009 OPT010 OPT011 OPT012 OPT013 OPT014 OPT015 OPT016 OPT017 OPT018 REP001 REP002 REP003 REP004 REP005 REP006 REP007 REP008 REP009 REP010 REP011 REP012 REP013 REP014 REP015 REP016 REP017 REP018 REP019 REP020 REP021 REP022 REP023 REP024 SEC001 SEC002 SEC003 SEC004 SEC005 SEC006 SEC007 SEC008 SEC009 SEC010 SEC011 SEC012 SEC013 SEC014 SEC015 SEC016 SEC017 SEC018 SEC019 SEC020 SEC021 SEC022 SEC023 SEC024 SEC025 SEC026 SEC027 STO001 STO002 STO003 STO004 STO005 STO006 STO007 STO008 STO009 STO010 STO011 STO012 STO013 STO014 STO015 STO016 STO017 STO018 SUP001 SUP002 SUP003 SYS001 SYS002 SYS003 SYS004 SYS005 SYS006 SYS007 SYS008 SYS009 SYS010 SYS011 SYS012 SYS013 SYS014 TAB001 TAB002 TAB003 TAB004 TLS001 TLS002 TLS003 TLS004 TLS005 TLS006 TLS007 TLS008 TLS009 TMP001 TMP002 TMP003 TMP004 TMP005 TMP006 TMP007 TMP008 VER001 VER002 WRK001 WRK002 WRK003 WRK004 WRK005 WRK006 WRK007 WRK008 WRK009 WRK010 WRK011 WRK012 aria-logs-kept aria-checkpoints-off aria-checksums-off no-aria-repair idle-aria-page-cache aria-pages-from-disk binary-log-never-expires zero-server-id statement-based-log short-binary-log skipped-replication-errors binary-log-named-off purge-waits-for-replica oversized-read-buffer pointless-read-buffer oversized-sort-buffer oversized-join-buffer oversized-read-rnd-buffer oversized-temporary-tables capped-temporary-tables query-cache rearmed-query-cache user-limit-without-effect small-thread-stack thread-cache-off uncached-host-names uncounted-connect-errors packet-below-dump replica-packet-below-statements spare-port-without-address unused-thread-pool starved-thread-pool idle-connections-cut interactive-timeout-alone no-lock-wait row-waits-for-hours slow-handshakes autocommit-off deadlocks-time-out connections-refused few-connections-left oversized-connection-limit threads-made-anew more-running-than-processors aborted-connects aborted-clients backlog-cut-by-kernel thread-pool-unlike-processors idle-processors-by-limit lost-commits unsynced-binary-log no-doublewrite unsynced-data-files checksums-off file-system-without-barriers redo-log-disabled myisam-by-default lax-sql-mode galera-half-configured galera-founds-itself-anew galera-without-quorum galera-not-in-rows galera-locks-auto-increment galera-logs-half galera-local-schema-changes galera-blocking-transfer group-founds-itself-anew group-needs-unmet multi-primary-without-checks group-without-flow-control unlimited-group-transactions group-that-survives-nothing missing-house-option forbidden-house-option below-house-minimum above-house-maximum value-outside-house-rules pointless-buffer-pool-instances many-buffer-pool-instances random-read-ahead wasted-read-ahead flush-neighbors-on-ssd oversized-io-capacity few-buffer-pool-instances io-capacity-above-its-maximum double-buffering page-across-stripes misaligned-data large-pages-for-single-rows dedicated-server-in-container forced-recovery no-adaptive-flushing low-mark-above-dirty-maximum throttled-checkpoints scans-displace-the-pool cold-pool-after-restart shutdown-like-a-crash rounded-up-buffer-pool overruled-dedicated-server lax-table-options tables-in-the-system-tablespace system-tablespace-with-an-end statistics-on-metadata-queries forgotten-statistics undo-truncation-without-tablespaces growing-undo-files table-locked-auto-increment interleaved-ids-in-statement-log dirty-reads corrupting-change-buffer free-page-waits starved-flushing long-undo-history small-doublewrite-batches fruitless-adaptive-hash-index log-buffer-waits small-redo-log checkpoint-pressure overridden-redo-size narrow-write-ahead delayed-log-flush tiny-redo-log pool-exceeds-memory memory-over-budget small-buffer-pool idle-buffer-pool swapped-server killed-for-memory substituted-engine three-byte-unicode overruled-client-character-set implicit-timestamp-defaults exhaustive-join-search few-index-dives copying-alter-table changed-name-case temporary-tables-without-rollback delayed-key-writes repair-without-copy no-myisam-repair periodic-table-close updates-behind-selects idle-key-buffer key-blocks-from-disk performance-schema-off every-statement-in-slow-log unused-slow-log-settings log-output-none unlimited-index-log warnings-not-logged status-in-error-log unknown-option ambiguous-option invalid-value missing-argument unexpected-argument adjusted-value removed-option deprecated-option ignored-option syntax-error option-outside-group duplicate-option server-option-in-client-group ignored-option-file include-problem file-differs-from-running unread-letters refused-start filter-list-in-one-name filtered-binary-log filter-by-default-database idempotent-replica lossy-replica-conversions unsupported-commit-order unordered-parallel-replica parallel-by-database replica-position-in-files relay-logs-never-purged tight-relay-log-limit half-switched-gtid-mode semi-sync-after-commit semi-sync-not-in-force stopped-replica lagging-serial-replica writable-replica replica-by-file-position replica-updates-not-logged commit-order-tracking unretried-replica-transactions slow-to-miss-its-source parallel-threads-without-work relay-logs-not-recovered no-access-control plaintext-secret world-readable-secret local-infile files-anywhere old-tls general-log native-passwords-kept old-passwords any-library-function followed-symlinks raw-log shown-replica-passwords any-proxy second-port-open server-as-root half-encrypted encryption-that-waits key-beside-data pool-in-core reports-home anonymous-account passwordless-account superuser-from-anywhere locked-out-account native-password-account server-writes-its-options data-in-memory data-in-container-layer data-on-network-file-system file-system-without-journal data-journalled-twice data-behind-its-journal synchronous-mount access-times-written nearly-full-file-system few-files-left read-only-file-system damaged-file-system copy-on-write-data degraded-array busy-array parity-array-under-writes loop-device-under-data lone-flush-on-spinning-disk unused-suppression malformed-suppression unexplained-suppression transparent-huge-pages limited-by-the-system fair-io-scheduler swappiness pool-beyond-memory-node throttled-processors fewer-threads-than-connections unused-huge-pages refused-large-pages saving-frequency-governor first-to-be-killed low-priority-server limited-file-size io-capacity-beyond-group tiny-table-cache overflowing-table-cache overflowing-definition-cache open-files-near-limit tls-switched-off certificate-without-key weak-cipher required-but-not-offered unproved-certificate no-tls tls-that-failed expired-certificate certificate-expires-soon padded-temporary-tables temporary-tables-forced-to-disk starved-temporary-tables temporary-tables-too-large-for-disk memory-backed-temporary-files endless-temporary-tablespace temporary-tables-on-disk exhausted-temporary-memory end-of-life newer-than-catalog sorts-in-many-passes joins-without-index rows-read-by-scans changes-by-full-scan prepared-for-one-execution prepared-statements-near-limit statements-prepared-again sessions-waiting-for-rows frequent-deadlocks spilling-binary-log-cache spilling-statement-cache transaction-for-each-change
+}
+
+_mycnf_sides() {
+  _alternative 'targets:target:_mycnf_targets' 'files:file:_files'
+}
+
+_mycnf_proofs() {
+  _alternative 'rules:rule:_mycnf_rules' 'files:file:_files'
+}
+
+_mycnf_commands() {
+  local -a commands=(
+    'lint:check option files, offline'
+    'show:the effective value of each option, and where it came from'
+    'upgrade:what a move to another version or flavour would refuse, change or ignore'
+    'audit:a running server, its host and its files, judged with evidence'
+    'preflight:what a server'\''s next restart would refuse, lose or change'
+    'diff:in what two of option file, server, snapshot and a target'\''s defaults differ'
+    'collect:save what an audit reads as a snapshot'
+    'report:the findings of one snapshot or of many, in any format'
+    'history:what changed since the snapshots that were kept'
+    'sample:keep one sample of a server'\''s counters, for cron or a timer'
+    'probe:repeat published experiments on this host, and keep what they show'
+    'fleet:many servers at once, through the inventory and transport that a team has'
+    'suggest:an option file for a host and a workload, each line with its reason'
+    'explain:a rule or an option\: what, why, the evidence'
+    'rules:every rule, with what it needs'
+    'grants:the least-privileged account for audits'
+    'completion:the completions of bash, zsh or fish, as a script'
+  )
+  _describe command commands
+}
+
+_mycnf-lint() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '*--target=''[server to judge for, such as mysql-8.4 or mariadb-10.11 (repeatable)]:T:_mycnf_targets' \
+    '--stdin-filename=''[the name to report for -]:NAME: ' \
+    '--fix''[write the fixes that keep what the server does into the files]' \
+    '--unsafe-fixes''[--fix, with fixes that may change what the server does]' \
+    '--diff''[print what --fix would change as a diff, and write nothing]' \
+    '--statistics''[count findings by rule instead of listing them]' \
+    '--exit-zero''[exit 0 even with findings]' \
+    '--root=''[read absolute !include paths below DIR]:DIR:_files -/' \
+    '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
+    '--isolated''[use neither configuration file nor baseline]' \
+    '*--select=''[only these codes, names or families (comma-separated)]:RULES:_sequence _mycnf_families_and_rules' \
+    '*--ignore=''[all but these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
+    '--fail-on=''[exit 1 from this severity up (default\: warning)]:fail_on:(error warning note never)' \
+    '--baseline=''[leave out the findings that this baseline knows]:FILE:_files' \
+    '--write-baseline=''[write today'\''s findings as a baseline]:FILE:_files' \
+    '*--format=''[how to print it (default\: text; repeatable, each with its own -o)]:reports:(text concise json jsonl sarif github gitlab junit markdown)' \
+    '*'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
+    '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
+    '--cpus=''[the server'\''s processors, where they can'\''t be read]:N: ' \
+    '--disk=''[the kind of disk, where it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files' \
+    '*:FILE:_files'
+}
+
+_mycnf-show() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '--target=''[server to answer for]:T:_mycnf_targets' \
+    '--format=''[how to print it (default\: text)]:format:(text json)' \
+    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
+    '--root=''[read absolute !include paths below DIR]:DIR:_files -/' \
+    '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
+    '--isolated''[use neither configuration file nor baseline]' \
+    '*:FILE:_files'
+}
+
+_mycnf-upgrade() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '--from=''[the server that reads the files now, as mysql-5.7]:T:_mycnf_targets' \
+    '--to=''[the server that is to read them]:T:_mycnf_targets' \
+    '--all''[list the defaults that change little, too]' \
+    '--keep-lines''[print the lines that keep the old defaults, as a \[mysqld\] group to paste, each with its reason]' \
+    '--fail-on=''[exit 1 from this severity up (default\: error, a line at which the server stops)]:fail_on:(error warning note never)' \
+    '--format=''[how to print it (default\: text)]:format:(text json)' \
+    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
+    '--root=''[read absolute !include paths below DIR]:DIR:_files -/' \
+    '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
+    '--isolated''[use neither configuration file nor baseline]' \
+    '*:FILE:_files'
+}
+
+_mycnf-audit() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '--snapshot=''[audit saved facts instead of a running server]:SNAP:_files' \
+    '--from''[audit texts\: of SHOW GLOBAL VARIABLES, STATUS and REPLICA STATUS, pt-mysql-summary, pt-summary, or pt-stalk'\''s directory]:FILE:_files' \
+    '--since=''[compare with this earlier snapshot\: what is gone, new, still there]:SNAP:_files' \
+    '--keep''[keep a snapshot for mycnf history too (100 a server, for its owner alone)]' \
+    '--demo''[audit a recorded server, to look around]' \
+    '--list-statements''[print every statement that can ever be sent, and stop]' \
+    '--window=''[time between the two samples of counters (default\: 10; 0\: none)]:SECONDS: ' \
+    '(-S --socket)'{-S+,--socket=}'[the server'\''s Unix socket]:PATH:_files' \
+    '--host=''[connect by TCP to this host]:NAME: ' \
+    '(-P --port)'{-P+,--port=}'[TCP port (default\: 3306)]:N: ' \
+    '(-u --user)'{-u+,--user=}'[the account; its password is asked for or read from option files]:NAME: ' \
+    '--ask-password''[ask for the password on the terminal]' \
+    '--defaults-file=''[read connection options from this file only]:FILE:_files' \
+    '--defaults-extra-file=''[read connection options from this file too]:FILE:_files' \
+    '--defaults-group-suffix=''[read groups with this suffix too]:TEXT: ' \
+    '--login-path=''[read this login path of ~/.mylogin.cnf]:NAME: ' \
+    '--ssl-mode=''[use of TLS (default\: preferred)]:ssl_mode:(disabled preferred required verify-ca verify-identity)' \
+    '--ssl-ca=''[certificate authority to trust]:FILE:_files' \
+    '--ssl-cert=''[our certificate]:FILE:_files' \
+    '--ssl-key=''[its key]:FILE:_files' \
+    '*--select=''[only these codes, names or families (comma-separated)]:RULES:_sequence _mycnf_families_and_rules' \
+    '*--ignore=''[all but these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
+    '--fail-on=''[exit 1 from this severity up (default\: error)]:fail_on:(error warning note never)' \
+    '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
+    '--isolated''[use neither configuration file nor baseline]' \
+    '--baseline=''[leave out the findings that this baseline knows]:FILE:_files' \
+    '--write-baseline=''[write today'\''s findings as a baseline]:FILE:_files' \
+    '--format=''[how to print it (default\: the app on a terminal, text otherwise)]:format:(text concise json jsonl sarif junit markdown html prometheus)' \
+    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
+    '--no-mouse''[leave the mouse to the terminal, in the app]' \
+    '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
+    '--cpus=''[the server'\''s processors, where they can'\''t be read]:N: ' \
+    '--disk=''[the kind of disk, where it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files'
+}
+
+_mycnf-preflight() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '--snapshot=''[look at saved facts instead of a running server]:SNAP:_files' \
+    '--root=''[read option files and service below DIR, such as a copy of /etc to be deployed]:DIR:_files -/' \
+    '--service=''[the systemd unit that starts the server (default\: its own)]:UNIT: ' \
+    '(-S --socket)'{-S+,--socket=}'[the server'\''s Unix socket]:PATH:_files' \
+    '--host=''[connect by TCP to this host]:NAME: ' \
+    '(-P --port)'{-P+,--port=}'[TCP port (default\: 3306)]:N: ' \
+    '(-u --user)'{-u+,--user=}'[the account; its password is asked for or read from option files]:NAME: ' \
+    '--ask-password''[ask for the password on the terminal]' \
+    '--defaults-file=''[read connection options from this file only]:FILE:_files' \
+    '--defaults-extra-file=''[read connection options from this file too]:FILE:_files' \
+    '--defaults-group-suffix=''[read groups with this suffix too]:TEXT: ' \
+    '--login-path=''[read this login path of ~/.mylogin.cnf]:NAME: ' \
+    '--ssl-mode=''[use of TLS (default\: preferred)]:ssl_mode:(disabled preferred required verify-ca verify-identity)' \
+    '--ssl-ca=''[certificate authority to trust]:FILE:_files' \
+    '--ssl-cert=''[our certificate]:FILE:_files' \
+    '--ssl-key=''[its key]:FILE:_files' \
+    '--fail-on=''[exit 1 from this severity up (default\: note, anything)]:fail_on:(error warning note never)' \
+    '--format=''[how to print it (default\: text)]:format:(text json)' \
+    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files'
+}
+
+_mycnf-diff() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '*--target=''[server that a file is read for (default\: the other side'\''s; twice\: one for each of two files)]:T:_mycnf_targets' \
+    '*--only=''[these variables alone, such as '\''innodb_*'\'']:PATTERN: ' \
+    '*--ignore=''[all but these variables]:PATTERN: ' \
+    '--all''[count what differs by nature too, and print everything whole]' \
+    '--format=''[how to print it (default\: text)]:format:(text json markdown)' \
+    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
+    '--root=''[read absolute !include paths below DIR]:DIR:_files -/' \
+    '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
+    '--isolated''[use neither configuration file nor baseline]' \
+    '(-S --socket)'{-S+,--socket=}'[the server'\''s Unix socket]:PATH:_files' \
+    '--host=''[connect by TCP to this host]:NAME: ' \
+    '(-P --port)'{-P+,--port=}'[TCP port (default\: 3306)]:N: ' \
+    '(-u --user)'{-u+,--user=}'[the account; its password is asked for or read from option files]:NAME: ' \
+    '--ask-password''[ask for the password on the terminal]' \
+    '--defaults-file=''[read connection options from this file only]:FILE:_files' \
+    '--defaults-extra-file=''[read connection options from this file too]:FILE:_files' \
+    '--defaults-group-suffix=''[read groups with this suffix too]:TEXT: ' \
+    '--login-path=''[read this login path of ~/.mylogin.cnf]:NAME: ' \
+    '--ssl-mode=''[use of TLS (default\: preferred)]:ssl_mode:(disabled preferred required verify-ca verify-identity)' \
+    '--ssl-ca=''[certificate authority to trust]:FILE:_files' \
+    '--ssl-cert=''[our certificate]:FILE:_files' \
+    '--ssl-key=''[its key]:FILE:_files' \
+    '1:A:_mycnf_sides' \
+    '2:B:_mycnf_sides'
+}
+
+_mycnf-collect() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '(-o --output)'{-o+,--output=}'[the snapshot to write (mode 0600; needed without --keep)]:SNAP:_files' \
+    '--keep''[keep a snapshot for mycnf history too (100 a server, for its owner alone)]' \
+    '--window=''[time between the two samples of counters (default\: 10; 0\: none)]:SECONDS: ' \
+    '(-S --socket)'{-S+,--socket=}'[the server'\''s Unix socket]:PATH:_files' \
+    '--host=''[connect by TCP to this host]:NAME: ' \
+    '(-P --port)'{-P+,--port=}'[TCP port (default\: 3306)]:N: ' \
+    '(-u --user)'{-u+,--user=}'[the account; its password is asked for or read from option files]:NAME: ' \
+    '--ask-password''[ask for the password on the terminal]' \
+    '--defaults-file=''[read connection options from this file only]:FILE:_files' \
+    '--defaults-extra-file=''[read connection options from this file too]:FILE:_files' \
+    '--defaults-group-suffix=''[read groups with this suffix too]:TEXT: ' \
+    '--login-path=''[read this login path of ~/.mylogin.cnf]:NAME: ' \
+    '--ssl-mode=''[use of TLS (default\: preferred)]:ssl_mode:(disabled preferred required verify-ca verify-identity)' \
+    '--ssl-ca=''[certificate authority to trust]:FILE:_files' \
+    '--ssl-cert=''[our certificate]:FILE:_files' \
+    '--ssl-key=''[its key]:FILE:_files' \
+    '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
+    '--cpus=''[the server'\''s processors, where they can'\''t be read]:N: ' \
+    '--disk=''[the kind of disk, where it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files'
+}
+
+_mycnf-report() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '*--select=''[only these codes, names or families (comma-separated)]:RULES:_sequence _mycnf_families_and_rules' \
+    '*--ignore=''[all but these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
+    '--fail-on=''[exit 1 from this severity up (default\: error)]:fail_on:(error warning note never)' \
+    '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
+    '--isolated''[use neither configuration file nor baseline]' \
+    '--baseline=''[leave out the findings that this baseline knows]:FILE:_files' \
+    '--jobs=''[processes that judge many snapshots (default\: one a processor)]:N: ' \
+    '*--format=''[how to print it (default\: text; repeatable, each with its own -o)]:reports:(text concise json jsonl sarif junit markdown html prometheus parquet)' \
+    '*'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
+    '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
+    '--cpus=''[the server'\''s processors, where they can'\''t be read]:N: ' \
+    '--disk=''[the kind of disk, where it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files' \
+    '*:SNAP:_files'
+}
+
+_mycnf-history() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '--last=''[how many changes, the newest first (default\: 10)]:N: ' \
+    '*--select=''[only these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
+    '*--ignore=''[all but these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
+    '--format=''[how to print it (default\: text)]:format:(text json)' \
+    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
+    '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
+    '--isolated''[use neither configuration file nor baseline]' \
+    '*:SERVER: '
+}
+
+_mycnf-sample() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '--list''[the servers that were sampled, with their busiest hours]' \
+    '--print-timer''[print a line for cron and units for systemd that call it, and stop]' \
+    '(-S --socket)'{-S+,--socket=}'[the server'\''s Unix socket]:PATH:_files' \
+    '--host=''[connect by TCP to this host]:NAME: ' \
+    '(-P --port)'{-P+,--port=}'[TCP port (default\: 3306)]:N: ' \
+    '(-u --user)'{-u+,--user=}'[the account; its password is asked for or read from option files]:NAME: ' \
+    '--ask-password''[ask for the password on the terminal]' \
+    '--defaults-file=''[read connection options from this file only]:FILE:_files' \
+    '--defaults-extra-file=''[read connection options from this file too]:FILE:_files' \
+    '--defaults-group-suffix=''[read groups with this suffix too]:TEXT: ' \
+    '--login-path=''[read this login path of ~/.mylogin.cnf]:NAME: ' \
+    '--ssl-mode=''[use of TLS (default\: preferred)]:ssl_mode:(disabled preferred required verify-ca verify-identity)' \
+    '--ssl-ca=''[certificate authority to trust]:FILE:_files' \
+    '--ssl-cert=''[our certificate]:FILE:_files' \
+    '--ssl-key=''[its key]:FILE:_files'
+}
+
+_mycnf-probe() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '--describe''[say what it asks, on what evidence, and what it can'\''t show]' \
+    '--dry-run''[say what it would create, and the time it takes, and stop]' \
+    '--time=''[how long to measure\: 60s, 10m, 3h (preparation comes on top)]:TIME: ' \
+    '--rounds=''[how often each variant has its turn]:N: ' \
+    '--resume''[go on with the kept run of the same parameters]' \
+    '--dir=''[a directory on the file system to measure (default\: that of the data directory)]:DIR:_files -/' \
+    '*'{--server=,--target=}'[the server program to start, or its target (default\: this host'\''s own; repeatable where two are compared)]:PROGRAM:_mycnf_sides' \
+    '*--option=''[a choice of the probe (repeatable)]:NAME=VALUE: ' \
+    '--set=''[the option and the values that ab compares]:OPTION=A,B: ' \
+    '--workload=''[the load, such as oltp_read_write]:NAME: ' \
+    '--acceptable-qps=''[queries a second that are still acceptable (cache-fit)]:N: ' \
+    '*--force=''[run in spite of this refusal (repeatable)]:REFUSAL: ' \
+    '--seed=''[equal numbers give the variants equal orders (default\: a new one)]:N: ' \
+    '--json''[the same as --format json]' \
+    '*--format=''[how to print it (default\: text; repeatable, each with its own -o)]:reports:(text json markdown svg)' \
+    '*'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
+    '1::NAME:(commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit ab prove results)' \
+    '*:WORD:_mycnf_proofs'
+}
+
+_mycnf-fleet() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '*'{-i+,--inventory=}'[ansible'\''s inventory\: a file, a directory or host,host (repeatable; default\: that of ansible.cfg)]:FILE:_files' \
+    '(-l --limit)'{-l+,--limit=}'[only these hosts and groups, in ansible'\''s own words]:PATTERN: ' \
+    '(-f --forks)'{-f+,--forks=}'[hosts at a time (default\: as ansible is configured)]:N: ' \
+    '--timeout=''[the time that each host has (default\: 60)]:SECONDS: ' \
+    '--dir=''[the run'\''s directory (default\: a new one below ~/.local/state/mycnf)]:DIR:_files -/' \
+    '--resume''[go on with the run in --dir\: ask whom it lacks]' \
+    '--from=''[report on a run that is kept there, and ask nobody]:DIR:_files -/' \
+    '*--vault-id=''[passed on to ansible (repeatable)]:ID: ' \
+    '*--vault-password-file=''[passed on to ansible (repeatable)]:FILE:_files' \
+    '--ask-vault-password''[have ansible ask for the vault'\''s password]' \
+    '--window=''[time between the two samples of counters (default\: 10; 0\: none)]:SECONDS: ' \
+    '*--select=''[only these codes, names or families (comma-separated)]:RULES:_sequence _mycnf_families_and_rules' \
+    '*--ignore=''[all but these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
+    '--fail-on=''[exit 1 from this severity up (default\: error)]:fail_on:(error warning note never)' \
+    '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
+    '--isolated''[use neither configuration file nor baseline]' \
+    '--format=''[how to print it (default\: text)]:format:(text json markdown)' \
+    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files'
+}
+
+_mycnf-suggest() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '--target=''[server that the file is for (default\: the newest MySQL)]:T:_mycnf_targets' \
+    '--workload=''[what the server will do (default\: mixed)]:workload:(oltp mixed analytic dev)' \
+    '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
+    '--cpus=''[the server'\''s processors, where they can'\''t be read]:N: ' \
+    '--disk=''[the kind of disk, where it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files' \
+    '--write-diff=''[print what would change in this option file, as a diff]:FILE:_files' \
+    '--format=''[how to print it (default\: text)]:format:(text json)' \
+    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files'
+}
+
+_mycnf-explain() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '--target=''[server to answer for, and to compare the sources'\'' servers with]:T:_mycnf_targets' \
+    '--format=''[how to print it (default\: text)]:format:(text json)' \
+    '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
+    '--cpus=''[the server'\''s processors, where they can'\''t be read]:N: ' \
+    '--disk=''[the kind of disk, where it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files' \
+    '1:CODE|OPTION:_mycnf_rules'
+}
+
+_mycnf-rules() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '--format=''[how to print it (default\: text)]:format:(text json markdown)'
+}
+
+_mycnf-grants() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '--target=''[server that the account is for]:T:_mycnf_targets'
+}
+
+_mycnf-completion() {
+  _arguments -s : \
+    '(-h --help)'{-h,--help}'[show this help message and exit]' \
+    '1:SHELL:(bash zsh fish)'
+}
+
+_mycnf() {
+  local curcontext=$curcontext state line ret=1
+  _arguments -C \
+    '(- : *)'{-h,--help}'[show the help and exit]' \
+    '(- : *)--version[show the version and exit]' \
+    '1: :_mycnf_commands' \
+    '*:: :->words' && ret=0
+  if [[ $state == words ]]; then
+    curcontext=${curcontext%:*:*}:mycnf-$line[1]:
+    case $line[1] in
+      lint|show|upgrade|audit|preflight|diff|collect|report|history|sample|probe|fleet|suggest|explain|rules|grants|completion) _mycnf-$line[1] && ret=0 ;;
+    esac
+  fi
+  return ret
+}
+
+if [[ $funcstack[1] == _mycnf ]]; then
+  _mycnf "$@"
+else
+  compdef _mycnf mycnf
+fi

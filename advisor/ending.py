@@ -1,0 +1,43 @@
+"""kill and a closed terminal, taken as Ctrl-C is: what was begun is put away, and the command ends with 130."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def orderly() -> Iterator[None]:
+    """For the block these signals raise KeyboardInterrupt; as `end_orderly`."""
+    taken = end_orderly()
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def end_orderly() -> list[signal.Signals]:
+    """From now on these signals raise KeyboardInterrupt, for whoever began what must not be left half done.
+
+    Gives those that were taken: one that somebody else takes, or that is to be ignored as nohup has it, stays as it is.
+    """
+    taken = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    try:
+        for number in taken:
+            signal.signal(number, signal.default_int_handler)
+    except ValueError:  # signals are the main thread's
+        return []
+    return taken
+
+
+def end_at_once() -> None:
+    """In a process that was forked for a part of the work: end by these signals, with nothing to put away."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_DFL)

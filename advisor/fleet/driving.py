@@ -1,0 +1,196 @@
+"""Have ansible go to each host: which program, with what words and environment, and how its end is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import pkgutil
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.ending import orderly
+from advisor.exits import MycnfError
+from advisor.fleet import script
+from advisor.fleet.folder import ROW, file_name, finished, forget_begun, hosts_of, keep, kept, new_rows, row_in
+from advisor.fleet.leaving import end_children, fostering
+from advisor.fleet.row import UNREAD, Row, Status
+from advisor.redact import clean, redact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ACTION = "mycnf_fleet"
+LOOK = 0.2  # seconds between two looks at which hosts have ended
+_NOT_BEGUN = "ansible can't go there; what it says: ansible {} -m ansible.builtin.raw -a true"
+LONGEST = 500  # characters of what ansible said
+INSTALL = (
+    "mycnf fleet needs ansible: install mycnf with its extra, pipx install 'mycnf-advisor[fleet]', or ansible-core"
+)
+# What would have ansible tell more than it should, or in another form; words of the run, not of the team's set-up.
+_QUIET = {
+    "ANSIBLE_NO_LOG": "true",
+    "ANSIBLE_DEBUG": "false",
+    "ANSIBLE_VERBOSITY": "0",
+    "ANSIBLE_LOAD_CALLBACK_PLUGINS": "false",
+    "ANSIBLE_NOCOLOR": "true",
+    "ANSIBLE_RETRY_FILES_ENABLED": "false",
+    "ANSIBLE_ANY_ERRORS_FATAL": "false",
+    "ANSIBLE_DEPRECATION_WARNINGS": "false",
+}
+
+
+class Fleet(NamedTuple):
+    """Which hosts, through what, and within what bounds; times are seconds a host, `forks` None is ansible's own."""
+
+    folder: str
+    inventories: tuple[str, ...] = ()
+    limit: str | None = None
+    forks: int | None = None
+    timeout: float = 60.0
+    window: float = 10.0
+    vault: tuple[str, ...] = ()
+    asks: bool = False
+
+
+def drive(fleet: Fleet, tell: Callable[[Row, int, int], object]) -> None:
+    """Ask every host that has no row yet, and call `tell` with each row as it comes, its number and their count.
+
+    Raises MycnfError with what ansible said where no host came of the inventory. Ended by Ctrl-C, all that was
+    started is ended with it, and what came until then stays in the run directory.
+    """
+    program = find_ansible()
+    with (
+        orderly(),  # kill and a closed terminal end all that was started, as Ctrl-C does
+        fostering() as before,
+        tempfile.TemporaryDirectory(prefix="mycnf-fleet-") as place,
+        tempfile.TemporaryFile() as errors,
+    ):
+        spared = finished(fleet.folder)
+        try:
+            process = subprocess.Popen(
+                [program, *_words(fleet)],
+                env=_environment(fleet, place, spared),
+                stdin=None if fleet.asks else subprocess.DEVNULL,
+                stdout=errors,
+                stderr=subprocess.STDOUT,
+                preexec_fn=_outlive_terminal,  # noqa: PLW1509 - there are no threads
+            )
+            _follow(process, fleet.folder, spared, tell)
+        except BaseException:
+            _leave(fleet.folder, before)
+            raise
+        ended = process.returncode < 0  # by somebody else, who told none of its workers
+        if ended:
+            _leave(fleet.folder, before)
+        errors.seek(0)
+        said = errors.read().decode("utf-8", "replace")
+    if not hosts_of(fleet.folder):
+        raise MycnfError(f"no host was asked: {_last_words(said)}")
+    try:
+        _fill_in(() if ended else hosts_of(fleet.folder), fleet.folder)
+    except OSError as error:
+        told = f"{error.filename} can't be written ({error.strerror}); free some space, then go on with --resume"
+        raise MycnfError(told) from error
+
+
+def find_ansible() -> str:
+    """The team's own `ansible`, which has its collections and plugins, or the one beside us; MycnfError for none."""
+    beside = os.path.join(os.path.dirname(sys.executable), "ansible")
+    found = shutil.which("ansible") or (beside if os.access(beside, os.X_OK) else None)
+    if found is None:
+        raise MycnfError(INSTALL)
+    return found
+
+
+def _words(fleet: Fleet) -> list[str]:
+    # As if there were a playbook in the working directory: group_vars and host_vars beside it count.
+    words = ["all", "-m", ACTION, f"--playbook-dir={os.getcwd()}", *(f"--inventory={one}" for one in fleet.inventories)]
+    words += [f"--limit={fleet.limit}"] if fleet.limit else []
+    words += [f"--forks={fleet.forks}"] if fleet.forks else []
+    return words + list(fleet.vault)
+
+
+def _environment(fleet: Fleet, place: str, spared: list[str]) -> dict[str, str]:
+    """Ours, with the plugin and its work added; no secret is in it."""
+    plugins = os.path.join(place, "plugins")
+    os.mkdir(plugins, 0o700)
+    _write(os.path.join(plugins, f"{ACTION}.py"), pkgutil.get_data("advisor.fleet.plugin", f"{ACTION}.py") or b"")
+    _write(os.path.join(place, "script"), script.command().encode())
+    _write(os.path.join(place, "spared"), json.dumps(spared).encode())
+    given = os.environ.get("ANSIBLE_ACTION_PLUGINS")
+    ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    paths = [ours, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {
+        **os.environ,
+        **_QUIET,
+        "ANSIBLE_ACTION_PLUGINS": f"{plugins}{os.pathsep}{given}" if given else plugins,
+        "ANSIBLE_LOCAL_TEMP": os.path.join(place, "temporary"),  # which it leaves behind where it is ended
+        "MYCNF_FLEET_DIR": os.path.abspath(fleet.folder),
+        "MYCNF_FLEET_WINDOW": str(fleet.window),
+        "MYCNF_FLEET_TIMEOUT": str(fleet.timeout),
+        "MYCNF_FLEET_PYTHON": sys.executable,
+        "MYCNF_FLEET_PATH": os.pathsep.join(paths),
+        "MYCNF_FLEET_SCRIPT": os.path.join(place, "script"),
+        "MYCNF_FLEET_SPARED": os.path.join(place, "spared"),
+    }
+
+
+def _write(path: str, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def _follow(
+    process: subprocess.Popen[bytes], folder: str, spared: list[str], tell: Callable[[Row, int, int], object]
+) -> None:
+    """Until ansible has ended, tell of each row as it comes; of one that is begun, where ansible came to its end."""
+    told = {file_name(name) + ROW for name in spared}
+    hosts: tuple[str, ...] = ()
+    ended = False
+    while not ended:
+        ended = process.poll() is not None
+        hosts = hosts or hosts_of(folder)
+        for file in sorted(new_rows(folder, told)) if hosts else ():
+            row = row_in(folder, file)
+            begun = row is not None and row.host == UNREAD  # its machine is still being read
+            if row is not None and (not begun or (ended and process.returncode >= 0)):
+                told.add(file)
+                tell(row, len(told), len(hosts))
+        if not ended:
+            time.sleep(LOOK)
+
+
+def _outlive_terminal() -> None:
+    """Where the terminal is closed ansible would be gone at once, and nobody would tell its workers."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def _leave(folder: str, before: frozenset[int]) -> None:
+    """Leave nothing running that the run began, and no rows but of hosts of which something came."""
+    end_children(before)
+    forget_begun(folder)
+
+
+def _fill_in(hosts: tuple[str, ...], folder: str) -> None:
+    """A host without a row is one that ansible failed to give a worker: each worker begins with a row."""
+    for name in hosts:
+        if kept(folder, name) is None:
+            keep(folder, Row(name=name, status=Status.FAILED, reason=_NOT_BEGUN.format(name)))
+
+
+def _last_words(said: str) -> str:
+    """What ansible said about why, on one line: errors first, then warnings."""
+    lines = [" ".join(line.split()) for line in said.splitlines() if line.strip()]
+    picked = [line for line in lines if line.startswith(("ERROR", "[ERROR]"))] or [
+        line for line in lines if line.startswith("[WARNING]")
+    ]
+    words = " ".join(picked or [line for line in lines if "FAILED" in line][:1] or lines[-1:])
+    remedy = "check -i and --limit"
+    if "vault" in words.lower():
+        remedy = "give --vault-password-file, --vault-id or --ask-vault-password"
+    return f"{clean(redact_value('', words))[:LONGEST]}; {remedy}"

@@ -1,0 +1,189 @@
+"""A run's directory: who was to be asked, a row and a snapshot for each host as they come, all its owner's alone.
+
+`hosts.list` names the hosts that the inventory gave for this run, `rows/NAME.row` says what came of each, and
+`snapshots/NAME.json` are the facts of its server, as `mycnf collect` writes them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from itertools import count
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from advisor.exits import MycnfError
+from advisor.fleet.row import SCHEMA, UNREAD, Row, Status
+from advisor.privatefile import replace_private
+from advisor.redact import clean
+from advisor.shape import plain, shaped
+from advisor.statefolder import make_private_folders, make_state_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
+
+FOLDER = "fleet"
+HOSTS, ROWS, SNAPSHOTS = "hosts.list", "rows", "snapshots"
+# Only snapshots end as such do, so that `mycnf report` takes the directory as it is.
+ROW, SNAPSHOT = ".row", ".json"
+PRIVATE = 0o700
+LONGEST = 150  # characters of a file's name before the ending
+LARGEST = 64 << 20  # bytes of a list of hosts: a hundred thousand take four
+
+
+def default_place(now: str) -> str:
+    """A new directory for a run that nobody named one for, below $XDG_STATE_HOME, or ~/.local/state without it.
+
+    Two runs that begin in the same second have one each. Raises MycnfError where it can't be made.
+    """
+    first = os.path.join(make_state_folder(FOLDER), now.replace(":", ""))
+    for number in count(1):
+        place = first if number == 1 else f"{first}-{number}"
+        try:
+            os.mkdir(place, PRIVATE)
+            os.chmod(place, PRIVATE)  # of which the umask may have taken a part
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise MycnfError(f"{place} can't be made ({error.strerror}); name a directory with --dir") from error
+        break
+    return place
+
+
+def file_name(host: str) -> str:
+    """A file's name, without its ending, for a host: another for another, whatever characters the inventory gives."""
+    plain_name = quote(host, safe="@+,=", errors="surrogatepass")
+    if plain_name.startswith("."):
+        plain_name = f"%2E{plain_name[1:]}"
+    if len(plain_name) > LONGEST:
+        told = hashlib.sha256(host.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        plain_name = f"{plain_name[:LONGEST]}~{told}"
+    return plain_name
+
+
+def snapshot_name(host: str) -> str:
+    """The name of a host's snapshot below the run directory."""
+    return os.path.join(SNAPSHOTS, file_name(host) + SNAPSHOT)
+
+
+def prepare(folder: str, *, resume: bool) -> None:
+    """Make the directory, or take one that holds a run to go on with. Raises MycnfError where it can't be had so."""
+    there = os.path.exists(os.path.join(folder, HOSTS)) or _holds(os.path.join(folder, ROWS))
+    if resume and not there:
+        raise MycnfError(f"{folder} holds no run to go on with; leave --resume out, or name the directory of one")
+    if there and not resume:
+        raise MycnfError(f"{folder} holds a run already; go on with it by --resume, or name another directory")
+    try:
+        if not os.path.isdir(folder):  # one that its owner made stays as open as that wanted it
+            make_private_folders(*os.path.split(os.path.abspath(folder)))
+        make_private_folders(folder, ROWS)
+        make_private_folders(folder, SNAPSHOTS)
+        _forget_failures(folder)
+    except OSError as error:
+        raise MycnfError(f"{folder} can't be used ({error.strerror}); name another directory with --dir") from error
+
+
+def _holds(folder: str) -> bool:
+    try:
+        return bool(os.listdir(folder))
+    except OSError:
+        return False
+
+
+def _forget_failures(folder: str) -> None:
+    """Take away what an earlier part of the run did not get done, and the list of hosts: the inventory may differ."""
+    with suppress(FileNotFoundError):
+        os.unlink(os.path.join(folder, HOSTS))
+    for file in os.listdir(os.path.join(folder, ROWS)):
+        path = os.path.join(folder, ROWS, file)
+        row = _row_at(path)
+        if row is None or not done(folder, row.name):
+            os.unlink(path)
+
+
+def forget_begun(folder: str) -> None:
+    """Take away the rows of hosts whose asking was ended before anything came of it."""
+    for file in new_rows(folder, frozenset()):
+        row = row_in(folder, file)
+        if row is not None and row.host == UNREAD and not row.snapshot:
+            os.unlink(os.path.join(folder, ROWS, file))
+
+
+def finished(folder: str) -> list[str]:
+    """The hosts that need no asking again."""
+    rows = (row_in(folder, file) for file in new_rows(folder, frozenset()))
+    return [row.name for row in rows if row is not None and done(folder, row.name)]
+
+
+def withdraw(folder: str) -> None:
+    """Take away the directory of a run that asked nobody; one that holds anything stays."""
+    with suppress(OSError):
+        for place in (os.path.join(folder, ROWS), os.path.join(folder, SNAPSHOTS), folder):
+            os.rmdir(place)
+
+
+def keep(folder: str, row: Row) -> None:
+    """Write what came of one host. Raises OSError."""
+    data = json.dumps(plain(row), ensure_ascii=True).encode("ascii")
+    replace_private(os.path.join(folder, ROWS, file_name(row.name) + ROW), data + b"\n")
+
+
+def kept(folder: str, host: str) -> Row | None:
+    """What came of a host so far; None where nothing has, or the file is damaged, so that it is asked again."""
+    return _row_at(os.path.join(folder, ROWS, file_name(host) + ROW))
+
+
+def new_rows(folder: str, seen: AbstractSet[str]) -> set[str]:
+    """The names of the files of rows that are not among those."""
+    return {file for file in os.listdir(os.path.join(folder, ROWS)) if file.endswith(ROW)} - seen
+
+
+def row_in(folder: str, file: str) -> Row | None:
+    """The row in a file of that name; None for one that is damaged."""
+    return _row_at(os.path.join(folder, ROWS, file))
+
+
+def hosts_of(folder: str) -> tuple[str, ...]:
+    """The hosts that the run is about; none where ansible hasn't got as far as to name them."""
+    try:
+        return shaped(_read(os.path.join(folder, HOSTS)), tuple[str, ...])
+    except (OSError, ValueError, RecursionError):
+        return ()
+
+
+def rows_of(folder: str, hosts: Iterable[str] | None = None) -> tuple[Row, ...]:
+    """A row for each host of the run, in the inventory's order; one that nothing came of is `unasked`."""
+    names = hosts_of(folder) if hosts is None else hosts
+    return tuple(kept(folder, name) or Row(name=name) for name in names)
+
+
+def done(folder: str, host: str) -> bool:
+    """Whether a host needs no asking again."""
+    row = kept(folder, host)
+    return (
+        row is not None
+        and row.status is Status.AUDITED
+        and row.schema.partition(".")[0] == SCHEMA.partition(".")[0]
+        and os.path.isfile(os.path.join(folder, row.snapshot))
+    )
+
+
+def check(folder: str) -> None:
+    """Raise MycnfError where the directory holds no run to report on."""
+    if not hosts_of(folder):
+        raise MycnfError(f"{clean(folder)} holds no run of mycnf fleet; name the directory of one")
+
+
+def _row_at(path: str) -> Row | None:
+    try:
+        return shaped(_read(path), Row)
+    except (OSError, ValueError, RecursionError):  # ShapeError too
+        return None
+
+
+def _read(path: str) -> object:
+    with open(path, "rb") as file:
+        return json.loads(file.read(LARGEST))

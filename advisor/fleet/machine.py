@@ -1,0 +1,116 @@
+"""The machine under a server, from the tar that its host's shell made, where it is that server's."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from advisor.collect.around import directories
+from advisor.collect.declared import host_from_words
+from advisor.collect.host import open_root, read_host, server_pids
+from advisor.exits import MycnfError
+from advisor.facts import Unavailable
+from advisor.fleet.script import unpacked
+from advisor.redact import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from advisor.collect.host import Root
+    from advisor.facts import Facts, Host, Server
+
+INSTEAD = "give mycnf_ram, mycnf_cpus and mycnf_disk"
+DESCRIBED = frozenset({"mycnf_ram", "mycnf_cpus", "mycnf_disk"})
+# How the collector ends a reason: in the words of the commands that are about one server.
+_OF_ONE = "give --ram, --cpus and --disk, or a tar of its host"
+
+
+class Machine(NamedTuple):
+    """The facts with their host, and in words why there is none; empty where there is one."""
+
+    facts: Facts
+    reason: str
+
+
+def with_host(facts: Facts, answer: Mapping[str, Any], variables: Mapping[str, str]) -> Machine:
+    """The facts with the machine that the host's shell told of, or that the variables describe.
+
+    A host that the collector proved to be the server's own stays.
+    """
+    if facts.host is not None:
+        return Machine(facts, "")
+    facts = replace(facts, unavailable=tuple(_in_variables(part) for part in facts.unavailable))
+    if not answer and not DESCRIBED & variables.keys():
+        return Machine(facts, facts.why_not("host"))
+    try:
+        host = _described(variables) or _from_tar(facts.server, answer)
+    except (ValueError, MycnfError) as error:
+        reason = clean(" ".join(str(error).split()))
+        return Machine(_without(facts, f"{reason}: {INSTEAD}"), reason)
+    return Machine(_placed(facts, host), "")
+
+
+def _in_variables(part: Unavailable) -> Unavailable:
+    return Unavailable(part.part, part.reason.replace(_OF_ONE, INSTEAD))
+
+
+def _described(variables: Mapping[str, str]) -> Host | None:
+    ram, cpus, disk = (variables.get(f"mycnf_{name}") for name in ("ram", "cpus", "disk"))
+    if ram is cpus is disk is None:
+        return None
+    if disk not in (None, "hdd", "ssd", "nvme"):
+        raise MycnfError(f"mycnf_disk: {disk[:20]!r} is unknown; use hdd, ssd or nvme")
+    if cpus is not None and not (cpus.isascii() and cpus.isdigit()):
+        raise MycnfError(f"mycnf_cpus: {cpus[:20]!r} is no number of processors")
+    try:
+        return host_from_words(ram=ram, cpus=None if cpus is None else int(cpus), disk=disk, tar=None)
+    except MycnfError as error:
+        raise MycnfError(str(error).replace("--", "mycnf_")) from error
+
+
+def _from_tar(server: Server, answer: Mapping[str, Any]) -> Host:
+    """The host in the shell's answer. Raises ValueError or ArchiveError with the reason where it can't be had."""
+    if "printed" not in answer:
+        raise ValueError(str(answer.get("reason") or "the host's shell was not asked"))
+    with tempfile.TemporaryDirectory(prefix="mycnf-fleet-") as place:
+        path = os.path.join(place, "host.tar")
+        with open(path, "wb") as file:
+            file.write(unpacked(str(answer["printed"])))
+        try:
+            root = open_root(path)
+        except MycnfError as error:
+            raise ValueError(str(error).replace(f"{path}: ", "the tar ")) from error
+        return read_host(root, _process(root, server), server.variables.get("datadir") or None, directories(server))
+
+
+def _process(root: Root, server: Server) -> int:
+    """The server's process in the tar. Raises ValueError where the tar is of another machine than the server's.
+
+    A name in the inventory proves nothing: an address may lead to a proxy, a container or a managed service. The tar
+    must be of the host that the server names as its own, and hold a server that works in its data directory.
+    """
+    own = server.variables.get("hostname", "").split(".")[0]
+    there = (root.read("/proc/sys/kernel/hostname") or "").strip().split(".")[0]
+    if own and there and own != there:
+        raise ValueError(f"the server calls itself {own}, the host that the shell runs on {there}")
+    datadir = server.variables.get("datadir", "").rstrip("/")
+    found = [pid for pid in server_pids(root) if (root.link(f"/proc/{pid}/cwd") or "").rstrip("/") == datadir]
+    pids = found or [pid for pid in server_pids(root) if root.link(f"/proc/{pid}/cwd") is None]
+    if not pids:
+        raise ValueError(f"no server process on the host works in {datadir or 'the data directory'}")
+    if len(pids) > 1:
+        raise ValueError("several servers run on the host, and it doesn't show which is this one (become: root sees)")
+    return pids[0]
+
+
+def _placed(facts: Facts, host: Host) -> Facts:
+    left = tuple(u for u in facts.unavailable if u.part.partition(".")[0] != "host")
+    parts = tuple(Unavailable(f"host.{part.part}", part.reason) for part in host.skipped)
+    return replace(facts, host=host, unavailable=left + parts)
+
+
+def _without(facts: Facts, reason: str) -> Facts:
+    left = tuple(u for u in facts.unavailable if u.part != "host")
+    return replace(facts, host=None, unavailable=(*left, Unavailable("host", reason)))

@@ -1,0 +1,90 @@
+"""One audited server of a fleet, as far as it is compared with others."""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.model import Origin
+from advisor.verdict import compare
+
+if TYPE_CHECKING:
+    from advisor.facts import Server
+    from advisor.model import Setting, Target
+    from rules.known import Known
+
+
+class Value(NamedTuple):
+    """A variable's value as the server prints it, whether somebody set it, and where: file and line, or words."""
+
+    text: str
+    is_set: bool
+    where: str
+
+
+class Member(NamedTuple):
+    """A server by its host's name: groups of the inventory, version, values, and the sets of equals it is in.
+
+    `plain` are the values in one notation, the server's own names and directories taken out: equals compare as equal.
+    `sets` are (kind, name): replicas of a source, nodes of a Galera cluster, members of a replication group.
+    """
+
+    name: str
+    groups: tuple[str, ...]
+    target: Target
+    values: dict[str, Value]
+    plain: dict[str, str]
+    sets: tuple[tuple[str, str], ...]
+
+
+def member_of(name: str, groups: tuple[str, ...], known: Known, server: Server) -> Member:
+    """What of one server's facts is compared."""
+    values = {variable: _value(known.settings.get(variable), text) for variable, text in server.variables.items()}
+    own = _own_words(name, server)
+    plain = {v: sys.intern(compare.plain(_plain(v, text, own))) for v, text in server.variables.items()}
+    return Member(name, groups, known.target, values, plain, tuple(_sets(server)))
+
+
+def _value(setting: Setting | None, text: str) -> Value:
+    if setting is None:
+        return _shared(text, is_set=False, where="")
+    place = setting.location
+    where = f"{place.path}:{place.line}" if place and place.line else place.path if place else str(setting.origin.value)
+    told = setting.origin not in (Origin.COMPILED, Origin.UNKNOWN)
+    return _shared(text, is_set=told, where=where if told else "")
+
+
+@lru_cache(maxsize=1 << 16)
+def _shared(text: str, *, is_set: bool, where: str) -> Value:
+    """One value for all servers that have it: fleets repeat themselves."""
+    return Value(text, is_set, where)
+
+
+def _own_words(name: str, server: Server) -> tuple[tuple[str, str], ...]:
+    """What stands for this server alone, longest first: its directories, its names, its number."""
+    told = [(server.variables.get(v, "").rstrip("/"), f"<{v}>") for v in ("datadir", "basedir")]
+    told += [(server.variables.get("hostname", ""), "<host>"), (name, "<host>")]
+    return tuple(sorted(((w, sign) for w, sign in told if len(w) > 1), key=lambda pair: -len(pair[0])))
+
+
+def _plain(variable: str, text: str, own: tuple[tuple[str, str], ...]) -> str:
+    for words, sign in own:
+        if words in text and variable != sign[1:-1]:
+            text = text.replace(words, sign)
+    return text
+
+
+def _sets(server: Server) -> list[tuple[str, str]]:
+    found = []
+    for row in server.replication.replica_rows if server.replication else ():
+        plain = {name.lower(): value for name, value in row.items()}
+        source = plain.get("source_host") or plain.get("master_host")
+        if source:
+            port = plain.get("source_port") or plain.get("master_port") or "3306"
+            found.append(("replicas", f"{source}:{port}"))
+    if server.replication and server.replication.galera:
+        uuid = server.status.get("wsrep_cluster_state_uuid", "")
+        found.append(("galera", f"{server.variables.get('wsrep_cluster_name', '')} {uuid}".strip()))
+    group = server.variables.get("group_replication_group_name", "")
+    return [*found, *([("group_replication", group)] if group else [])]

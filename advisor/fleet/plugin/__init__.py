@@ -1,0 +1,1 @@
+"""What ansible loads, as files of its own."""

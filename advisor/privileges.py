@@ -1,0 +1,68 @@
+"""The privileges that an audit reads with, each with what it is for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from advisor.model import Target
+
+
+class Grant(NamedTuple):
+    """One privilege and what an audit reads with it; one that is `optional` gives more away than an audit needs."""
+
+    privilege: str
+    on: str
+    why: str
+    optional: bool = False
+
+    @property
+    def needed(self) -> str:
+        """How a part of the facts that could not be read calls it: PROCESS, or SELECT on a table."""
+        return self.privilege if self.on == "*.*" else f"{self.privilege.partition(' ')[0]} on {self.on}"
+
+    def statement(self, account: str) -> str:
+        """The statement that gives it to a quoted account."""
+        return f"GRANT {self.privilege} ON {self.on} TO {account};"
+
+
+_PROCESS = Grant("PROCESS", "*.*", "InnoDB's status and counters: redo position, checkpoint age, purge lag")
+_SIZES = Grant("SELECT", "mysql.innodb_table_stats", "how much InnoDB data there is, without opening a table of users")
+_MEMORY = Grant(
+    "SELECT",
+    "performance_schema.memory_summary_global_by_event_name",
+    "the memory that the server accounts for, where performance_schema is on",
+)
+_KINDS = "how many accounts are anonymous, without a password, too powerful"
+_MYSQL = (
+    _PROCESS,
+    Grant("REPLICATION CLIENT", "*.*", "whether the server is a replica, and of whom"),
+    _SIZES,
+    _MEMORY,
+    Grant("SELECT", "performance_schema.threads", "how many replicas read this server's binary log"),
+    Grant("SELECT", "performance_schema.replication_group_members", "how many servers are in its replication group"),
+    Grant(
+        "SELECT (User, Host, plugin, authentication_string, account_locked, Super_priv)",
+        "mysql.user",
+        _KINDS,
+        optional=True,
+    ),
+)
+_MARIADB = (
+    _PROCESS,
+    Grant("SLAVE MONITOR", "*.*", "whether the server is a replica, and of whom"),
+    _SIZES,
+    _MEMORY,
+    Grant("SELECT", "mysql.global_priv", _KINDS, optional=True),
+)
+
+
+def grants_for(target: Target) -> tuple[Grant, ...]:
+    """All that an audit of this server can use, the optional last."""
+    return _MARIADB if target.is_mariadb else _MYSQL
+
+
+def quoted(account: str) -> str:
+    """An account as CURRENT_USER() tells it (name@host), as statements want it: 'name'@'host'."""
+    name, _, host = account.rpartition("@")
+    return "@".join("'" + part.replace("\\", "\\\\").replace("'", "''") + "'" for part in (name, host))

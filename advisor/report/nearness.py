@@ -1,0 +1,145 @@
+"""How far a published measurement's server and machine are from the ones at hand, in words."""
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from advisor.model import Target
+from advisor.sizes import about
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rules.evidence_store import Evidence
+
+MEASURED = "measured"
+OLD = 5  # years, from which on a measurement is told to be older
+FAR = 4  # times the processors or the memory
+VIRTUAL = "a virtual disk"
+# What each kind of disk is called in the hardware of a source.
+DISKS = {
+    "NVMe": r"NVMe|PM1725|9[68]0 Pro",
+    "SSD": r"\bSSD|Fusion-?IO|SM863|850 PRO",
+    "rotating disks": r"spinning|SAS disk|\bdisks? RAID|drives RAID|-disk RAID",
+}
+CPUS = r"(\d+)[- ](?:cores?|(?:virtual |logical |Xeon )?CPUs|processors)\b|\((\d+) threads\)"
+MEMORY = (r"([\d.]+) ?Gi?B (?:of )?(?:RAM|DDR\d|memory)", r"(?<![~\d.])([\d.]+) ?Gi?B(?! (?:buffer|pool|data|table))")
+# A server's name stands before its versions; these others have versions that aren't a server's.
+SERVER = r"(MySQL|MariaDB|Percona|XtraDB)|(sysbench|HammerDB|Linux|fio|tpcc)|(?<![\d.])(\d+\.\d+)(?:\.\d+(?:-[\d.]+)?)?"
+
+
+class Here(NamedTuple):
+    """The server and machine at hand; None and an empty list stand for what can't be told. `memory` is bytes."""
+
+    server: Target
+    assumed: bool
+    year: int
+    cpus: int | None
+    memory: int | None
+    disks: tuple[str, ...]
+
+    def words(self) -> str:
+        """In one line: MySQL 9.7.4 (assumed; --target names another), 2 processors, 24G of memory, a virtual disk."""
+        return ", ".join(
+            (
+                self.server.label + (" (assumed; --target names another)" if self.assumed else ""),
+                "processors unknown" if self.cpus is None else _counted(self.cpus),
+                "memory unknown" if self.memory is None else f"{about(self.memory)} of memory",
+                " and ".join(self.disks) or "disks unknown",
+            )
+        )
+
+    def fields(self, evidence: "Sequence[Evidence]") -> dict[str, Any]:
+        """For programs: what is here, and of each measured source what is far, what is not said, and the words."""
+        sources = [
+            {"id": e.id, "far": list(apart(e, self)), "unstated": list(unstated(e)), "words": sentence(e, self)}
+            for e in measured(evidence)
+        ]
+        found = {"server": str(self.server), "assumed": self.assumed, "cpus": self.cpus, "memory": self.memory}
+        return {**found, "disks": list(self.disks), "sources": sources}
+
+
+def measured(evidence: "Sequence[Evidence]") -> "list[Evidence]":
+    """The sources whose numbers hang on a machine."""
+    return [e for e in evidence if e.strength == MEASURED]
+
+
+def sentence(e: "Evidence", here: Here) -> str:
+    """How near one source is, and what to expect of its numbers here."""
+    differs, unsaid = list(apart(e, here)), list(unstated(e))
+    missing = f" It names no {_listed(unsaid)}." if unsaid else ""
+    if differs:
+        hope = "the order of the values, not the factors" if e.table else "the direction, not the size"
+        return f"{e.id}: {', '.join(differs)}: expect {hope}.{missing}"
+    if unsaid:
+        return f"{e.id}: nothing that it says is far from here.{missing}"
+    return f"{e.id}: much like here: expect numbers of about this size."
+
+
+def apart(e: "Evidence", here: Here) -> "Iterator[str]":
+    """In what the source is far from here."""
+    year = re.search(r"\b(?:19|20)\d\d\b", f"{e.date} {e.versions}")
+    if year and here.year - int(year[0]) >= OLD:
+        yield f"{here.year - int(year[0])} years older"
+    yield from _other_server(servers(e.versions), here.server)
+    cpus, memory, disks = machine(e.hardware)
+    if cpus and here.cpus and _is_far(cpus, here.cpus):
+        yield _counted(cpus)
+    if memory and here.memory and _is_far(memory, here.memory):
+        yield f"{about(memory)} of memory"
+    if disks and here.disks and not set(disks) & set(here.disks):
+        yield " and ".join(disks)
+
+
+def unstated(e: "Evidence") -> "Iterator[str]":
+    """What the source leaves out of its machine, and of its server."""
+    if not servers(e.versions):
+        yield "server"
+    for name, known in zip(("processors", "memory", "disks"), machine(e.hardware), strict=True):
+        if not known:
+            yield name
+
+
+def machine(hardware: str) -> tuple[int | None, int | None, tuple[str, ...]]:
+    """Processors, bytes of memory and kinds of disks of a source's hardware, as far as its words say them."""
+    cpus = re.search(CPUS, hardware)
+    memory = next(filter(None, (re.search(pattern, hardware) for pattern in MEMORY)), None)
+    disks = tuple(kind for kind, pattern in DISKS.items() if re.search(pattern, hardware))
+    return (
+        int(cpus[1] or cpus[2]) if cpus else None,
+        round(float(memory[1]) * (1 << 30)) if memory else None,
+        disks,
+    )
+
+
+def servers(versions: str) -> list[tuple[str, str]]:
+    """The flavours and series that a source was measured on: ("mysql", "5.1"); the series is empty where not said."""
+    found: list[tuple[str, str]] = []
+    flavour = ""
+    for server, other, series in re.findall(SERVER, versions):
+        if server:
+            flavour = "mariadb" if server == "MariaDB" else "mysql"
+            found.append((flavour, ""))
+        elif other:
+            flavour = ""
+        elif flavour:
+            found = [pair for pair in found if pair != (flavour, "")] + [(flavour, series)]
+    return list(dict.fromkeys(found))
+
+
+def _other_server(told: list[tuple[str, str]], here: Target) -> "Iterator[str]":
+    names = {"mysql": "MySQL", "mariadb": "MariaDB"}
+    alike = [series for flavour, series in told if flavour == here.flavour]
+    if told and ".".join(map(str, here.version[:2])) not in alike:
+        yield "on " + ", ".join(f"{names[flavour]} {series}".strip() for flavour, series in told)
+
+
+def _listed(words: list[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
+
+
+def _is_far(one: float, other: float) -> bool:
+    return max(one, other) >= FAR * min(one, other)
+
+
+def _counted(cpus: int) -> str:
+    return f"{cpus} processor" + ("" if cpus == 1 else "s")

@@ -1,0 +1,64 @@
+"""The rings of samples as a list for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.redact import clean
+from advisor.report.words import plural, wrap
+from advisor.sizes import about
+from rules.peak import named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from advisor.facts import Sampled
+    from advisor.facts.workload import BusyHour
+    from advisor.sampling.shelf import Ring
+
+NONE = "No server was sampled here; mycnf sample --print-timer shows how to have it done every ten minutes.\n"
+
+
+def listing(rings: Sequence[Ring]) -> str:
+    """Each server with the time that its samples span and its busiest hours."""
+    return "\n".join(f"{clean(ring.server)}\n{told(ring.told)}" for ring in rings) or NONE
+
+
+def told(sampled: Sampled | None) -> str:
+    """The lines of one server."""
+    if sampled is None:
+        return "  no sample yet\n"
+    lines = [f"  {plural(sampled.samples, 'sample')}, {_minute(sampled.since)} to {_minute(sampled.until)} UTC"]
+    lines += [wrap(f"busiest for {hour.of}: {named(hour)}, {figures(hour)}", "  ", "    ") for hour in sampled.hours]
+    lines += [] if sampled.hours else ["  no hour without a restart yet"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def figures(hour: BusyHour) -> str:
+    """What an hour was chosen for, in numbers."""
+    told_of = _FIGURES.get(hour.of) if hour.samples else None  # a snapshot may have been made by anybody
+    return (", ".join(told_of(hour)) if told_of else "") or "no numbers"
+
+
+def _redo(hour: BusyHour) -> Iterator[str]:
+    rate = hour.workload.redo_rate
+    yield "redo unknown" if rate is None else f"{about(rate)} of redo a second"
+
+
+def _connections(hour: BusyHour) -> Iterator[str]:
+    yield f"{hour.most('threads_connected') or 0:,} connected"
+    refused = hour.workload.delta("connection_errors_max_connections")
+    if refused:
+        yield f"{refused:,} refused"
+
+
+def _temporary(hour: BusyHour) -> Iterator[str]:
+    disk, total = (hour.workload.rate(f"created_tmp_{name}") for name in ("disk_tables", "tables"))
+    yield f"{disk or 0:,.1f} of {total or 0:,.1f} tables a second on disk"
+
+
+def _minute(time: str) -> str:
+    return time[:16].replace("T", " ")
+
+
+_FIGURES = {"redo": _redo, "connections": _connections, "temporary tables": _temporary}

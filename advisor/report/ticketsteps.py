@@ -1,0 +1,92 @@
+"""What a ticket asks to be done: each finding's statement, line, risk and way back, the most pressing first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.engine import RANK
+from advisor.model import Confidence, Severity
+from advisor.redact import is_secret
+from advisor.report.ticketwords import place, said, setting, shown, to_copy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from advisor.model import Action, Finding
+
+MOST = 10  # steps that are still "first"; the rest stand with their findings
+SURE = list(Confidence)
+
+
+def first(findings: Sequence[Finding]) -> list[Finding]:
+    """Errors, then warnings; of these what is ready to be carried out, then what is surest, then without a restart."""
+    pressing = [f for f in findings if f.severity is not Severity.NOTE and (f.actions or f.help)]
+    return sorted(pressing, key=_weight)[:MOST]
+
+
+def _weight(f: Finding) -> tuple[int, bool, int, bool]:
+    ready = any(a.statement or a.option_line for a in f.actions)
+    return RANK[f.severity], not ready, SURE.index(f.confidence), any(a.restart for a in f.actions)
+
+
+def numbered(number: int, f: Finding) -> str:
+    """One step of the list: what is wrong, and what to do about it."""
+    where = ", ".join(part for part in (setting(f), place(f.location)) if part)
+    head = f"{number}. **{f.severity.value}** {shown(f.code)} {said(f.name)}: {said(f.message)}"
+    # Four columns are within an item of one digit and of two alike.
+    return "\n".join([head, *(f"    - {line}" for line in ([f"**At:** {where}"] if where else [])), *steps(f, "    ")])
+
+
+def steps(f: Finding, margin: str = "") -> Iterator[str]:
+    """The finding's actions as items of a list; its help where these are none to carry out."""
+    told = [line for number in range(len(f.actions)) for line in _counted(f, number)]
+    if f.help and not any(a.statement or a.option_line for a in f.actions):
+        told.insert(0, f"**Do:** {said(f.help)}")
+    return (f"{margin}- {line}" for line in told)
+
+
+def _counted(f: Finding, number: int) -> list[str]:
+    """One action, its first line numbered where there are several."""
+    lines = list(_action(f.actions[number], f))
+    if lines and len(f.actions) > 1:
+        lines[0] = lines[0].replace(":**", f" ({number + 1} of {len(f.actions)}):**", 1)
+    return lines
+
+
+def _action(a: Action, f: Finding) -> Iterator[str]:
+    if a.statement:
+        yield f"**Now:** {to_copy(a.statement)}"
+    if a.option_line:
+        yield f"**Keep:** {to_copy(a.option_line)}{_into(a.option_line, f)}"
+    restart = "needs a restart" if a.restart else "no restart" if a.statement else ""
+    risk = a.risk or ("none known" if a.statement or a.option_line else "")
+    if risk or restart:
+        yield f"**Risk:** {'; '.join(part for part in (said(risk), restart) if part)}"
+    back = [to_copy(a.undo)] if a.undo else []
+    back += [_back(a.option_line, f)] if a.option_line else []
+    if any(back):
+        yield f"**Undo:** {'; '.join(part for part in back if part)}"
+    if a.watch:
+        yield f"**Watch:** {said(a.watch)}"
+
+
+def takes_its_place(option_line: str, f: Finding) -> bool:
+    """Whether the line takes the place of the one that the finding is about; another option's line is to stay."""
+    return option_line.partition(" = ")[0] in (f.canonical, f.option)
+
+
+def _into(option_line: str, f: Finding) -> str:
+    if f.location is None or not f.location.line:
+        return " in the server's option file"
+    if takes_its_place(option_line, f):
+        return f" in place of {place(f.location)}"
+    return f" in {shown(f.location.path)}"
+
+
+def _back(option_line: str, f: Finding) -> str:
+    """How the option file was before."""
+    if f.location is None or not f.location.line or not takes_its_place(option_line, f):
+        return "take the line out again"
+    if f.value is None or not f.option or is_secret(f.option):
+        return "put the old line back"
+    return f"put {to_copy(f'{f.option} = {f.value}' if f.value else f'{f.option} =')} back"

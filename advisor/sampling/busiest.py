@@ -1,0 +1,111 @@
+"""The busiest hours of a ring: for redo, for connections and for temporary tables each its own."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.facts.workload import BusyHour, Sample, Sampled, Workload
+from advisor.sampling.keep import same_start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from advisor.sampling.ring import Entry
+
+HOUR = 3600
+SHORTEST, LONGEST = 0.75 * HOUR, 1.5 * HOUR  # what counts as an hour: schedules slip, and samples may be missed
+LATE = 60  # by which a sample may come too early or too late
+WARM = 600  # seconds of uptime before which everything looks cold
+MOST_SAMPLES = 13  # of an hour in the facts
+FLUSHED = "uptime_since_flush_status"
+
+Weight = tuple[float, float]
+
+
+class Span(NamedTuple):
+    """Samples of about an hour without a restart, by their places in the ring."""
+
+    first: int
+    last: int
+
+
+def sampled(entries: Sequence[Entry]) -> Sampled | None:
+    """What the ring tells of its server; None where it is empty."""
+    if not entries:
+        return None
+    spans = list(hours(entries))
+    found = [_busiest(kind, weigh, entries, spans) for kind, weigh in KINDS.items()]
+    times = [entry.time for entry in entries]
+    return Sampled(_utc(min(times)), _utc(max(times)), len(entries), tuple(hour for hour in found if hour))
+
+
+def hours(entries: Sequence[Entry]) -> Iterator[Span]:
+    """From each sample on about an hour, as far as the server ran on and its counters were not reset."""
+    for first, begin in enumerate(entries):
+        last = first
+        while last + 1 < len(entries) and entries[last].uptime - begin.uptime < HOUR - LATE:
+            ahead = entries[last + 1]
+            if not _goes_on(entries[last], ahead) or ahead.uptime - begin.uptime > LONGEST:
+                break
+            last += 1
+        if entries[last].uptime - begin.uptime >= SHORTEST and begin.uptime >= WARM:
+            yield Span(first, last)
+
+
+def _goes_on(earlier: Entry, later: Entry) -> bool:
+    """Whether counters of both may be subtracted: no restart, no jump of the clock, no FLUSH STATUS in between."""
+    before, after = earlier.counters.get(FLUSHED), later.counters.get(FLUSHED)
+    return same_start(earlier, later) and (before is None or after is None or after >= before)
+
+
+def _busiest(
+    kind: str, weigh: Callable[[Workload, Sequence[Entry]], Weight], entries: Sequence[Entry], spans: Sequence[Span]
+) -> BusyHour | None:
+    """The hour that weighs most, the later one of equals; None without an hour."""
+    if not spans:
+        return None
+
+    def weight(span: Span) -> tuple[Weight, int]:
+        own = entries[span.first : span.last + 1]
+        return weigh(Workload(_sample(own[0]), _sample(own[-1])), own), span.first
+
+    best = max(spans, key=weight)
+    own = entries[best.first : best.last + 1]
+    return BusyHour(kind, _utc(own[0].time), _utc(own[-1].time), tuple(map(_sample, _thinned(own))))
+
+
+def _thinned(own: Sequence[Entry]) -> Sequence[Entry]:
+    step = -(-(len(own) - 1) // (MOST_SAMPLES - 1)) or 1
+    return [*own[:-1:step], own[-1]]
+
+
+def _sample(entry: Entry) -> Sample:
+    return Sample(float(entry.uptime), entry.counters, entry.lsn)
+
+
+def _redo(hour: Workload, _own: Sequence[Entry]) -> Weight:
+    return hour.redo_rate or 0.0, hour.rate("innodb_log_waits") or 0.0
+
+
+def _connections(hour: Workload, own: Sequence[Entry]) -> Weight:
+    refused = hour.rate("connection_errors_max_connections") or 0.0
+    return refused, float(max(entry.counters.get("threads_connected", 0) for entry in own))
+
+
+def _temporary(hour: Workload, _own: Sequence[Entry]) -> Weight:
+    return hour.rate("created_tmp_disk_tables") or 0.0, hour.rate("created_tmp_tables") or 0.0
+
+
+def _utc(seconds: int) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+KINDS: dict[str, Callable[[Workload, Sequence[Entry]], Weight]] = {
+    "redo": _redo,
+    "connections": _connections,
+    "temporary tables": _temporary,
+}

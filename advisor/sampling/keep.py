@@ -1,0 +1,77 @@
+"""Keep a sample in the ring of its server."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.sampling import ring
+from advisor.sampling.counters import NAMES
+from advisor.sampling.ring import RESOLUTION, SLOTS, Entry, Head, RingError
+from advisor.serverid import server_id, server_name
+from advisor.statefolder import alone_in, make_state_folder, state_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from advisor.facts import Sample
+
+FOLDER = "samples"
+ENDING = ".ring"
+MOST_NAME = 300  # characters of a server's name that a head has room for, whatever they are
+STARTS_AGREE = 120  # seconds by which two samples of one start may differ in when it was: clocks are adjusted
+
+
+class Kept(NamedTuple):
+    """What became of a sample: the ring's file, how many that holds now, and whether this one came too soon."""
+
+    path: str
+    held: int = 0
+    too_soon: bool = False
+
+
+def path_of(variables: Mapping[str, str]) -> str:
+    """The file of a server's ring, whether it is there or not."""
+    return os.path.join(state_folder(FOLDER), f"{server_id(variables)}{ENDING}")
+
+
+def keep(sample: Sample, variables: Mapping[str, str], now: int, slots: int = SLOTS) -> Kept:
+    """Put a sample into the ring of the server with these variables; `now` is seconds since 1970.
+
+    A sample less than half the resolution after the newest is left out, so that the ring spans its days whoever calls.
+    Raises MycnfError, the ring as it was, where it can't be written.
+    """
+    folder = make_state_folder(FOLDER)
+    path = os.path.join(folder, f"{server_id(variables)}{ENDING}")
+    head = Head(server_name(variables)[:MOST_NAME], NAMES, slots)
+    counters = {name: sample.status[name] for name in NAMES if name in sample.status}
+    entry = Entry(now, int(sample.at), sample.lsn, counters)
+    try:
+        with alone_in(folder):
+            _ready(path, head)
+            newest = ring.last(path, head)
+            if newest is not None and _too_soon(newest, entry):
+                return Kept(path, too_soon=True)
+            return Kept(path, ring.append(path, head, entry))
+    except OSError as error:
+        raise RingError(
+            f"the sample can't be kept in {path} ({error.strerror}); free some space there, or set XDG_STATE_HOME"
+        ) from error
+
+
+def same_start(earlier: Entry, later: Entry) -> bool:
+    """Whether the server didn't start anew in between, by its uptime against the clock, nor did the clock jump."""
+    started = (earlier.time - earlier.uptime, later.time - later.uptime)
+    return later.uptime >= earlier.uptime and abs(started[1] - started[0]) <= STARTS_AGREE
+
+
+def _too_soon(newest: Entry, entry: Entry) -> bool:
+    return entry.uptime - newest.uptime < RESOLUTION // 2 and same_start(newest, entry)
+
+
+def _ready(path: str, head: Head) -> None:
+    """Make the ring where there is none; one of other counters, of an older mycnf, is written anew with what it has."""
+    if not os.path.exists(path):
+        ring.create(path, head)
+    elif ring.read_head(path)[1:] != head[1:]:
+        ring.create(path, head, ring.read(path)[1])

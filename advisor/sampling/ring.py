@@ -1,0 +1,200 @@
+"""The file of a ring: a head, and a fixed number of slots, the oldest of which is written over.
+
+A slot is whole numbers of 64 bits and their checksum, written in place: whatever cuts a write off spoils that slot
+alone, and it is passed over. All slots are there from the start, so a disk that is full later changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import zlib
+from array import array
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.exits import MycnfError
+from advisor.privatefile import replace_private
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import IO
+
+RESOLUTION = 600  # seconds between samples
+SLOTS = 14 * 86400 // RESOLUTION
+MAGIC = b"mycnf ring 1\n"
+HEAD = 4096  # bytes
+WORD = 8  # bytes
+FIXED = 4  # words of a slot before the counters: number, time, uptime, redo position
+NONE = (1 << 64) - 1  # a number that the server doesn't tell
+MOST_SLOTS = 1 << 20
+MOST_NAMES = 200
+
+
+class RingError(MycnfError):
+    """A ring can't be read or written; the message is one line with the remedy."""
+
+
+class Entry(NamedTuple):
+    """One sample: seconds since 1970, seconds since the server's start, the redo position, and counters by name."""
+
+    time: int
+    uptime: int
+    lsn: int | None
+    counters: dict[str, int]
+
+
+class Head(NamedTuple):
+    """What the slots hold, and of which server, in words."""
+
+    server: str
+    names: tuple[str, ...]
+    slots: int
+
+
+def create(path: str, head: Head, entries: Iterable[Entry] = ()) -> None:
+    """Write a ring beside `path` and put it there whole, with the entries in the first slots. Raises OSError."""
+    size = _width(head.names) * WORD
+    body = bytearray(size * head.slots)
+    for number, entry in enumerate(entries, start=1):
+        at = (number - 1) % head.slots * size
+        body[at : at + size] = _pack(number, entry, head.names)
+    replace_private(path, _head(head) + bytes(body))
+
+
+def append(path: str, head: Head, entry: Entry) -> int:
+    """Write an entry over the oldest, on the disk when this returns, and tell how many there are. Raises OSError."""
+    with open(path, "r+b", buffering=0) as file:
+        number = _newest(file.fileno(), head) + 1
+        data = _pack(number, entry, head.names)
+        os.pwrite(file.fileno(), data, _place(number, head))
+        os.fdatasync(file.fileno())
+    return min(number, head.slots)
+
+
+def last(path: str, head: Head) -> Entry | None:
+    """The newest entry; None in an empty ring. Raises OSError."""
+    with open(path, "rb", buffering=0) as file:
+        number = _newest(file.fileno(), head)
+        return _slot(file.fileno(), number, head) if number else None
+
+
+def read(path: str) -> tuple[Head, list[Entry]]:
+    """The head and all whole entries, the oldest first. Raises OSError, and RingError for what is no ring."""
+    with open(path, "rb") as file:
+        head = _parsed(file.read(HEAD), path)
+        words = _slots(file, head, path)
+    width = _width(head.names)
+    held = len(words) // width
+    numbered = sorted((words[slot * width], slot) for slot in range(held) if words[slot * width])
+    found = [_unpack(words, slot, head.names) for _, slot in numbered]
+    return head, [entry for entry in found if entry is not None]
+
+
+def read_head(path: str) -> Head:
+    """The head alone. Raises OSError and RingError."""
+    with open(path, "rb") as file:
+        return _parsed(file.read(HEAD), path)
+
+
+def _width(names: tuple[str, ...]) -> int:
+    """Words of a slot; the last is the checksum."""
+    return FIXED + len(names) + 1
+
+
+def _pack(number: int, entry: Entry, names: tuple[str, ...]) -> bytes:
+    values = (entry.time, entry.uptime, entry.lsn, *(entry.counters.get(name) for name in names))
+    words = array("Q", [number, *(NONE if v is None or not 0 <= v < NONE else v for v in values)])
+    words.append(_checksum(words))
+    return words.tobytes()
+
+
+def _unpack(words: array[int], slot: int, names: tuple[str, ...]) -> Entry | None:
+    """The entry of a slot, None where it is not whole."""
+    width = _width(names)
+    own = words[slot * width : (slot + 1) * width]
+    if own.pop() != _checksum(own):
+        return None
+    _, time, uptime, lsn, *counters = own
+    told = {name: value for name, value in zip(names, counters, strict=True) if value != NONE}
+    return Entry(time, uptime, None if lsn == NONE else lsn, told)
+
+
+def _checksum(words: array[int]) -> int:
+    return zlib.crc32(words.tobytes()) | 1 << 32  # never that of an empty slot
+
+
+def _newest(handle: int, head: Head) -> int:
+    """The number of the newest whole entry; 0 in an empty ring.
+
+    Numbers rise from slot to slot up to the newest, which halving finds; where slots are spoiled all are looked at.
+    """
+    first = _number(handle, 1, head)
+    low, high = 0, head.slots
+    while first and high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _number(handle, middle + 1, head) == first + middle else (low, middle)
+    found = first + low
+    after = _number(handle, low + 2, head) if low + 1 < head.slots else 0
+    sound = first % head.slots == 1 % head.slots and after in (0, found + 1 - head.slots)
+    if sound and _slot(handle, first, head) and _slot(handle, found, head):
+        return found
+    there = min(head.slots, (os.fstat(handle).st_size - HEAD) // (_width(head.names) * WORD) + 1)  # one may be cut off
+    numbers = sorted((_number(handle, slot, head) for slot in range(1, there + 1)), reverse=True)
+    return next((n for n in numbers if n and _number(handle, n, head) == n and _slot(handle, n, head)), 0)
+
+
+def _place(number: int, head: Head) -> int:
+    """Where in the file the entry of that number lies."""
+    return HEAD + (number - 1) % head.slots * _width(head.names) * WORD
+
+
+def _number(handle: int, number: int, head: Head) -> int:
+    """The number that stands in the slot of a number; 0 where the file has none."""
+    return int.from_bytes(os.pread(handle, WORD, _place(number, head)).ljust(WORD, b"\0"), sys.byteorder)
+
+
+def _slot(handle: int, number: int, head: Head) -> Entry | None:
+    """The entry of that number, None where it isn't whole."""
+    words = array("Q")
+    words.frombytes(
+        os.pread(handle, _width(head.names) * WORD, _place(number, head)).ljust(WORD * _width(head.names), b"\0")
+    )
+    return _unpack(words, 0, head.names)
+
+
+def _head(head: Head) -> bytes:
+    told = json.dumps(head._asdict(), ensure_ascii=True).encode("ascii")
+    data = MAGIC + f"{zlib.crc32(told):08x}\n".encode() + told + b"\n"
+    if len(data) > HEAD:
+        raise RingError("the server's name is too long for a ring")
+    return data.ljust(HEAD, b"\0")
+
+
+def _parsed(data: bytes, path: str) -> Head:
+    damaged = RingError(f"{path} is no ring of samples or damaged; remove it, and mycnf sample begins a new one")
+    magic, _, rest = data[:HEAD].partition(b"\n")
+    checksum, _, rest = rest.partition(b"\n")
+    told = rest.partition(b"\n")[0]
+    if magic + b"\n" != MAGIC or checksum != f"{zlib.crc32(told):08x}".encode():
+        raise damaged
+    try:
+        fields = json.loads(told)
+        head = Head(str(fields["server"]), tuple(map(str, fields["names"])), int(fields["slots"]))
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise damaged from error
+    if not 0 < head.slots <= MOST_SLOTS or len(head.names) > MOST_NAMES:
+        raise damaged
+    return head
+
+
+def _slots(file: IO[bytes], head: Head, path: str) -> array[int]:
+    """The words of the slots that the file has whole, however many its head speaks of."""
+    size = _width(head.names) * WORD
+    length = os.fstat(file.fileno()).st_size
+    if length < HEAD:
+        raise RingError(f"{path} is cut off; remove it, and mycnf sample begins a new one")
+    there = min(head.slots, (length - HEAD) // size)
+    words = array("Q")
+    words.frombytes(file.read(there * size))
+    return words

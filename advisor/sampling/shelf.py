@@ -1,0 +1,41 @@
+"""All rings that are kept here."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.sampling import ring
+from advisor.sampling.busiest import sampled
+from advisor.sampling.keep import ENDING, FOLDER
+from advisor.statefolder import state_folder
+
+if TYPE_CHECKING:
+    from advisor.facts import Sampled
+
+
+class Ring(NamedTuple):
+    """One server's ring: its name, its file, and what it tells; None where it is empty."""
+
+    server: str
+    path: str
+    told: Sampled | None
+
+
+def rings() -> tuple[list[Ring], list[str]]:
+    """The rings by the names of their servers, and a line on each file that is none."""
+    folder = state_folder(FOLDER)
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(ENDING))
+    except OSError:
+        return [], []
+    found, damaged = [], []
+    for path in (os.path.join(folder, name) for name in names):
+        try:
+            head, entries = ring.read(path)
+            found.append(Ring(head.server, path, sampled(entries)))
+        except ring.RingError as error:
+            damaged.append(str(error))
+        except OSError as error:
+            damaged.append(f"{path} can't be read ({error.strerror}); it was passed over")
+    return sorted(found, key=lambda one: one[:2]), damaged

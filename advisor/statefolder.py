@@ -1,0 +1,73 @@
+"""Where mycnf keeps what its user asked it to keep: folders of their owner alone, and one writer at a time in each."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from advisor.exits import MycnfError
+from advisor.privatefile import PRIVATE, make_private
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PRIVATE_FOLDER = 0o700
+_OURS = "mycnf"
+_LOCK = ".lock"
+
+
+def state_folder(name: str) -> str:
+    """$XDG_STATE_HOME/mycnf/NAME, ~/.local/state/mycnf/NAME without it."""
+    return os.path.join(_state(), _OURS, name)
+
+
+def _state() -> str:
+    state = os.environ.get("XDG_STATE_HOME", "")
+    # The standard wants anything else to be passed over.
+    return state if os.path.isabs(state) else os.path.expanduser("~/.local/state")
+
+
+def make_state_folder(name: str) -> str:
+    """The folder, made where it isn't there, closed to others. Raises MycnfError where it can't be written."""
+    place = state_folder(name)
+    try:
+        make_private_folders(_state(), _OURS, *name.split(os.sep))
+        reason = "" if os.access(place, os.W_OK | os.X_OK) else "it may not be written"
+    except OSError as error:
+        reason = error.strerror or "no reason given"
+    if reason:
+        raise MycnfError(f"nothing can be kept in {place} ({reason}): set XDG_STATE_HOME to a directory of yours")
+    return place
+
+
+def make_private_folders(top: str, *names: str) -> None:
+    """Folders of mode 0700, each in the one before, the first in a directory that others may use. Raises OSError."""
+    os.makedirs(top, exist_ok=True)
+    for name in names:
+        top = os.path.join(top, name)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(top, PRIVATE_FOLDER)
+        found = os.stat(top)
+        if not stat.S_ISDIR(found.st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), top)
+        if found.st_mode & 0o777 != PRIVATE_FOLDER:  # by the umask, or by somebody's hand
+            os.chmod(top, PRIVATE_FOLDER)
+
+
+@contextlib.contextmanager
+def alone_in(folder: str) -> Iterator[None]:
+    """Wait until no other mycnf writes in the folder, and keep others waiting for the block.
+
+    The kernel lifts the lock of a process that dies. Raises OSError.
+    """
+    handle = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+    try:
+        make_private(handle, PRIVATE)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,89 @@
+"""An option file for a host and a workload: few lines, each with its reason, its ground and its risk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.catalog.load import load
+from advisor.optionfile import resolve
+from advisor.sizes import exact
+from advisor.suggest.choices import CHOOSERS, POOL, Choice
+from advisor.verdict import judge_file
+from advisor.verdict.settings import Settings
+from rules.known import Known
+from rules.memory import CHUNK, GIB, instances
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from advisor.facts import Host
+    from advisor.model import Target
+    from advisor.verdict import FileVerdict
+
+NAME = "suggested.cnf"
+GROUP = "[mysqld]\n"
+LARGE = 8 * GIB  # from here on in whole gigabytes, as people write them
+
+
+class Suggestion(NamedTuple):
+    """What to set on a target, and what could not be said for want of knowledge, as sentences."""
+
+    target: Target
+    workload: str
+    choices: tuple[Choice, ...]
+    left: tuple[str, ...]
+
+
+def suggest(target: Target, host: Host, workload: str) -> Suggestion:
+    """The lines that are worth writing for the host, each as the server takes it and keeps it.
+
+    `workload` is one of oltp, mixed, analytic, dev.
+    """
+    made: list[Choice] = []
+    for chooser in CHOOSERS:
+        for choice in chooser(_known(target, host, made), workload):
+            kept = _kept(target, host, choice)
+            if kept is not None:
+                made.append(kept)
+    return Suggestion(target, workload, tuple(made), tuple(_left(host)))
+
+
+def _known(target: Target, host: Host, choices: Iterable[Choice]) -> Known:
+    verdict = judge(target, GROUP + "".join(f"{choice.line}\n" for choice in choices))
+    return Known(target, verdict.catalog, Settings.from_file(verdict), verdict, host=host)
+
+
+def judge(target: Target, text: str) -> FileVerdict:
+    """What the target makes of a text as its only option file."""
+    resolved = resolve(
+        [NAME], flavour=target.flavour, version=target.version, loader=lambda _: text.encode("utf-8", "surrogateescape")
+    )
+    return judge_file(resolved, load(target))
+
+
+def _kept(target: Target, host: Host, choice: Choice) -> Choice | None:
+    """The choice with a value that the running server keeps; None where it would not run with any such value."""
+    if choice.option != POOL:
+        return choice if _runs(target, choice) else None
+    return next((fitting for fitting in _whole_steps(target, host, choice) if _runs(target, fitting)), None)
+
+
+def _whole_steps(target: Target, host: Host, choice: Choice) -> Iterator[Choice]:
+    """The pool in whole steps of ever more chunks: servers round it up to a multiple of chunks and instances."""
+    size = choice.size
+    step = max(CHUNK * instances(_known(target, host, ()), size), GIB if size >= LARGE else CHUNK)
+    while step <= size:
+        yield choice._replace(value=exact(size // step * step))
+        step *= 2
+
+
+def _runs(target: Target, choice: Choice) -> bool:
+    line = judge(target, f"{GROUP}{choice.line}\n").effective.get(choice.option)
+    return line is not None and line.running is None
+
+
+def _left(host: Host) -> Iterator[str]:
+    if not host.usable_memory:
+        yield "the memory of the host isn't known, so nothing is said of the buffer pool: give --ram"
+    if not host.storage or not host.storage.disks:
+        yield "the disks under the data aren't known, so nothing is said of flushing for them: give --disk"

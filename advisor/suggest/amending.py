@@ -1,0 +1,95 @@
+"""A suggestion worked into an option file that is there: lines changed where they stand, the others added."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.exits import MycnfError
+from advisor.model import Edit
+from advisor.optionfile.edit import apply
+from advisor.optionfile.groups import groups_read
+from advisor.optionfile.lines import Kind
+from advisor.verdict import take
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from advisor.optionfile.lines import Line, OptionFile
+    from advisor.suggest.choices import Choice
+    from advisor.verdict import FileVerdict, LineVerdict
+
+SHARED = frozenset({"client-server", "galera", "mysql_cluster"})  # read by other programs as well, or by some servers
+TELLING = frozenset({Kind.GROUP, Kind.OPTION})
+
+
+class Amended(NamedTuple):
+    """The file's bytes with the suggestion in it, and sentences on the choices that could not be worked in."""
+
+    text: bytes
+    left: tuple[str, ...]
+
+
+def amend(
+    path: str,
+    data: bytes,
+    verdict: FileVerdict,
+    choices: tuple[Choice, ...],
+    remarks: Callable[[Choice], Iterator[str]],
+) -> Amended:
+    """The file with the choices in it; `verdict` is of the file with its includes, `remarks` are a choice's comments.
+
+    Lines that give their option the value already stay as they are. MycnfError where the file can't be told apart.
+    """
+    file = next((f for f in verdict.resolved.files if f.path == path), None)
+    if file is None:
+        raise MycnfError(f"{path} is not among the files that were read")
+    edits: list[Edit] = []
+    added: list[str] = []
+    left: list[str] = []
+    for choice in choices:
+        line = verdict.effective.get(choice.option)
+        if line is None:
+            added += [*remarks(choice), choice.line, ""]
+        elif line.value != take(choice.option, choice.value, verdict.catalog).value:
+            edit = _change(path, line, choice, remarks)
+            edits += edit
+            left += [] if edit else [f"{choice.option} is set in {line.placed.path}, not here"]
+    if added:
+        edits.append(_at_the_end(file, verdict, added))
+    return Amended(apply(data, edits), tuple(left))
+
+
+def _change(path: str, line: LineVerdict, choice: Choice, remarks: Callable[[Choice], Iterator[str]]) -> list[Edit]:
+    """Another value for a line of this file, the reason above it."""
+    placed = line.placed.line
+    if line.placed.path != path or placed.templated or placed.conditional:
+        return []
+    above = "".join(f"{remark}\n" for remark in remarks(choice))
+    end = placed.end_column
+    return [
+        Edit(placed.number, 1, placed.number, 1, above),
+        Edit(placed.number, placed.column, placed.number, end, choice.line),
+    ]
+
+
+def _at_the_end(file: OptionFile, verdict: FileVerdict, added: list[str]) -> Edit:
+    """Lines behind the last one of a group of this server's own, in a group [mysqld] where the file has none."""
+    groups = groups_read(verdict.catalog.target) - SHARED
+    text = "\n".join(added).rstrip("\n") + "\n"
+    within = [at for at, line in enumerate(file.lines) if _group(line) in groups and line.kind in TELLING]
+    if not within:
+        last = len(file.lines) - 1
+        text = f"[mysqld]\n{text}"
+    else:
+        last = within[-1]
+    if last < 0:
+        return Edit(1, 1, 1, 1, text)
+    line = file.lines[last]
+    if line.text.endswith("\n"):
+        return Edit(line.number + 1, 1, line.number + 1, 1, f"\n{text}")
+    column = len(line.text) + 1
+    return Edit(line.number, column, line.number, column, f"\n\n{text}")
+
+
+def _group(line: Line) -> str:
+    return ((line.name if line.kind is Kind.GROUP else line.group) or "").lower()

@@ -1,0 +1,152 @@
+"""What a server of its own host is worth setting beside its defaults, one function a part of the server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.sizes import about, exact
+from rules.memory import GIB, MIB, usable
+from rules.storage import is_solid, is_spinning, names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rules.known import Known
+
+POOL = "innodb_buffer_pool_size"
+# Percent of the memory that the server may use. The manuals' ranges meet from 60 to 70 (BP-05); long sorts and
+# temporary tables want more of the rest, and a developer's machine runs other programs beside the server.
+SHARES = {"oltp": 70, "mixed": 65, "analytic": 60, "dev": 25}
+WORKLOADS = tuple(SHARES)
+LEAST_POOL = 256 * MIB  # below, little is won over the default of 128M, and the rest of the server needs the memory
+LARGE_POOL = 4 * GIB
+REDO = 2 * GIB
+SPINNING_CAPACITY = 200
+CHECKPOINT = "how far Innodb_redo_log_current_lsn is ahead of Innodb_redo_log_checkpoint_lsn"
+
+
+class Choice(NamedTuple):
+    """One line: option and value as the file says them, the reason, ids of its evidence, and what it may cost.
+
+    `size` is the value in bytes where it is one.
+    """
+
+    option: str
+    value: str
+    reason: str
+    evidence: tuple[str, ...] = ()
+    risk: str = ""
+    watch: str = ""
+    size: int = 0
+
+    @property
+    def line(self) -> str:
+        """The line of the option file."""
+        return f"{self.option} = {self.value}"
+
+
+def pool(known: Known, workload: str) -> Iterator[Choice]:
+    """The buffer pool, by the memory that the server may use."""
+    room = usable(known)
+    if room is None:
+        return
+    wanted = room[0] * SHARES[workload] // 100
+    if wanted < LEAST_POOL:
+        return
+    share = f"{SHARES[workload]} % of the {room[1]}"
+    why = {
+        "dev": "is left to the other programs of a developer's machine",
+        "analytic": "stays free for long sorts, temporary tables and sessions",
+    }.get(workload, "stays free for sessions, the dictionary and the system")
+    yield Choice(
+        POOL,
+        exact(wanted),
+        f"{share} that the server may use; the rest {why}. The default of 128M reads most data from disk.",
+        ("BP-01", "BP-05", "VM-03"),
+        "memory that other programs of this host need",
+        "Innodb_buffer_pool_reads",
+        wanted,
+    )
+
+
+def redo(known: Known, workload: str) -> Iterator[Choice]:
+    """The redo log, where there is a pool whose dirty pages it would hold back."""
+    size = known.number(POOL) or 0
+    if workload == "dev" or size < LARGE_POOL:
+        return
+    reason = (
+        f"With a pool of {about(size)} the default makes writes wait for pages to be flushed. Without the rate of this "
+        "server's writes it is a guess: mycnf audit tells whether it holds an hour of them at peak."
+    )
+    told = (("REDO-01", "REDO-02"), f"{about(REDO)} of disk; recovery after a crash may take minutes")
+    if known.catalog.get("innodb_redo_log_capacity"):
+        yield Choice("innodb_redo_log_capacity", exact(REDO), reason, *told, CHECKPOINT)
+    elif known.target.is_mariadb:
+        yield Choice("innodb_log_file_size", exact(REDO), reason, *told, "Innodb_checkpoint_age")
+    else:
+        files = known.number("innodb_log_files_in_group") or 2
+        yield Choice("innodb_log_file_size", exact(REDO // files), reason, *told)
+
+
+def flushing(known: Known, _workload: str) -> Iterator[Choice]:
+    """How pages reach the disks that are known."""
+    if known.target.is_mysql and not known.target.since("mysql", 8, 4):
+        yield Choice(
+            "innodb_flush_method",
+            "O_DIRECT",
+            "The default of this version keeps a second copy of each page in the system's cache.",
+            ("FLUSH-01",),
+            "reads of pages that only the system's cache held go to the disk",
+            "Innodb_buffer_pool_reads",
+        )
+    if is_spinning(known):
+        yield from _spinning(known)
+    elif is_solid(known) and known.target.is_mysql and (known.number("innodb_flush_neighbors") or 0):
+        yield Choice(
+            "innodb_flush_neighbors",
+            "0",
+            f"Flushing neighbours saves seeks, which these disks ({names(known.host)}) don't have.",
+            ("NB-01",),
+            "",
+            "Innodb_data_writes",
+        )
+
+
+def _spinning(known: Known) -> Iterator[Choice]:
+    disks = names(known.host)
+    if (known.number("innodb_io_capacity") or 0) > SPINNING_CAPACITY:
+        reason = f"The default asks for more page writes a second than spinning disks ({disks}) can do."
+        watch = "Innodb_buffer_pool_pages_dirty"
+        # Nobody's limit may be below the rate; twice the rate is what the server takes where none is set.
+        yield Choice("innodb_io_capacity", str(SPINNING_CAPACITY), reason, ("IOC-03",), "", watch)
+        yield Choice("innodb_io_capacity_max", str(2 * SPINNING_CAPACITY), reason, ("IOC-03",), "", watch)
+    if known.target.is_mysql and known.number("innodb_flush_neighbors") == 0:
+        reason = f"Neighbouring pages written together save spinning disks ({disks}) seeks."
+        yield Choice("innodb_flush_neighbors", "1", reason, ("NB-01",), "", "Innodb_data_writes")
+
+
+def letters(known: Known, _workload: str) -> Iterator[Choice]:
+    """The character set of new databases, where the default can't hold all of Unicode."""
+    if known.text("character_set_server") == "LATIN1":
+        yield Choice(
+            "character_set_server",
+            "utf8mb4",
+            "latin1 holds no letters beyond Western Europe's; newer series of both servers start with utf8mb4.",
+            (),
+            "tables of before keep their own; joins between both sets may not use an index",
+        )
+
+
+def access(known: Known, _workload: str) -> Iterator[Choice]:
+    """What lets a server read files of its clients."""
+    if known.text("local_infile") in {"ON", "TRUE", "1"}:
+        yield Choice(
+            "local_infile",
+            "OFF",
+            "A server that is taken over could ask clients for their files.",
+            ("SRV-01",),
+            "LOAD DATA LOCAL fails until it is switched on for it",
+        )
+
+
+CHOOSERS: tuple[Callable[[Known, str], Iterator[Choice]], ...] = (pool, redo, flushing, letters, access)

@@ -1,0 +1,131 @@
+"""One finding in full: what and why, the evidence, what to do and what to expect of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from advisor.model import Confidence
+from advisor.redact import redact_value
+from advisor.report import ruletext
+from advisor.report.words import wrap
+from advisor.tui.heading import STYLES
+from advisor.tui.plain import line, plain
+from rules import find
+from rules.evidence_store import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts import Files
+    from advisor.model import Action, Finding, Location
+    from advisor.tui.view import View
+    from rules.evidence_store import Evidence
+
+AROUND = 2  # lines of the file before and after the one that a finding is about
+LABEL = 8
+LEAST = 30
+
+
+def detail(view: View, finding: Finding, width: int, *, ascii_only: bool = False) -> Content:
+    """Everything that is known of a finding, at most `width` columns wide where words allow."""
+    width = max(LEAST, width)
+    blocks = [
+        _head(finding),
+        *_aside(view, finding, width),
+        _about(finding),
+        plain(wrap(finding.message, width=width)),
+        *_file(view.audited.facts.files, finding.location),
+        *_help(finding, width),
+        *(_action(action, width) for action in finding.actions),
+        *_local(finding, width),
+        *(_evidence(e, width, ascii_only) for e in sources(finding)),
+        *_words(finding, width),
+    ]
+    return Content("\n\n").join(block for block in blocks if block.plain)
+
+
+def sources(finding: Finding) -> list[Evidence]:
+    """The evidence that the finding rests on."""
+    return [e for e in map(load, finding.evidence) if e is not None]
+
+
+def _head(f: Finding) -> Content:
+    here = " here" if f.local is not None and f.confidence is Confidence.MEASURED else ""
+    name = Content.assemble((f"{f.code} {f.name}", "bold"), "\n", (f.severity.value, STYLES[f.severity]))
+    return name + Content(f" · {f.confidence.value}{here}")
+
+
+def _aside(view: View, f: Finding, width: int) -> list[Content]:
+    reason = view.reason(f)
+    if reason is None:
+        return []
+    return [plain(wrap(f"suppressed: {redact_value('', reason)}", width=width), "$text-warning")]
+
+
+def _about(f: Finding) -> Content:
+    what = f"{f.option} = {f.value or '(empty)'}" if f.option and f.value is not None else f.option or ""
+    where = f"{f.location.path}:{f.location.line}" if f.location and f.location.line else ""
+    return Content("\n").join(line(part, "bold") for part in (what, where) if part)
+
+
+def _file(files: Files | None, at: Location | None) -> list[Content]:
+    """The line with its neighbours, where the file was read."""
+    if files is None or at is None or not at.line:
+        return []
+    text = next((copy.text for copy in files.files if copy.path == at.path), None)
+    if text is None:
+        return []
+    lines = text.split("\n")
+    first = max(1, at.line - AROUND)
+    shown = []
+    for number, words in enumerate(lines[first - 1 : at.line + AROUND], first):
+        mark, style = (">", "bold") if number == at.line else (" ", "dim")
+        shown.append(line(f"{mark}{number:>4} │ {words.rstrip()}", style))
+    return [Content("\n").join(shown)]
+
+
+def _help(f: Finding, width: int) -> list[Content]:
+    return [_labelled("help", f.help, width)] if f.help and not f.actions else []
+
+
+def _action(a: Action, width: int) -> Content:
+    restart = "needs a restart" if a.restart else "no restart" if a.statement else ""
+    risk = "; ".join(part for part in (a.risk or "none known", restart) if part)
+    parts = [("do now", a.statement or ""), ("keep", a.option_line or "")]
+    parts += [
+        ("risk", risk if a.statement or a.option_line else a.risk),
+        ("undo", a.undo or ""),
+        ("watch", a.watch or ""),
+    ]
+    return Content("\n").join(_labelled(label, text, width) for label, text in parts if text)
+
+
+def _labelled(label: str, text: str, width: int) -> Content:
+    first, _, rest = wrap(text, " " * LABEL, width=width).partition("\n")
+    shown = Content.styled(f"{label:<{LABEL}}", "$text-accent") + plain(first[LABEL:])
+    return shown + plain("\n" + rest) if rest else shown
+
+
+def _local(f: Finding, width: int) -> list[Content]:
+    return [_labelled("here", f.local.words, width)] if f.local else []
+
+
+def _evidence(e: Evidence, width: int, ascii_only: bool) -> Content:
+    return plain(ruletext.passage(e, width, ascii_only))
+
+
+def _words(f: Finding, width: int) -> Iterator[Content]:
+    rule = find(f.code)
+    if rule is None:
+        return
+    for title, text in (
+        ("Why", rule.docs.why),
+        ("Exceptions", rule.docs.exceptions),
+        ("Sources disagree", rule.docs.disagree),
+        ("What would change our mind", rule.docs.mind),
+        ("Measure it here", f"screen 6, or mycnf probe {rule.probe}" if rule.probe else ""),
+    ):
+        if text:
+            yield Content.styled(title, "bold") + plain("\n" + wrap(text, "  ", width=width))

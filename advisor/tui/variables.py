@@ -1,0 +1,110 @@
+"""Every variable of an audit as a row: value, default, where it came from, and how it differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.model import Origin
+from advisor.redact import redact_value
+from advisor.verdict.compare import same
+from advisor.verdict.settings import Settings
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Option
+    from advisor.model import Location, Setting
+    from advisor.tui.view import View
+
+REFERENCES = {
+    "mysql": "https://dev.mysql.com/doc/refman/{series}/en/server-system-variable-reference.html",
+    "mariadb": "https://mariadb.com/kb/en/full-list-of-mariadb-options-system-and-status-variables/",
+}
+
+
+class Row(NamedTuple):
+    """One variable; `default` and `written` (what the option files say) are None where nobody can tell.
+
+    `option` is what the catalog knows, None for a variable that it doesn't.
+    """
+
+    name: str
+    value: str
+    default: str | None
+    written: str | None
+    origin: Origin
+    location: Location | None
+    option: Option | None
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is not what an untouched server has."""
+        return self.default is not None and not same(self.default, self.value)
+
+    @property
+    def differs_from_file(self) -> bool:
+        """Whether the option files say something else than what runs."""
+        return self.written is not None and not same(self.written, self.value)
+
+    @property
+    def source(self) -> str:
+        """Where the value came from, in words."""
+        if self.location and self.location.line:
+            return f"{self.location.path}:{self.location.line}"
+        return self.location.path if self.location else self.origin.value
+
+    @property
+    def when(self) -> str:
+        """Whether it can be changed while the server runs."""
+        if self.option is None or self.option.dynamic is None:
+            return ""
+        return "dynamic" if self.option.dynamic else "restart"
+
+
+def rows(view: View) -> list[Row]:
+    """The variables of the server, by name; secrets are masked."""
+    known = view.audited.known
+    files = Settings.from_file(known.file_verdict)
+    found = []
+    for name in sorted(view.audited.facts.server.variables):
+        setting = known.settings.get(name)
+        if setting is not None:
+            option = known.catalog.find_variable(name)
+            found.append(_row(name, setting, option, _written(files, name)))
+    return found
+
+
+def _row(name: str, setting: Setting, option: Option | None, written: str | None) -> Row:
+    default = None
+    if option is not None and not option.host:
+        default = option.running if option.running is not None else option.default
+    return Row(
+        name,
+        redact_value(name, setting.value),
+        default,
+        None if written is None else redact_value(name, written),
+        setting.origin,
+        setting.location,
+        option,
+    )
+
+
+def _written(files: Settings, name: str) -> str | None:
+    setting = files.get(name)
+    return setting.value if setting is not None and setting.origin is Origin.FILE else None
+
+
+def reference(view: View) -> str:
+    """The address of the maker's list of all variables, which leads on to each."""
+    target = view.audited.known.target
+    return REFERENCES[target.flavour].format(series=target.series)
+
+
+def bounds(option: Option) -> str:
+    """What values it takes."""
+    if option.values:
+        return ", ".join(option.values)
+    if option.min is None and option.max is None:
+        return option.kind
+    low = "" if option.min is None else f"{option.min:,}"
+    high = "" if option.max is None else f"{option.max:,}"
+    step = f", in steps of {option.block:,}" if option.block > 1 else ""
+    return f"{low} to {high}{step}"

@@ -1,0 +1,46 @@
+"""What a snapshot must not hold, whoever made the facts: passwords in values, option files and command lines."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from advisor.redact import MASK, redact_arguments, redact_text, redact_value
+
+_QUOTES_SQL = "query:"
+# Duplicate entry 'x' for key 'y'; Incorrect integer value: 'x' for column 'y'; syntax to use near 'x' at line 1
+_VALUE = r"(?i)(?P<lead>\b(?:entry|value:?|near) )'.*?'(?= for | at line |,|;|$)"
+
+
+def without_secrets(told: dict[str, Any]) -> dict[str, Any]:
+    """Facts as plain values, masked in place; those that were collected by us have lost their secrets already."""
+    server = told["server"]
+    server["variables"] = {name: redact_value(name, value) for name, value in server["variables"].items()}
+    files, service = told.get("files"), told.get("service")
+    if files:
+        _mask_copies(files["files"])
+        files["command_line"] = list(redact_arguments(tuple(files["command_line"])))
+        for option in files.get("persisted_options") or ():
+            option["value"] = redact_value(option["name"], option["value"])
+    if server.get("replication"):
+        server["replication"]["replica_rows"] = [without_sql(row) for row in server["replication"]["replica_rows"]]
+    if service:
+        _mask_copies([*service["unit_files"], *service["environment_files"]])
+    return told
+
+
+def without_sql(row: dict[str, str | None]) -> dict[str, str | None]:
+    """The row with error texts cut before the statement that they quote, and without values: both are users' data."""
+    return {name: None if value is None else _cut(redact_value(name, value)) for name, value in row.items()}
+
+
+def _mask_copies(copies: list[dict[str, Any]]) -> None:
+    for copy in copies:
+        if copy["text"] is not None:
+            copy["text"] = redact_text(copy["text"]).text
+
+
+def _cut(text: str) -> str:
+    at = text.lower().find(_QUOTES_SQL)
+    text = text if at < 0 else text[:at].rstrip() + " (statement left out)"
+    return re.sub(_VALUE, rf"\g<lead>'{MASK}'", text)

@@ -1,0 +1,71 @@
+"""Ask a server that isn't ours how long it takes to answer, where the user's option files lead into it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from typing import TYPE_CHECKING
+
+from advisor.collect.connect import Limits
+from advisor.collect.options import ConnectRequest, account
+from advisor.collect.send import Lost, NotRead, open_session, send
+from advisor.collect.sockets import listening_inodes
+from advisor.collect.statements import IDENTITY
+from advisor.exits import MycnfError
+
+if TYPE_CHECKING:
+    from advisor.collect.send import Session
+    from probes.safety.neighbours import Neighbour
+
+LIMITS = Limits(connect=2.0, read=2.0, statement=2)
+
+
+class Listener:
+    """A session on a server, in which one small statement is sent again and again."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __call__(self) -> float | None:
+        """Seconds until the answer; None once the connection is gone."""
+        began = time.monotonic()
+        try:
+            send(self._session, IDENTITY)
+        except Lost:
+            return None
+        except NotRead:
+            pass  # too slow for its limit is an answer too
+        return time.monotonic() - began
+
+    def close(self) -> None:
+        """End the session."""
+        self._session.close()
+
+
+def listen(neighbour: Neighbour) -> Listener | None:
+    """A session on this server with the account of the user's option files, None where they lead into none."""
+    paths: list[str | None] = [*sockets_of(neighbour.pid)]
+    for path in paths or [None]:
+        try:
+            session = open_session(account(ConnectRequest(socket=path)), LIMITS)
+        except MycnfError:
+            continue
+        if session.wire.peer_pid == neighbour.pid:
+            return Listener(session)
+        session.close()
+    return None
+
+
+def sockets_of(pid: int) -> list[str]:
+    """The Unix sockets on which a process listens, by /proc/PID/fd; none where the kernel doesn't show us.
+
+    MySQL has a second one, for another protocol, whose name is the user's choice: by its usual name it comes last.
+    """
+    own = set()
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                own.add(os.readlink(entry.path))
+    paths = (path for path, inode in listening_inodes() if f"socket:[{inode}]" in own)
+    return sorted(paths, key=lambda path: ("mysqlx" in os.path.basename(path), path))

@@ -1,0 +1,34 @@
+"""From where a server can be reached: the addresses that it listens on, and switches that somebody turned on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rules.known import Known
+
+OWN_NAMES = frozenset({"localhost", "::1"})
+OWN_NETWORK = "127."
+ON = frozenset({"TRUE", "ON"})
+
+
+def beyond_the_host(known: Known, name: str = "bind_address") -> bool:
+    """Whether the server takes TCP connections from other hosts at the addresses of that variable; False if unknown."""
+    setting = known.settings.get(name)
+    if setting is None or known.text(name) is None or known.settings.on("skip_networking"):
+        return False
+    return any(not _is_own(address) for address in setting.value.split(","))
+
+
+def _is_own(address: str) -> bool:
+    """Whether an address is the host's own; MySQL lets the name of a network namespace follow it."""
+    bare = address.partition("/")[0].strip().lower()
+    return bare in OWN_NAMES or bare.startswith(OWN_NETWORK)
+
+
+def switched_on(known: Known, name: str) -> bool:
+    """Whether somebody switched an option on; some versions have no variable for it, so its line tells."""
+    if known.settings.get(name) is not None:
+        return known.chosen(name) and known.settings.on(name) is True
+    line = known.file_verdict.effective.get(name)
+    return line is not None and line.value in ON

@@ -1,0 +1,328 @@
+"""REP: what a running server says of its replication, as a replica and as a source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import lasted
+from advisor.verdict.effects import number_of
+from rules.advice import advise, these, words
+from rules.registry import Docs, Span, rule
+from rules.rep import LOGS_UPDATES, SEMI_SYNC, WORKERS, advise_one, named, value
+from rules.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.known import Known
+
+LAGGING = 60  # seconds behind; readers of a replica notice that
+SIDE_BY_SIDE = 2  # threads; fewer apply one change after the other
+THREADS = ("slave_parallel_threads", *WORKERS)
+CONFIRMING = ("rpl_semi_sync_replica", "rpl_semi_sync_slave")
+OF_A_GROUP = "group_replication_"  # channels that group replication starts and stops by itself
+STEPS = ("receiver", "applier")
+RUNNING = {"receiver": "io_running", "applier": "sql_running"}
+ERRORS = {"receiver": "last_io_errno", "applier": "last_sql_errno"}
+
+
+def channels(known: Known) -> list[dict[str, str]]:
+    """What the server says of each source that it follows, under the names that all versions can be read by.
+
+    Names are lower case, without the words replica, slave, source and master that differ between versions.
+    """
+    part = known.server.replication
+    rows = [{_plain(name): text or "" for name, text in row.items()} for row in (part.replica_rows if part else ())]
+    return [row for row in rows if not row.get("channel_name", "").startswith(OF_A_GROUP)]
+
+
+def _plain(name: str) -> str:
+    words_of = name.lower().split("_")
+    return "_".join(word for word in words_of if word not in {"replica", "slave", "source", "master"})
+
+
+def _called(channel: dict[str, str]) -> str:
+    name = channel.get("channel_name") or channel.get("connection_name")
+    return f" of channel {name}" if name else ""
+
+
+@rule(
+    "REP014",
+    "semi-sync-not-in-force",
+    summary="Semi-synchronous replication is switched on, but no replica confirms what is committed.",
+    needs=("server",),
+    options=tuple(f"{name}_enabled" for name in SEMI_SYNC),
+    evidence=("ASK-REP-05",),
+    docs=Docs(
+        why="A source whose replicas don't confirm within the timeout goes on without them, and says so only in a "
+        "status variable. Commits are then as safe as with replication that waits for nobody. Without any replica "
+        "the next commit waits for the whole timeout first.",
+        fix="Look why the replicas don't confirm: whether they are connected, and whether semi-synchronous "
+        "replication is switched on there too. Or switch it off here.",
+        risk="None.",
+        exceptions="A replica that is away for a moment.",
+        mind="The status variable that says ON, and a replica that is counted as a client.",
+    ),
+)
+def semi_sync_not_in_force(known: Known) -> Iterator[Finding]:
+    """Semi-synchronous replication that waits for nobody."""
+    for name in SEMI_SYNC:
+        status, clients = (known.server.status.get(f"{name}_{what}", "") for what in ("status", "clients"))
+        if known.settings.on(f"{name}_enabled") and (status == "OFF" or clients == "0"):
+            yield semi_sync_not_in_force.finding(
+                f"{name}_enabled is ON, but {name}_status is OFF: commits wait for no replica."
+                if status == "OFF"
+                else f"{name}_enabled is ON, but no replica takes part: the next commit waits for the whole timeout.",
+                of_variable(known, f"{name}_enabled"),
+                help="look why the replicas don't confirm, or switch it off",
+            )
+
+
+@rule(
+    "REP015",
+    "stopped-replica",
+    summary="A thread of the replica stands still, so its data gets older and older.",
+    needs=("server",),
+    evidence=("ASK-REP-02",),
+    docs=Docs(
+        why="Without the receiver nothing new arrives, and what the source then loses is lost. Without the applier "
+        "readers see old data, and relay logs pile up. A thread that stopped with an error doesn't start by itself.",
+        fix="Look up the error in the server's log or in the replica's status, mend its cause, and start the replica.",
+        risk="Passing over the error lets the data drift apart.",
+        exceptions="A replica that somebody stopped for a backup or as a delayed copy.",
+        mind="Both threads running.",
+    ),
+)
+def stopped_replica(known: Known) -> Iterator[Finding]:
+    """Threads that don't run, or can't reach the source."""
+    for channel in channels(known):
+        for step in STEPS:
+            running, error = channel.get(RUNNING[step], "Yes"), number_of(channel.get(ERRORS[step]))
+            if running == "Yes":
+                continue
+            how = f"with error {error}" if error else "without an error"
+            doing = "still tries to connect" if running == "Connecting" else "doesn't run"
+            yield stopped_replica.finding(
+                f"The replica's {step}{_called(channel)} {doing}, {how}: nothing more "
+                f"{'arrives' if step == 'receiver' else 'is applied'}.",
+                severity=Severity.ERROR if error else None,
+                help="mend the cause of the error, and start the replica" if error else "start the replica",
+            )
+
+
+@rule(
+    "REP016",
+    "lagging-serial-replica",
+    confidence=Confidence.OPINION,
+    summary="The replica is behind its source and applies changes with a single thread.",
+    needs=("server",),
+    options=THREADS,
+    evidence=("BLOG-02",),
+    docs=Docs(
+        why="A source commits with many sessions at once; one applier can't keep up with all of them. MySQL applies "
+        "with four workers by default since 8.0.27. That a minute is too far behind is our choice.",
+        fix="Let four threads apply, and give them more only where the lag shrinks.",
+        risk="Appliers contend for locks. Before 8.0.27 MySQL needs the parallel type LOGICAL_CLOCK, and to keep the "
+        "order of commits, for that to help.",
+        exceptions="Lag that comes from one long statement or from a slow disk; a delay that somebody asked for.",
+        mind="A replica that is no faster with four threads.",
+        disagree="Other advisors speak of a single thread without any lag, or of any lag at all.",
+    ),
+)
+def lagging_serial_replica(known: Known) -> Iterator[Finding]:
+    """A minute behind or more, without help."""
+    threads = number_of(value(known, THREADS))
+    for channel in channels(known):
+        behind, delayed = (number_of(channel.get(what)) for what in ("seconds_behind", "sql_delay"))
+        if behind is None or behind < LAGGING or delayed or threads is None or threads >= SIDE_BY_SIDE:
+            continue
+        action = advise_one(
+            known, THREADS, "4", live=False, risk="stop the replica's threads first; appliers contend for locks"
+        )
+        yield lagging_serial_replica.finding(
+            f"The replica{_called(channel)} is {lasted(behind)} behind, and one thread applies all changes.",
+            of_variable(known, _present(known, THREADS)),
+            help=words(action),
+            actions=these(action),
+        )
+        return
+
+
+def _present(known: Known, names: tuple[str, ...]) -> str:
+    """The name that somebody set, or else the first that the server has."""
+    return named(known, names) or next((name for name in names if known.text(name) is not None), names[0])
+
+
+@rule(
+    "REP017",
+    "writable-replica",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Clients may write to the replica, and what they write is on no other server.",
+    needs=("server",),
+    options=("read_only", "super_read_only"),
+    evidence=("REPL-09",),
+    docs=Docs(
+        why="A row that was written to a replica alone stops replication when the source inserts the same key, and "
+        "is lost, or blocks a failover, when the roles change. read_only keeps all but administrators from writing, "
+        "and replication goes on.",
+        fix="Set read_only, on MySQL super_read_only, which keeps administrators out as well.",
+        risk="Applications that write to the replica get errors. Whoever promotes the replica must switch it off.",
+        exceptions="Replicas that take part in a ring, and those with databases of their own.",
+        mind="Applications that are meant to write here.",
+    ),
+)
+def writable_replica(known: Known) -> Iterator[Finding]:
+    """A replica without read_only, that nobody replicates a ring with."""
+    part = known.server.replication
+    if not channels(known) or (part and part.galera) or known.text("read_only") != "OFF":
+        return
+    action = advise(known, "read_only", "ON", risk="clients that write here get errors", watch="Com_insert")
+    yield writable_replica.finding(
+        "The server is a replica, but clients may write to it: read_only is OFF.",
+        of_variable(known, "read_only"),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "REP018",
+    "replica-by-file-position",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The replica finds its place by file and position, although GTIDs are there.",
+    needs=("server",),
+    options=("gtid_mode",),
+    evidence=("REPL-04", "REPL-10"),
+    docs=Docs(
+        why="With GTIDs a replica knows after a crash, and at a new source, which changes it has. By file and "
+        "position it relies on a number that fits one source alone, and on MariaDB on a file that a crash can leave "
+        "behind.",
+        fix="On MySQL set SOURCE_AUTO_POSITION = 1, on MariaDB MASTER_USE_GTID = slave_pos, with the replica stopped.",
+        risk="The source must still have the binary logs that the replica lacks.",
+        exceptions="Sources without GTIDs, and tools that start a replica at a position.",
+        mind="A source that can't tell its GTIDs.",
+    ),
+)
+def replica_by_file_position(known: Known) -> Iterator[Finding]:
+    """A channel without automatic positions, where they could be."""
+    for channel in channels(known):
+        by_file = channel.get("using_gtid") == "No" or (
+            known.text("gtid_mode") == "ON" and channel.get("auto_position") == "0"
+        )
+        if by_file:
+            how = "MASTER_USE_GTID = slave_pos" if known.target.is_mariadb else "automatic positions"
+            yield replica_by_file_position.finding(
+                f"The replica{_called(channel)} finds its place by file and position, which fits this source alone.",
+                help=f"stop the replica and give it {how}",
+            )
+
+
+@rule(
+    "REP024",
+    "relay-logs-not-recovered",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="After a crash the replica goes on with relay logs that the crash may have cut off.",
+    needs=("server",),
+    targets=(Span("mysql"),),
+    options=("relay_log_recovery",),
+    evidence=("REPL-14",),
+    docs=Docs(
+        why="Relay logs aren't synced at each event. What the system had not written yet is missing after a crash, "
+        "and a replica that finds its place by file and position can stop at it or pass over it. With "
+        "relay_log_recovery it throws its relay logs away and fetches them again.",
+        fix="Set relay_log_recovery to ON.",
+        risk="At each start all relay logs that weren't applied yet are fetched again, so the source must still have "
+        "its binary logs.",
+        restart=True,
+        exceptions="Semi-synchronous replicas, which have confirmed what they would throw away: the rule is silent "
+        "there.",
+        mind="Automatic positions by GTID, with which the replica asks for what it lacks.",
+        disagree="MySQL's manual counts it among the safest settings; MariaDB's advises against it on "
+        "semi-synchronous replicas.",
+    ),
+)
+def relay_logs_not_recovered(known: Known) -> Iterator[Finding]:
+    """A replica by file and position that trusts its relay logs."""
+    confirms = any(known.settings.on(f"{name}_enabled") for name in CONFIRMING)
+    by_file = any(channel.get("auto_position") == "0" for channel in channels(known))
+    if by_file and known.settings.on("relay_log_recovery") is False and not confirms:
+        action = advise(known, "relay_log_recovery", "ON", risk="relay logs are fetched again at each start")
+        yield relay_logs_not_recovered.finding(
+            "The replica goes by file and position, and trusts relay logs that a crash may have cut off.",
+            of_variable(known, "relay_log_recovery"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "REP019",
+    "replica-updates-not-logged",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The replica writes a binary log, but not of what it applies, so the log misses nearly everything.",
+    needs=("server",),
+    options=LOGS_UPDATES,
+    evidence=("REPL-11",),
+    docs=Docs(
+        why="A replica's own replicas, and a restore from its backup and binary logs, then miss all that came from "
+        "the source. Logging replicated changes is MySQL's default since 8.0, not MariaDB's.",
+        fix="Switch the logging of replicated changes on, or the binary log off.",
+        risk="The replica writes each change twice, as the source does.",
+        restart=True,
+        exceptions="Servers that keep a log of local changes only, on purpose.",
+        mind="A log that holds what its readers need.",
+    ),
+)
+def replica_updates_not_logged(known: Known) -> Iterator[Finding]:
+    """A replica with a binary log of its own changes alone."""
+    if channels(known) and known.settings.on("log_bin") and value(known, LOGS_UPDATES) == "OFF":
+        action = advise_one(known, LOGS_UPDATES, "ON", risk="the replica writes each change twice")
+        yield replica_updates_not_logged.finding(
+            "The replica's binary log holds only what is written here, none of what it applies.",
+            of_variable(known, _present(known, LOGS_UPDATES)),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "REP020",
+    "commit-order-tracking",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The source tells its replicas only which transactions were committed together, so few run in parallel.",
+    needs=("server",),
+    targets=(Span("mysql", since=(8, 0), before=(8, 4)),),
+    options=("binlog_transaction_dependency_tracking",),
+    evidence=("BLOG-02",),
+    docs=Docs(
+        why="By write sets a replica's workers apply side by side all that touches different rows, also where the "
+        "source committed it one after the other. The gain is largest where few sessions write or storage is fast. "
+        "Write sets are the only way since 8.4.",
+        fix="Set binlog_transaction_dependency_tracking to WRITESET.",
+        risk="The source keeps a history of hashes in memory; tables without a primary key gain nothing.",
+        exceptions="Replicas that are never behind, or that apply with a single worker.",
+        mind="Replicas whose lag is no smaller with write sets.",
+    ),
+)
+def commit_order_tracking(known: Known) -> Iterator[Finding]:
+    """A source with replicas that tracks by commit order."""
+    part = known.server.replication
+    if part is None or not part.replicas_connected or known.text("transaction_write_set_extraction") == "OFF":
+        return
+    name = "binlog_transaction_dependency_tracking"
+    if known.text(name) == "COMMIT_ORDER":
+        action = advise(known, name, "WRITESET", risk="a history of hashes in the source's memory")
+        yield commit_order_tracking.finding(
+            f"{part.replicas_connected} replica{'s read' if part.replicas_connected > 1 else ' reads'} this binary "
+            "log, which tells a replica's workers only what was committed together.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )

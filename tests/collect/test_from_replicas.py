@@ -1,0 +1,201 @@
+"""`audit --from` on what clients print of real replicas: the rows that the server sends, and what rules say of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from clients import CLIENT, at, told
+from hypothesis import given
+from hypothesis import strategies as st
+from live_server import Live
+
+from advisor.assemble import know
+from advisor.collect.collect import Request, from_account
+from advisor.collect.texts import facts_of_texts
+from advisor.collect.texts.replicas import replica_rows
+from advisor.engine import run
+from rules import all_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from servers_plugin import Start
+
+    from advisor.facts import Facts
+
+PATIENCE = 60.0  # seconds
+FORMS = {"boxed": ("-t",), "batch": ("-B",), "vertical": ("-E",), "of pt-mysql-summary": ("-ssE",)}
+RECEIVER = "SELECT SERVICE_STATE FROM performance_schema.replication_connection_status"
+CANARY = "kanarienvogel"
+ERROR = (
+    f"Error 'Duplicate entry '{CANARY}' for key 'PRIMARY'' on query. Default database: 'a'. Query: 'INSERT\n\n{CANARY}'"
+)
+
+
+def words(live: Live) -> tuple[str, str, str]:
+    """How the server spells its statements: a replica, its source, and the clause that names the source."""
+    if live.name == "mysql-9.7":
+        return "REPLICA", "SOURCE", "REPLICATION SOURCE"
+    return "SLAVE", "MASTER", "MASTER"
+
+
+def shows(live: Live) -> str:
+    """The statement by which the server tells of all its sources."""
+    return "SHOW ALL SLAVES STATUS" if live.is_mariadb else f"SHOW {words(live)[0]} STATUS"
+
+
+@contextmanager
+def following(live: Live, port: int, how: str = "", secret: str = CANARY) -> Iterator[None]:
+    """The server is told of a source, for the block."""
+    replica, source, clause = words(live)
+    named = f"{source}_HOST = '127.0.0.1', {source}_PORT = {port}, {source}_USER = 'u', {source}_PASSWORD = '{secret}'"
+    live.run(f"CHANGE {clause} TO {named}{how}")
+    try:
+        yield
+    finally:
+        live.run(f"STOP {replica}", f"RESET {replica} ALL")
+
+
+def asked(live: Live) -> Facts:
+    """What the server tells itself."""
+    return from_account(live.account(), Request(window=0.0))
+
+
+def of_replication(facts: Facts) -> set[tuple[str, str]]:
+    """What the rules on replication say, and of what."""
+    return {(f.code, f.message) for f in run(know(facts), all_rules()).findings if f.code.startswith("REP")}
+
+
+def printed(live: Live, folder: Path) -> list[str]:
+    """Its variables and counters as its client prints them."""
+    return [
+        told(folder, q[-8:], CLIENT, *at(live), "-B", "-e", q) for q in ("SHOW GLOBAL VARIABLES", "SHOW GLOBAL STATUS")
+    ]
+
+
+def test_every_form_of_the_client(live: Live, tmp_path: Path) -> None:
+    """A replica's rows are read as the server sends them, in every form, and the rules say the same of it."""
+    texts = printed(live, tmp_path)
+    with following(live, 1):
+        real = asked(live)
+        shown = [told(tmp_path, form, CLIENT, *at(live), *how, "-e", shows(live)) for form, how in FORMS.items()]
+    for path in shown:
+        assert replica_rows(Path(path).read_text()) == real.server.replication.replica_rows, path
+    facts = facts_of_texts([*texts, *shown])
+    assert of_replication(facts) == of_replication(real)
+    assert {"REP015", "REP017"} <= {code for code, _ in of_replication(facts)}
+
+
+@pytest.mark.servers("mysql-8.0")
+def test_what_pt_stalk_keeps(live: Live, tmp_path: Path) -> None:
+    """Of the rounds in its file the last counts; without rows nothing is said, as an unknown statement leaves none."""
+    texts = printed(live, tmp_path)
+    told(tmp_path, "x-variables", "cat", texts[0])
+    told(tmp_path, "x-mysqladmin", "cat", texts[1])
+    (tmp_path / "x-slave-status").write_text("\nSHOW SLAVE STATUS\\G\n\n")
+    facts = facts_of_texts([str(tmp_path)])
+    assert facts.server.replication is None
+    assert "SHOW ALL SLAVES STATUS" in facts.why_not("server.replication")
+    with following(live, 1):
+        first = told(tmp_path, "one", CLIENT, *at(live), "-E", "-e", shows(live))
+        last = Path(first).read_text()
+    rounds = [last.replace("SQL_Running: No", "SQL_Running: Yes"), last]
+    (tmp_path / "x-slave-status").write_text("".join(f"\nSHOW SLAVE STATUS\\G\n\n{text}" for text in rounds))
+    (row,) = facts_of_texts([str(tmp_path)]).server.replication.replica_rows
+    assert row["Slave_SQL_Running"] == "No"
+    (tmp_path / "x-slave-status").rename(tmp_path / "x-replica-status")
+    assert facts_of_texts([str(tmp_path)]).server.replication.replica_rows == (row,)
+
+
+@pytest.mark.servers("mysql-9.7")
+def test_a_replica_that_runs(live: Live, start: Start, tmp_path: Path) -> None:
+    """Of a replica whose threads run nothing is said that the server itself wouldn't lead to say."""
+    replica = Live(live.name, start(live.name, arguments=["--server-id=8"], small=True))
+    with live.user("u", f"IDENTIFIED BY '{CANARY}'"):
+        live.run("GRANT REPLICATION SLAVE ON *.* TO u")
+        how = ", SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1"
+        with following(replica, live.sandbox.port, how):
+            replica.run("START REPLICA IO_THREAD")
+            deadline = time.monotonic() + PATIENCE
+            while replica.run(RECEIVER) != (("ON",),):
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            text = told(tmp_path, "r", CLIENT, *at(replica), "-E", "-e", shows(replica))
+            facts = facts_of_texts([*printed(replica, tmp_path), text])
+            assert of_replication(facts) == of_replication(asked(replica))
+    (row,) = facts.server.replication.replica_rows
+    assert (row["Replica_IO_Running"], row["Replica_SQL_Running"], row["Seconds_Behind_Source"]) == ("Yes", "No", None)
+
+
+def row(**more: str) -> dict[str, str]:
+    """A row as MariaDB prints it."""
+    usual = {"Connection_name": "", "Master_Host": "a", "Slave_IO_Running": "Yes", "Slave_SQL_Running": "Yes"}
+    return usual | more
+
+
+def vertical(*rows: dict[str, str]) -> str:
+    """The form of \\G."""
+    stars = "*" * 27
+    body = ("".join(f"{name:>30}: {value}\n" for name, value in row.items()) for row in rows)
+    return "".join(f"{stars} {i}. row {stars}\n{text}" for i, text in enumerate(body, 1))
+
+
+def test_a_session_with_other_answers() -> None:
+    """Rows stand among other words; what an error quotes is left out, and its empty lines don't end the row."""
+    said = row(Last_SQL_Error=ERROR, Retrieved_Gtid_Set="", Executed_Gtid_Set="a:1-5,\nb:1", Using_Gtid="No")
+    rows = vertical(said, row(Connection_name="c"))
+    text = f"mysql> SHOW ALL SLAVES STATUS\\G\n{rows}2 rows in set (0.00 sec)\n\nmysql> x\n"
+    first, second = replica_rows(vertical({"Id": "5", "Last_Name": "x"}) + text) or ()
+    assert first == said | {"Last_SQL_Error": first["Last_SQL_Error"]}
+    assert CANARY not in json.dumps(first)
+    assert second == row(Connection_name="c")
+    assert replica_rows(text + vertical(row(Slave_IO_Running="No"))) == (row(Slave_IO_Running="No"), second)
+
+
+TOLD_EMPTY = {
+    "mysql> SHOW REPLICA STATUS\\G\nEmpty set (0.00 sec)\n": (),
+    "mysql> show slave status;\nEmpty set, 1 warning (0.00 sec)\n": (),
+    "MariaDB [(none)]> SHOW ALL SLAVES STATUS\\G\n\nEmpty set (0.000 sec)\n": (),
+    "MariaDB [(none)]> SHOW SLAVE STATUS\\G\nEmpty set (0.000 sec)\n": None,
+    "mysql> SHOW TABLES;\nEmpty set (0.00 sec)\n": None,
+    "\nSHOW SLAVE STATUS\\G\n\n": None,
+}
+
+
+@pytest.mark.parametrize("text", TOLD_EMPTY)
+def test_no_replica(text: str) -> None:
+    """That a server follows nobody is told by an empty answer on all its sources, and by nothing else."""
+    assert replica_rows(text) == TOLD_EMPTY[text]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "*" * 27 + " 1. row " + "*" * 27,
+                "Slave_IO_Running: Yes",
+                "Slave_SQL_Running: ",
+                "\t",
+                "| ",
+                "mysql> ",
+                "\n",
+                "Slave_IO_Running\tSlave_SQL_Running",
+                "NULL",
+            ]
+        )
+    ).map("\n".join)
+)
+def test_any_text_ends(text: str) -> None:
+    """Whatever stands in a text, reading it ends in rows that have both threads, or in none."""
+    assert all({"Slave_IO_Running", "Slave_SQL_Running"} <= found.keys() for found in replica_rows(text) or ())
+
+
+def test_long_texts_end_too() -> None:
+    """Megabytes of what looks like rows are read in one pass: a test that doesn't end would tell."""
+    assert replica_rows("Slave_IO_Running\n" + ("*" * 27 + " 1. row " + "*" * 27 + "\n") * 100_000) == ()
+    assert len(replica_rows(vertical(row()) + "Slave_IO_Running: x\n" * 200_000) or ()) == 1

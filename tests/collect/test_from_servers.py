@@ -1,0 +1,145 @@
+"""`audit --from` on what real tools say of real servers: the same variables that the server tells itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from clients import CLIENT, at, told
+from provisioning.shelf import shelf
+
+from advisor.assemble import know
+from advisor.collect.texts import facts_of_texts
+from advisor.engine import choose, run
+from advisor.model import Severity
+from advisor.redact import redact_value
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from live_server import Live
+
+    from advisor.facts import Facts
+
+ADMIN = "mysqladmin"
+ASKED = ("SHOW GLOBAL VARIABLES", "SHOW GLOBAL STATUS")
+# Variables that move by themselves, or that another session of the tests may be changing.
+MOVING = frozenset(
+    {"timestamp", "gtid_binlog_pos", "gtid_binlog_state", "gtid_current_pos", "innodb_buffer_pool_dump_now"}
+)
+FORMS = {"boxed": ("-t",), "batch": ("-B",), "bare": ("-BN",), "vertical": ("-E",)}
+
+
+def truth(live: Live) -> dict[str, str]:
+    """What the server says of its variables, secrets masked as everywhere."""
+    return {name.lower(): redact_value(name.lower(), value) for name, value in live.run(ASKED[0])}
+
+
+def still(variables: dict[str, str]) -> dict[str, str]:
+    """Those that stand still."""
+    return {name: value for name, value in variables.items() if name not in MOVING}
+
+
+def runs(client: Path) -> bool:
+    """Whether a client finds the libraries that it needs on this machine."""
+    return subprocess.run([client, "--version"], capture_output=True, check=False).returncode == 0
+
+
+def stalked(samples: Path) -> Facts:
+    """Facts of a directory of pt-stalk, which leaves while its collectors still write on a busy host."""
+    for _ in range(60):
+        facts = facts_of_texts([str(samples)])
+        if facts.workload is not None and facts.host is not None:
+            break
+        time.sleep(1)
+    return facts
+
+
+def warnings(facts: Facts) -> list[str]:
+    """What an audit of these facts warns of."""
+    return [f.code for f in run(know(facts), choose(None, None)).findings if f.severity is not Severity.NOTE]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_the_client(form: str, live: Live, tmp_path: Path) -> None:
+    """Variables are read as the server has them, and counters with them; a default server gives no warning."""
+    paths = [told(tmp_path, q[-8:], CLIENT, *at(live), *FORMS[form], "-e", q) for q in ASKED]
+    facts = facts_of_texts(paths)
+    assert still(facts.server.variables) == still(truth(live))
+    assert int(facts.server.status["queries"]) > 0
+    assert 0 <= facts.server.uptime <= int(dict(live.run("SHOW GLOBAL STATUS LIKE 'Uptime'"))["Uptime"])
+    assert facts.server.flavour == live.name.partition("-")[0]
+    assert warnings(facts) == []
+
+
+def test_mysqladmin(live: Live, tmp_path: Path) -> None:
+    """Its variables are the server's, and two rounds of its counters are a window."""
+    paths = [
+        told(tmp_path, "variables", ADMIN, *at(live), "variables"),
+        told(tmp_path, "status", ADMIN, *at(live), "extended-status", "-i", "1", "-c", "3"),
+    ]
+    facts = facts_of_texts(paths)
+    assert still(facts.server.variables) == still(truth(live))
+    assert facts.workload.delta("questions") > 0
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.4")
+def test_pt_stalk(live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory of pt-stalk holds the variables, a window of counters, InnoDB's status, and something of the host.
+
+    It asks by the server's own client where that is at hand, as MariaDB's goes by another name since 11.
+    """
+    for own in [client for client in (shelf() / live.name / "root").glob("**/bin/mariadb") if runs(client)]:
+        monkeypatch.setenv("CMD_MYSQL", str(own))
+    samples = tmp_path / "samples"
+    samples.mkdir()
+    words = ("--no-stalk", "--run-time=3", "--iterations=1", "--disk-bytes-free=1", "--disk-pct-free=1")
+    files = (f"--dest={samples}", f"--pid={tmp_path / 'pid'}", f"--log={tmp_path / 'log'}")
+    told(tmp_path, "out", "pt-stalk", *words, *files, "--", *at(live)[1:])
+    facts = stalked(samples)
+    assert still(facts.server.variables) == still(truth(live))
+    assert facts.workload.seconds > 0
+    assert "BUFFER POOL AND MEMORY" in facts.server.innodb_status
+    assert facts.host.os.hostname == os.uname().nodename
+    assert warnings(facts) == []
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.4")
+def test_pt_mysql_summary(live: Live, tmp_path: Path) -> None:
+    """The settings that it prints are the server's, and it is said that there are but a few."""
+    saved = tmp_path / "saved"
+    report = told(tmp_path, "report", "pt-mysql-summary", "--sleep=1", f"--save-samples={saved}", "--", *at(live)[1:])
+    # Which of its parts are empty depends on the version: that of InnoDB is for servers that have have_innodb.
+    facts, real = facts_of_texts([report]), truth(live)
+    read = facts.server.variables
+    assert {"version", "datadir", "sql_mode", "join_buffer_size", "thread_stack"} <= read.keys()
+    assert read == {name: real[name] for name in read}
+    assert "sizes rounded" in facts.why_not("server.variables")
+    assert warnings(facts) == []
+    assert still(facts_of_texts([str(saved)]).server.variables) == still(real)
+
+
+@pytest.mark.servers("mariadb-10.11")
+def test_pt_summary_tells_of_the_host(live: Live, tmp_path: Path) -> None:
+    """Beside a server's variables pt-summary's text is its host, to the digits that it prints."""
+    variables = told(tmp_path, "variables", CLIENT, *at(live), "-B", "-e", ASKED[0])
+    host = facts_of_texts([told(tmp_path, "system", "pt-summary"), variables]).host
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert abs(host.memory.total - total) <= total / 20
+    assert host.cpu.logical == os.cpu_count()
+    assert host.os.kernel == os.uname().release
+    assert os.path.ismount(host.storage.mount.point)
+    assert str(live.sandbox.datadir).startswith(host.storage.mount.point)
+
+
+def test_secrets_stay_out(tmp_path: Path) -> None:
+    """Passwords in a text are in no snapshot made of it."""
+    path = tmp_path / "v"
+    path.write_text(
+        "Variable_name\tValue\nversion\t8.0.36\ninit_connect\tSET PASSWORD = 'kanarie'\nwsrep_sst_auth\ta:kanarie\n"
+    )
+    assert "kanarie" not in json.dumps(facts_of_texts([str(path)]).server.variables)

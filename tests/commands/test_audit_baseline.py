@@ -1,0 +1,39 @@
+"""An audit leaves out what a baseline knows, and writes one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from asking import Mycnf
+
+DEMO = ("audit", "--demo", "--format", "json", "--fail-on", "note")
+
+
+def test_what_was_known_is_left_out_until_something_is_new(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Written once, the baseline hides all of an audit; without one of its entries that finding is back."""
+    kept = tmp_path / "audit.json"
+    every = json.loads(mycnf(*DEMO).out)["findings"]
+    written = mycnf(*DEMO, "--write-baseline", str(kept))
+    assert written.code == 0
+    assert json.loads(written.out)["findings"] == []
+    assert f"wrote {len(every)} findings" in written.err
+    known = mycnf(*DEMO, "--baseline", str(kept))
+    assert known.code == 0
+    assert f"{len(every)} findings left out" in known.err
+    told = json.loads(kept.read_text(encoding="utf-8"))
+    gone = told["findings"].pop()
+    kept.write_text(json.dumps(told), encoding="utf-8")
+    again = mycnf(*DEMO, "--baseline", str(kept))
+    assert again.code == 1
+    assert {f["code"] for f in json.loads(again.out)["findings"]} == {gone["code"]}
+
+
+def test_another_file_is_never_written_over(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A file that is no baseline stays as it is."""
+    option_file = tmp_path / "my.cnf"
+    option_file.write_text("[mysqld]\n", encoding="utf-8")
+    ended = mycnf(*DEMO, "--write-baseline", str(option_file))
+    assert ended.code == 2
+    assert "is no baseline" in ended.err
+    assert option_file.read_text(encoding="utf-8") == "[mysqld]\n"

@@ -1,0 +1,63 @@
+"""`mycnf audit --from`: texts judged as their sender would want them, in one line where they can't be."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asking import Mycnf
+
+ROWS = {
+    "version": "8.0.36",
+    "version_comment": "MySQL Community Server - GPL",
+    "hostname": "db1",
+    "sort_buffer_size": "67108864",
+}
+STATUS = "Uptime\t{}\nQuestions\t{}\nMax_used_connections\t12\nThreads_connected\t3\n"
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> list[str]:
+    """Variables with one that somebody set, and two samples of counters."""
+    (tmp_path / "variables").write_text("".join(f"{n}\t{v}\n" for n, v in ROWS.items()), "utf-8")
+    (tmp_path / "status").write_text(f"{STATUS.format(90000, 100)}\n{STATUS.format(90010, 300)}", "utf-8")
+    return [str(tmp_path / name) for name in ("variables", "status")]
+
+
+def test_texts_are_audited(mycnf: Mycnf, texts: list[str]) -> None:
+    """What somebody set is found, the window is the samples', and what text leaves out is skipped with that reason."""
+    ended = mycnf("audit", "--isolated", "--from", *texts, "--format", "json")
+    told = json.loads(ended.out)
+    assert [(f["code"], f["canonical"]) for f in told["findings"]] == [("BUF003", "sort_buffer_size")]
+    assert (ended.code, told["window"], told["server"]["hostname"]) == (0, 10.0, "db1")
+    reasons = {entry["code"]: entry["reason"] for entry in told["skipped"]}
+    assert "came from text" in reasons["files"]
+    assert "came from text" in reasons["server.replication"]
+
+
+def test_the_report_says_where_it_came_from(mycnf: Mycnf, texts: list[str]) -> None:
+    """Text for people names no statements that were never sent, and what the user says of the host is taken."""
+    ended = mycnf("audit", "--isolated", "--from", *texts, "--ram", "64G", "--format", "text")
+    assert "read from text" in ended.out.splitlines()[0] + ended.out.splitlines()[1]
+    assert "64G" in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 80
+
+
+def test_text_from_a_pipe(mycnf: Mycnf, texts: list[str]) -> None:
+    """A dash is what another program prints."""
+    with open(texts[0], "rb") as file:
+        ended = mycnf("audit", "--isolated", "--from", "-", "--format", "concise", stdin=file.read())
+    assert "oversized-sort-buffer" in ended.out
+
+
+@pytest.mark.parametrize("more", [("--snapshot", "s"), ("--demo",)])
+def test_one_source_alone(mycnf: Mycnf, texts: list[str], more: tuple[str, ...]) -> None:
+    """Texts and a snapshot are two servers: one line, exit code 2."""
+    ended = mycnf("audit", "--from", *texts, *more, "--format", "text")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.count("\n") == 1

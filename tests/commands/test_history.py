@@ -1,0 +1,159 @@
+"""`mycnf history`: what was kept on request, what changed between, and what comes back."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+from asking import CHECKOUT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asking import Mycnf
+    from servers_plugin import Start
+
+DEMO = CHECKOUT / "advisor" / "demo" / "recording.json"
+SCHEMA = json.loads((CHECKOUT / "schemas" / "history.schema.json").read_text("utf-8"))
+CANARY = "kanarienvogel"
+SORT = "sort_buffer_size"
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Any:
+    """Makes a snapshot of the demo's server of a day of November, with these variables."""
+
+    def make(day: int, uptime: int | None = None, **variables: str) -> str:
+        facts: dict[str, Any] = json.loads(DEMO.read_text("utf-8"))
+        facts["taken_at"] = f"2026-11-{day:02}T05:00:00+00:00"
+        facts["server"]["variables"] |= variables
+        facts["server"]["status"]["uptime"] = str(uptime if uptime is not None else 1_000_000 + day * 86400)
+        path = tmp_path / f"{day}-{len(variables)}.json"
+        path.write_text(json.dumps(facts), "utf-8")
+        return str(path)
+
+    return make
+
+
+def test_new_gone_and_back(mycnf: Mycnf, snapshot: Any) -> None:
+    """A finding that was there, was gone and is there again is back; one that was never there is new."""
+    days = [
+        snapshot(1),
+        snapshot(2, sort_buffer_size="262144"),
+        snapshot(3),
+        snapshot(4, uptime=60, join_buffer_size="67108864"),
+    ]
+    assert mycnf("history", "add", *reversed(days)).code == 0  # whatever the order in which they come
+    ended = mycnf("history", "db1", "--isolated", "--format", "json")
+    (server,) = json.loads(ended.out)["servers"]
+    jsonschema.validate(json.loads(ended.out), SCHEMA)
+    fourth, third, second = server["changes"]
+    assert [f["option"] for f in second["gone"] if f["code"] == "BUF003"] == [SORT]
+    assert [f["option"] for f in third["back"] if f["code"] == "BUF003"] == [SORT]
+    assert [f["code"] for f in third["gone"]] == ["OPT016"]  # running and file agree once more
+    assert (third["new"], third["restarted"], fourth["restarted"]) == ([], False, True)
+    assert "join_buffer_size" in [f["option"] for f in fourth["new"]]
+    (change,) = second["settings"]
+    assert (change["name"], change["before"], change["after"]) == (SORT, "268435456", "262144")
+    assert change["source"]
+
+
+def test_what_could_not_be_looked_at_is_not_gone(mycnf: Mycnf, snapshot: Any, tmp_path: Path) -> None:
+    """Without a window rules over counters can't look: what they found before is neither gone nor new afterwards."""
+    blind = tmp_path / "blind.json"
+    facts = json.loads(DEMO.read_text("utf-8"))
+    facts |= {"taken_at": "2026-11-02T05:00:00+00:00", "workload": None}
+    blind.write_text(json.dumps(facts), "utf-8")
+    mycnf("history", "add", snapshot(1), blind, snapshot(3))
+    (server,) = json.loads(mycnf("history", "db1", "--isolated", "--format", "json").out)["servers"]
+    by_counters = {"LOG001", "LOG002", "WRK001", "WRK002", "WRK003", "TAB002", "OBS003", "TMP007"}
+    told = {f["code"] for change in server["changes"] for kind in ("new", "gone", "back") for f in change[kind]}
+    assert not told & by_counters
+
+
+def test_text_at_eighty_columns(mycnf: Mycnf, snapshot: Any) -> None:
+    """One server's changes, the newest first, and the list of servers, fit a terminal and mask secrets."""
+    mycnf(
+        "history",
+        "add",
+        snapshot(1, report_password=CANARY),
+        snapshot(2, report_password=CANARY[::-1], sort_buffer_size="1M"),
+    )
+    one, everything = mycnf("history", "db1", "--isolated"), mycnf("history", "--isolated")
+    for ended in (one, everything):
+        assert (ended.code, ended.err) == (0, "")
+        assert max(map(len, ended.out.splitlines())) <= 80
+        assert CANARY not in ended.out
+        assert CANARY[::-1] not in ended.out
+    assert "2026-11-02 05:00 UTC, since 2026-11-01 05:00\n" in one.out
+    assert "  set        sort_buffer_size 268435456 → 1M" in one.out
+    assert "2 snapshots, 2026-11-01 05:00 to 2026-11-02 05:00 UTC" in everything.out
+
+
+def test_one_snapshot_has_nothing_beside_it(mycnf: Mycnf, snapshot: Any) -> None:
+    """A first snapshot is told as such, and the same one twice is kept once."""
+    path = snapshot(1)
+    mycnf("history", "add", path, path)
+    assert "so nothing to compare with yet" in mycnf("history", "db1", "--isolated").out
+    assert "1 snapshot, 2026-11-01 05:00 UTC" in mycnf("history", "--isolated").out
+
+
+def test_nothing_is_kept_unasked(mycnf: Mycnf, snapshot: Any, tmp_path: Path) -> None:
+    """An audit writes nothing into the home directory unless it is told to; with --keep it does, and says so."""
+    path = snapshot(1)
+    mycnf("audit", "--isolated", "--snapshot", path, "--format", "text")
+    assert not (tmp_path / "home" / ".local").exists()
+    assert "mycnf history" in mycnf("history").out + mycnf("history", "--isolated").out
+    ended = mycnf("audit", "--isolated", "--snapshot", path, "--keep")
+    assert "kept as " in ended.err
+    assert len(list((tmp_path / "home" / ".local" / "state" / "mycnf" / "history").glob("*/*.json"))) == 1
+
+
+BAD = {
+    "unknown server": (["history", "db7"], "no snapshot of a server 'db7'"),
+    "two servers": (["history", "a", "b"], "one server at a time"),
+    "nothing to add": (["history", "add"], "needs a snapshot"),
+    "no snapshot": (["history", "add", "/dev/null"], "no regular file"),
+    "no changes": (["history", "--last", "0"], "1 or more"),
+    "collect to nowhere": (["collect"], "-o SNAP"),
+    "the demo": (["audit", "--demo", "--keep"], "no server of yours"),
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_input_is_one_line(mycnf: Mycnf, bad: str) -> None:
+    """What can't be meant is one line with the remedy, exit code 2."""
+    arguments, says = BAD[bad]
+    ended = mycnf(*arguments)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert says in ended.err
+
+
+def test_a_damaged_snapshot_is_passed_over(mycnf: Mycnf, snapshot: Any, tmp_path: Path) -> None:
+    """A file that is no snapshot any more is named, and the others are told."""
+    mycnf("history", "add", snapshot(1), snapshot(2, sort_buffer_size="1M"), snapshot(3, join_buffer_size="1M"))
+    (middle,) = (tmp_path / "home").rglob("20261102*.json")
+    middle.write_text("{", "utf-8")
+    ended = mycnf("history", "db1", "--isolated")
+    assert (ended.code, ended.err.count("\n")) == (0, 1)
+    assert "2026-11-03 05:00 UTC, since 2026-11-01 05:00\n" in ended.out
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11")
+def test_a_real_server(server_name: str, start: Start, mycnf: Mycnf) -> None:
+    """Between two kept audits a variable is set: history tells its values, who set it, and the finding that is new."""
+    server = start(server_name)
+    there = ("--socket", server.socket, "--user", "root", "--window", "0", "--keep")
+    assert mycnf("collect", *there).code == 0
+    with server.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SET GLOBAL sort_buffer_size = 268435456")
+    assert mycnf("audit", *there, "--isolated").code in (0, 1)
+    (one,) = json.loads(mycnf("history", "--isolated", "--format", "json").out)["servers"]
+    (change,) = one["changes"]
+    told = {setting["name"]: setting for setting in change["settings"]}
+    assert set(told) == {"sort_buffer_size"}
+    assert told["sort_buffer_size"]["source"] == "set at run time"
+    assert "sort_buffer_size" in [f["option"] for f in change["new"]]
+    assert not change["restarted"]

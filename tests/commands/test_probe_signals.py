@@ -1,0 +1,73 @@
+"""Signals while a run draws: the screen is never left half drawn, and the second one still ends the run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+
+from advisor.commands.probing.signals import ending
+from probes.stopping import Stop
+
+
+def test_a_second_signal_waits_for_what_is_being_drawn() -> None:
+    """Both come in mid-draw: the drawing is finished, then the run ends; a third changes nothing."""
+    stop, said, drawn = Stop(), list[str](), list[str]()
+
+    def draw(text: str) -> None:
+        drawn.append(f"begun {text}")
+        for _ in range(3):
+            os.kill(os.getpid(), signal.SIGINT)
+        drawn.append(f"ended {text}")
+
+    with pytest.raises(KeyboardInterrupt), ending(stop, said.append) as signals:
+        signals.whole(draw)("bar")
+    assert drawn == ["begun bar", "ended bar"]
+    assert stop.reason == "cancelled"
+    assert len(said) == 1
+    assert signals.clearing
+
+
+def test_a_second_signal_between_drawings_ends_it_there() -> None:
+    """What follows the signal is not reached."""
+    reached: list[str] = []
+
+    def go_on() -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        reached.append("stopping")
+        os.kill(os.getpid(), signal.SIGTERM)
+        reached.append("too far")
+
+    with ending(Stop(), lambda _: None) as signals:
+        signals.whole(reached.append)("drawn")
+        with pytest.raises(KeyboardInterrupt):
+            go_on()
+    assert reached == ["drawn", "stopping"]
+
+
+def test_drawings_within_drawings_are_one() -> None:
+    """The inner one does not let the signal through."""
+    drawn: list[str] = []
+
+    def outer(text: str) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        signals.whole(drawn.append)(f"inner {text}")
+        drawn.append(text)
+
+    with pytest.raises(KeyboardInterrupt), ending(Stop(), lambda _: None) as signals:
+        signals.whole(outer)("bar")
+    assert drawn == ["inner bar", "bar"]
+
+
+def test_other_threads_draw_as_they_please() -> None:
+    """No interrupt is raised in a thread that gets no signals."""
+    drawn: list[str] = []
+    with ending(Stop(), lambda _: None) as signals:
+        os.kill(os.getpid(), signal.SIGINT)
+        thread = threading.Thread(target=signals.whole(drawn.append), args=("elsewhere",))
+        thread.start()
+        thread.join()
+    assert drawn == ["elsewhere"]

@@ -1,0 +1,78 @@
+"""`mycnf sample`: quiet under cron, one file a server, and audits that know the busiest hour by it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from general_log import overheard, unlisted
+
+from advisor.sampling import ring
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asking import Mycnf
+    from servers_plugin import Start
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11")
+def test_a_server_is_sampled(server_name: str, start: Start, mycnf: Mycnf, tmp_path: Path) -> None:
+    """A sample is kept without a word, by listed statements alone; an audit tells of a busy hour once there is one."""
+    server = start(server_name)
+    there = ("--socket", server.socket, "--user", "root")
+    with overheard(server, tmp_path / "general.log") as heard:
+        assert mycnf("sample", *there)[:3] == (0, "", "")
+        sent = heard()
+    assert len(sent) > 4
+    assert unlisted(sent) == []
+    (path,) = (tmp_path / "home" / ".local" / "state" / "mycnf" / "samples").glob("*.ring")
+    head, (entry,) = ring.read(str(path))
+    assert entry.lsn > 0
+    assert entry.counters["threads_connected"] >= 1
+    _write_a_busy_hour(str(path), head, entry)
+    told = json.loads(mycnf("audit", *there, "--window", "0", "--isolated", "--format", "json").out)
+    assert told["sampled"]["samples"] == 7
+    (found,) = (f for f in told["findings"] if f["code"] == "LOG002")
+    assert re.search(r"a second in the busiest hour, \d\d:\d\d-\d\d:\d\d UTC on \d{4}-\d\d-\d\d fill", found["message"])
+    listed = mycnf("sample", "--list").out
+    assert "busiest for redo: " in listed
+    assert max(map(len, listed.splitlines())) <= 80
+
+
+def _write_a_busy_hour(path: str, head: ring.Head, entry: ring.Entry) -> None:
+    """Seven samples with 100 MB of redo a minute between them."""
+    ring.create(
+        path,
+        head,
+        [entry._replace(time=entry.time + 600 * n, uptime=5000 + 600 * n, lsn=entry.lsn + n * 10**9) for n in range(7)],
+    )
+
+
+def test_nobody_there_is_one_line(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Where no server answers it is one line with the remedy, exit code 3, and nothing is kept."""
+    ended = mycnf("sample", "--socket", str(tmp_path / "none"))
+    assert (ended.code, ended.out, ended.err.count("\n")) == (3, "", 1)
+    assert not (tmp_path / "home" / ".local").exists()
+
+
+def test_how_to_have_it_done(mycnf: Mycnf) -> None:
+    """The line for cron and the units carry the connection that was given; nothing is asked of a server."""
+    ended = mycnf("sample", "--socket", "/run/a %b.sock", "--print-timer")
+    assert ended.code == 0
+    assert re.search(r"^\*/10 \* \* \* \* \S*mycnf sample --socket '/run/a \\%b.sock'$", ended.out, re.MULTILINE)
+    assert re.search(r"^ExecStart=\S*mycnf sample --socket '/run/a %%b.sock'$", ended.out, re.MULTILINE)
+
+
+def test_a_list_of_nothing(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Without a sample the list says how to begin; a file that is no ring is named and passed over."""
+    assert "--print-timer" in mycnf("sample", "--list").out
+    folder = tmp_path / "home" / ".local" / "state" / "mycnf" / "samples"
+    folder.mkdir(parents=True)
+    (folder / "0.ring").write_bytes(b"nonsense")
+    ended = mycnf("sample", "--list")
+    assert ended.code == 0
+    assert ended.err.count("\n") == 1
+    assert "0.ring" in ended.err

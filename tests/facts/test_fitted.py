@@ -1,0 +1,65 @@
+"""A snapshot has room for all of a server's facts, and for some of those of a server that tells without end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from asking import CHECKOUT
+
+from advisor.facts import Facts
+from advisor.fitted import EMPTY, ROOM, fitted, weight, weights_of
+from advisor.shape import plain
+from advisor.snapshot import PARSED, load, save, written
+
+SNAPSHOTS = sorted((CHECKOUT / "tests" / "snapshots").glob("*.json"))
+ODD = "\udcff\x01é\U0001f600"  # a byte that is no UTF-8, a control, and characters of two and four bytes
+
+
+@pytest.fixture
+def facts() -> Facts:
+    """A real server's."""
+    return load(str(SNAPSHOTS[-1]))
+
+
+def told(facts: Facts, **variables: str) -> Facts:
+    """The facts of the same server, with variables that it doesn't have."""
+    return replace(facts, server=replace(facts.server, variables=facts.server.variables | variables))
+
+
+def test_the_weight_is_that_of_the_file(facts: Facts) -> None:
+    """What a snapshot takes is foretold: never too little, and not much too much."""
+    for one in (*(load(str(path)) for path in SNAPSHOTS), told(facts, odd=ODD * 10_000)):
+        assert len(written(one)) <= weight(plain(one)) <= 1.05 * len(written(one))
+
+
+def test_what_fits_stays(facts: Facts) -> None:
+    """Of a server that is none of these nothing is left out."""
+    assert fitted(facts) is facts
+
+
+def test_the_heaviest_part_is_left_out(facts: Facts, tmp_path: Path) -> None:
+    """It is told of as one that couldn't be read, the others stay, and the file is read as it was written."""
+    found = fitted(told(facts, odd=ODD * (ROOM // 20)))
+    assert found.server.variables == {}
+    assert "a snapshot has 7 MB at most and this alone would take" in found.why_not("server.variables")
+    assert found.server.status == facts.server.status
+    save(found, str(tmp_path / "snap"))
+    assert load(str(tmp_path / "snap")) == found
+
+
+@pytest.mark.parametrize("part", EMPTY)
+def test_any_part_may_be_left_out(facts: Facts, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is heaviest, facts without it are facts, and lighter."""
+    monkeypatch.setattr("advisor.fitted.EMPTY", {part: EMPTY[part]})
+    monkeypatch.setattr("advisor.fitted.ROOM", 0)
+    found = fitted(facts)
+    assert [one.part for one in found.unavailable if one.reason.startswith("left out")] == [part]
+    assert len(written(found)) < PARSED
+
+
+def test_every_part_of_any_length_is_among_them(facts: Facts) -> None:
+    """Without all of them a few thousand bytes are left."""
+    whole = plain(facts)
+    assert weight(whole) - sum(weights_of(whole).values()) < 5_000

@@ -1,0 +1,111 @@
+"""Clocks that jump, back and ahead by years: nothing that was kept is lost, and no figure comes out of a jump."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+
+import pytest
+from asking import CHECKOUT
+from servers_plugin import Server
+
+from advisor.collect.collect import Request, from_account
+from advisor.collect.options import Account
+from advisor.facts import Facts, Sample
+from advisor.history import keep as history
+from advisor.sampling import ring
+from advisor.sampling.busiest import hours, sampled
+from advisor.sampling.keep import keep, path_of
+from advisor.snapshot import load
+
+SNAPSHOT = CHECKOUT / "tests" / "snapshots" / "schema-1.0.json"
+DAYS = 40
+SERVER = {"hostname": "db1"}
+NOON = 1_795_262_400
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A state directory of the test's own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def facts() -> Facts:
+    """Facts of a small server, quick to write."""
+    whole = load(str(SNAPSHOT))
+    few = {name: whole.server.variables[name] for name in ("version", "hostname", "port", "datadir")}
+    return replace(whole, server=replace(whole.server, variables=few, status={}, origins={}), files=None, host=None)
+
+
+class Clock(datetime):
+    """The clock of this host, which a test sets."""
+
+    shows = datetime(2026, 11, 21, tzinfo=UTC)
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+        """What it shows."""
+        return cls.shows.astimezone(tz)
+
+
+def kept_on(facts: Facts, day: datetime) -> Path:
+    """The snapshot that is kept while the clock shows that day."""
+    Clock.shows = day
+    return Path(history.keep(replace(facts, taken_at=day.isoformat())))
+
+
+@pytest.mark.parametrize("years", [20, -20])
+def test_a_history_outlives_a_clock_that_is_years_off(
+    years: int, facts: Facts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of forty snapshots two go at most for each that is kept meanwhile, and none once the clock is right again."""
+    monkeypatch.setattr(history, "datetime", Clock)
+    first = datetime(2026, 1, 1, tzinfo=UTC)
+    paths = [kept_on(facts, first + timedelta(days)) for days in range(DAYS)]
+    kept_on(facts, first + timedelta(DAYS + 365 * years))
+    left = [path for path in paths if path.exists()]
+    assert len(left) >= DAYS - 2
+    again = kept_on(facts, first + timedelta(DAYS + 1))
+    assert again.exists()
+    assert all(path.exists() for path in left)
+
+
+def sample(uptime: int) -> Sample:
+    """Counters at an uptime."""
+    return Sample(float(uptime), {"questions": uptime, "threads_connected": 7}, uptime * 1000)
+
+
+@pytest.mark.parametrize("jump", [86400, -86400, 20 * 365 * 86400, -NOON, 1 << 40])
+def test_samples_across_a_jump(jump: int) -> None:
+    """Every sample is kept and told of; no hour reaches over the jump, and those on both sides count."""
+    for number in range(8):
+        assert not keep(sample(5000 + 600 * number), SERVER, NOON + 600 * number).too_soon
+    for number in range(8, 16):
+        assert not keep(sample(5000 + 600 * number), SERVER, NOON + jump + 600 * number).too_soon
+    entries = ring.read(path_of(SERVER))[1]
+    assert [entry.uptime for entry in entries] == [5000 + 600 * number for number in range(16)]
+    told = sampled(entries)
+    assert told is not None
+    assert told.samples == 16
+    found = list(hours(entries))
+    assert found
+    assert not [span for span in found if span.first < 8 <= span.last]
+    assert {span.first < 8 for span in found} == {True, False}
+
+
+def test_a_window_across_a_jump(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds between two readings are counted by a clock that nobody sets, and by the server's own."""
+    usual = time.time
+
+    def wait(seconds: float) -> None:
+        monkeypatch.setattr(time, "time", lambda: usual() + 1e9)
+        time.sleep(seconds)
+
+    facts = from_account(Account("root", socket=server("mariadb-10.11").socket), Request(window=1.0), wait)
+    assert facts.workload is not None
+    assert 0.9 < facts.workload.seconds < 60
+    assert facts.seconds < 600

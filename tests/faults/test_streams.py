@@ -1,0 +1,129 @@
+"""Streams that take nothing: a disk that is full behind them, nobody at the other end, or none at all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from asking import CHECKOUT, Ended
+
+from advisor.cli import COMMANDS
+
+SNAPSHOT = str(CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json")
+BAD = str(CHECKOUT / "examples" / "bad.cnf")
+# Each command as it prints something without a server, or None where it prints nothing at all.
+PRINTS: dict[str, tuple[str, ...] | None] = {
+    "lint": ("--isolated", "--target", "mysql-8.4", BAD),
+    "show": (BAD, "--target", "mysql-8.4"),
+    "upgrade": ("--from", "mysql-5.7", "--to", "mysql-8.4", BAD),
+    "audit": ("--isolated", "--snapshot", SNAPSHOT),
+    "preflight": ("--snapshot", SNAPSHOT),
+    "diff": (SNAPSHOT, "mariadb-10.11"),
+    "collect": None,
+    "report": ("--isolated", "--jobs", "1", SNAPSHOT, SNAPSHOT, "--format", "jsonl"),
+    "history": (),
+    "sample": ("--print-timer",),
+    "probe": ("results",),
+    "fleet": ("--help",),
+    "suggest": ("--ram", "8G", "--cpus", "4"),
+    "explain": ("BUF001",),
+    "rules": (),
+    "grants": ("--target", "mysql-8.4"),
+    "completion": ("bash",),
+}
+MUCH = ("report", "--isolated", "--jobs", "1", *[SNAPSHOT] * 12, "--format", "jsonl")
+
+
+def shell(words: tuple[str, ...], redirected: str, folder: Path, **more: str) -> Ended:
+    """`mycnf` as a shell runs it, its streams sent elsewhere; the exit code is that of mycnf, before any pipe."""
+    state = {"XDG_STATE_HOME": str(folder / "state"), "HOME": str(folder), "PYTHONPATH": str(CHECKOUT)}
+    script = f'"$@" {redirected}; exit ${{PIPESTATUS[0]}}'
+    command = ["bash", "-c", script, "bash", sys.executable, "-m", "advisor", *words]
+    own = state | {"PATH": os.environ["PATH"]} | more
+    done = subprocess.run(command, capture_output=True, text=True, env=own, cwd=folder, timeout=120, check=False)
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def test_every_command_is_tried() -> None:
+    """A command that is new has to say here what it prints."""
+    assert PRINTS.keys() == COMMANDS.keys()
+
+
+@pytest.mark.parametrize("command", [name for name, words in PRINTS.items() if words is not None])
+def test_stdout_on_a_full_disk(command: str, tmp_path: Path) -> None:
+    """One line says so, with exit code 2: a report that is cut off must not pass for a good one."""
+    ended = shell((command, *(PRINTS[command] or ())), "> /dev/full", tmp_path)
+    assert ended.code == 2
+    assert ended.err.splitlines()[-1] == (
+        "mycnf: can't write the report to stdout: No space left on device; name a file on another disk with -o"
+    )
+    assert "Traceback" not in ended.err
+    assert not list(tmp_path.rglob("mycnf-crash-*"))
+
+
+@pytest.mark.parametrize("words", [("--help",), ("--version",), MUCH], ids=["help", "version", "much"])
+@pytest.mark.parametrize(
+    ("redirected", "why"), [("> /dev/full", "No space left on device"), (">&-", "Bad file descriptor")]
+)
+def test_what_others_print_or_is_long(words: tuple[str, ...], redirected: str, why: str, tmp_path: Path) -> None:
+    """Help pages, and reports that don't wait for the end, fail the same way; also where stdout was closed."""
+    ended = shell(words, redirected, tmp_path)
+    assert ended.code == 2
+    assert why in ended.err.splitlines()[-1]
+    assert "Traceback" not in ended.err
+    assert "Exception ignored" not in ended.err
+
+
+def test_without_stderr_or_stdin_the_report_is_the_same(tmp_path: Path) -> None:
+    """Nobody hears what is said beside it, and nothing of that gets into the report."""
+    words = ("lint", "--isolated", BAD, "--format", "concise")  # says which server it took the file for
+    usual = shell(words, "", tmp_path)
+    assert "judged for" in usual.err
+    for redirected in ("2> /dev/full", "2>&-", "<&- 2>&-"):
+        ended = shell(words, redirected, tmp_path)
+        assert (ended.code, ended.out) == (usual.code, usual.out), redirected
+
+
+def test_a_file_never_takes_the_place_of_a_closed_stream(tmp_path: Path) -> None:
+    """With all three closed the next files would be 0, 1 and 2, and what is said would be written into them."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nskip-name-resolve=0\n")
+    words = ("lint", "--isolated", "--target", "mysql-8.4", "my.cnf", "--fix", "--format", "json", "-o", "out.json")
+    ended = shell(words, "<&- >&- 2>&-", tmp_path)
+    assert ended.code in (0, 1)
+    assert (tmp_path / "my.cnf").read_text() == "[mysqld]\nskip-name-resolve=ON\n"
+    assert (tmp_path / "out.json").read_text().startswith("{")
+
+
+@pytest.mark.parametrize(
+    ("words", "redirected"), [(MUCH, "| head -c 1"), (MUCH, "2>&1 | head -c 1"), (("rules",), "| true")]
+)
+def test_nobody_reads_on(words: tuple[str, ...], redirected: str, tmp_path: Path) -> None:
+    """A reader that goes away ends the run without a word; the code is that of an interruption, or of a run in time."""
+    ended = shell(words, redirected, tmp_path)
+    assert ended.code in (130, 0, 1)
+    assert ended.err == ""
+
+
+def test_characters_that_stdout_lacks(tmp_path: Path) -> None:
+    """A terminal of another encoding gets the whole report, with a question mark for what it can't show."""
+    words = ("audit", "--isolated", "--snapshot", SNAPSHOT, "--format", "markdown")
+    usual = shell(words, "", tmp_path, PYTHONIOENCODING="utf-8")
+    assert not usual.out.isascii()
+    ended = shell(words, "", tmp_path, PYTHONIOENCODING="ascii")
+    assert ended.code == usual.code
+    assert ended.out == usual.out.encode("ascii", "replace").decode()
+
+
+@pytest.mark.parametrize("place", [(), ("-o", "/dev/stdout")])
+def test_a_diff_of_a_file_that_is_no_utf8(place: tuple[str, ...], tmp_path: Path) -> None:
+    """Its bytes stay as they are, for `patch` compares them."""
+    (tmp_path / "latin.cnf").write_bytes(b"[mysqld]\n# Gr\xf6\xdfe\nmax_connections = 50\n")
+    words = ("suggest", "--ram", "8G", "--cpus", "4", "--disk", "ssd", "--write-diff", "latin.cnf", *place)
+    command = [sys.executable, "-m", "advisor", *words, "--target", "mysql-8.4"]
+    own = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(CHECKOUT), "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(command, capture_output=True, env=own, cwd=tmp_path, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"\n # Gr\xf6\xdfe\n" in done.stdout

@@ -1,0 +1,89 @@
+"""Who differs from whom: three real servers of one group, two of them replicas of the third."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fleet_ground import Ground, Servers
+from live_server import Live
+
+from advisor.fleet.alike import equals, outliers
+from advisor.fleet.member import Member, Value
+from advisor.model import Target
+
+NAME = "mysql-8.0"
+
+
+@pytest.fixture(scope="module")
+def report(
+    module_ground: Ground, servers: Servers, local: Callable[[Live], dict[str, object]]
+) -> tuple[dict[str, Any], str]:
+    """A source and two replicas of which one was set up otherwise, as JSON and as text."""
+    source = servers(NAME, "--server-id=1")
+    replicas = [
+        servers(NAME, "--server-id=2", "--report-host=b"),
+        servers(NAME, "--server-id=3", "--report-host=c", "--sync-binlog=0", "--max-connections=99"),
+    ]
+    for replica in replicas:
+        replica.run(f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={source.sandbox.port}, MASTER_USER='x'")
+    module_ground.inventory({"db": {name: local(live) for name, live in zip("abc", (source, *replicas), strict=True)}})
+    ended = module_ground.fleet("--window", "0", "--forks", "3", "--fail-on", "never")
+    assert ended.code == 0, ended
+    return module_ground.report(), ended.out
+
+
+def test_outliers(report: tuple[dict[str, Any], str]) -> None:
+    """What one of the three has otherwise is told with who set it, and what is each server's own is not."""
+    found = {one["variable"]: one for one in report[0]["outliers"] if one["set"]}
+    assert found.keys() == {"sync_binlog", "max_connections"}
+    assert found["sync_binlog"]["usual"] == "1"
+    assert found["sync_binlog"]["members"] == 3
+    assert found["sync_binlog"]["others"] == [{"host": "c", "value": "0", "set": True, "where": "command line"}]
+
+
+def test_drift_between_replicas(report: tuple[dict[str, Any], str]) -> None:
+    """Replicas of one source are laid beside each other, and only they."""
+    (one,) = report[0]["equals"]
+    assert (one["kind"], one["members"]) == ("replicas", ["b", "c"])
+    assert one["name"].startswith("127.0.0.1:")
+    told = {d["variable"]: {v["value"]: v["hosts"] for v in d["values"]} for d in one["differences"] if d["set"]}
+    assert told == {"sync_binlog": {"1": ["b"], "0": ["c"]}, "max_connections": {"151": ["b"], "99": ["c"]}}
+
+
+def test_the_text_tells_both(report: tuple[dict[str, Any], str]) -> None:
+    """The report for people has the outliers with the majority, and the replicas of the source."""
+    assert "1: the other 2 of 3 in all (MySQL 8.0)" in report[1]
+    assert "replicas of 127.0.0.1:" in report[1]
+    assert "  sync_binlog: 1 on b · 0 on c" in report[1]
+    assert "sized by the servers themselves: back_log, " in report[1]
+
+
+def member(name: str, target: Target = Target("mysql", (8, 0, 36)), **values: str) -> Member:  # noqa: B008 - a tuple
+    """A member of the groups db and its own, with these values."""
+    told = {variable: Value(text, is_set=False, where="") for variable, text in values.items()}
+    return Member(name, ("db", name), target, told, dict(values), (("galera", "c"),))
+
+
+def test_nobody_is_the_majority() -> None:
+    """Of two and two nobody is an outlier; of two members alone neither is."""
+    pairs = [member(name, sync_binlog=value) for name, value in zip("abcd", "0011", strict=True)]
+    assert outliers(pairs) == outliers(pairs[:3:2]) == []
+    assert [d.variable for d in equals(pairs)[0].differences] == ["sync_binlog"]
+
+
+def test_other_versions() -> None:
+    """Values are compared within a series, and a server of another version is an outlier by that."""
+    fleet = [member(name, sync_binlog="1") for name in "abc"]
+    fleet.append(member("d", Target("mariadb", (10, 11, 19)), sync_binlog="0"))
+    (one,) = outliers(fleet)
+    assert (one.variable, one.usual, one.others[0][0]) == ("version", "MySQL 8.0.36", "d")
+
+
+def test_own_values_are_nobodys_drift() -> None:
+    """Names, numbers, places and positions differ between any two servers."""
+    own = {"server_id": "{}", "hostname": "h{}", "datadir": "/d/{}", "gtid_executed": "u:{}", "wsrep_node_name": "n{}"}
+    fleet = [member(n, **{variable: text.format(n) for variable, text in own.items()}) for n in "abc"]
+    assert outliers(fleet) == []
+    assert equals(fleet)[0].differences == ()

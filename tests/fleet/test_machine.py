@@ -1,0 +1,116 @@
+"""The machine under a server: what a shell prints is read back, and only taken where it is the server's own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from audits import recorded
+
+from advisor.collect.host import open_root
+from advisor.facts import Facts
+from advisor.fleet.machine import with_host
+from advisor.fleet.script import BEGIN, END, command, unpacked
+
+TOOLS = ("sh", "cat", "cp", "ln", "mkdir", "readlink", "rm", "sed", "tar", "tr", "uname", "od")
+
+
+def printed(*before: str, path: str | None = None) -> str:
+    """What a real shell prints that is given the script."""
+    environment = {"PATH": path or os.environ["PATH"]}
+    shell = shutil.which("sh") or "sh"
+    words = [*before, shell, "-c", command()]
+    done = subprocess.run(words, env=environment, capture_output=True, timeout=60, check=False)
+    return done.stdout.decode()
+
+
+@pytest.fixture
+def facts() -> Facts:
+    """Of the recorded server, as if its machine had not been read."""
+    return replace(recorded(), host=None)
+
+
+def named(facts: Facts, **variables: str) -> Facts:
+    """The same with other variables."""
+    return replace(facts, server=replace(facts.server, variables={**facts.server.variables, **variables}))
+
+
+@pytest.mark.parametrize("missing", [(), ("base64",), ("base64", "openssl", "gzip")])
+def test_any_shell_will_do(missing: tuple[str, ...], tmp_path: Path) -> None:
+    """With base64 or without, with gzip or without, the tar that comes back is of this host."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in {*TOOLS, "base64", "openssl", "gzip"} - set(missing):
+        if found := shutil.which(name):
+            (tools / name).symlink_to(found)
+    tar = tmp_path / "host.tar"
+    tar.write_bytes(unpacked(printed(path=str(tools))))
+    assert (open_root(str(tar)).read("/proc/sys/kernel/hostname") or "").strip() == socket.gethostname()
+
+
+def test_a_terminal_with_a_banner(tmp_path: Path) -> None:
+    """Ends of lines and a banner that a terminal brings along do no harm."""
+    told = "Welcome to db1\r\n" + printed().replace("\n", "\r\n") + "bye\r\n"
+    tar = tmp_path / "host.tar"
+    tar.write_bytes(unpacked(told))
+    assert open_root(str(tar)).read("/proc/meminfo")
+
+
+@pytest.mark.parametrize(("told", "why"), [
+    ("", "did not run the script"),
+    ("sh: not found", "did not run the script"),
+    (f"{BEGIN}-base64\nAAAA", "did not run the script"),
+    (f"{BEGIN}-base64\n{END}\n", "made no tar"),
+    (f"{BEGIN}-base64\n!!!!\n{END}\n", "damaged"),
+    (f"{BEGIN}-hex\nzz\n{END}\n", "damaged"),
+    (f"{BEGIN}-base64\nAAAA\n{END}\n", "can't be read as the tar of a host"),
+])  # fmt: skip
+def test_what_is_no_tar(told: str, why: str, facts: Facts) -> None:
+    """Whatever a shell prints instead becomes the reason why the machine wasn't read."""
+    machine = with_host(facts, {"printed": told}, {})
+    assert machine.facts.host is None
+    assert why in machine.reason
+    assert why in machine.facts.why_not("host")
+
+
+def test_another_hosts_shell(facts: Facts) -> None:
+    """The machine of a host that the server doesn't call its own isn't taken for its."""
+    machine = with_host(facts, {"printed": printed()}, {})
+    assert machine.facts.host is None
+    assert machine.reason == f"the server calls itself db1, the host that the shell runs on {socket.gethostname()}"
+
+
+def test_a_host_without_the_server(facts: Facts) -> None:
+    """Nor is that of a host on which no process works in the server's data directory."""
+    elsewhere = named(facts, hostname=socket.gethostname(), datadir="/nowhere/data/")
+    machine = with_host(elsewhere, {"printed": printed()}, {})
+    assert machine.facts.host is None
+    assert "works in /nowhere/data" in machine.reason or "several servers" in machine.reason
+
+
+def test_a_described_machine(facts: Facts) -> None:
+    """Where no machine can be read, as under a managed service, variables describe it."""
+    machine = with_host(facts, {"reason": "no shell"}, {"mycnf_ram": "64G", "mycnf_cpus": "16", "mycnf_disk": "nvme"})
+    assert machine.reason == ""
+    assert machine.facts.host is not None
+    assert machine.facts.host.usable_memory == 64 << 30
+    assert machine.facts.host.usable_cpus == 16
+
+
+@pytest.mark.parametrize(("name", "text"), [("ram", "much"), ("cpus", "two"), ("cpus", "0"), ("disk", "tape")])
+def test_a_description_that_is_none(name: str, text: str, facts: Facts) -> None:
+    """The server is judged all the same, without its machine, and the variable that is wrong is named."""
+    machine = with_host(facts, {}, {f"mycnf_{name}": text})
+    assert machine.facts.host is None
+    assert machine.reason.startswith(f"mycnf_{name}")
+
+
+def test_reasons_speak_of_variables(facts: Facts) -> None:
+    """The remedy of a reason is one that an inventory has."""
+    machine = with_host(facts, {"reason": "Connection refused"}, {})
+    assert machine.facts.why_not("host") == "Connection refused: give mycnf_ram, mycnf_cpus and mycnf_disk"

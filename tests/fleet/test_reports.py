@@ -1,0 +1,107 @@
+"""The reports of a fleet by hand: hostile names and words, many hosts, and none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from audits import HOSTILE
+from markdown_it import MarkdownIt
+from nasty import SECRET
+
+from advisor.fleet.alike import Difference, Equals, Outlier
+from advisor.fleet.member import Value
+from advisor.fleet.row import Row, Status
+from advisor.model import Confidence, Finding, Severity, Skipped, Target
+from advisor.report.fleet import Judged, Survey, by_rule, by_series, render
+
+NOW = "2026-11-21T20:00:00"
+TARGET = Target("mysql", (8, 0, 36))
+
+
+def judged(name: str, *codes: str, target: Target = TARGET, reason: str = "") -> Judged:
+    """A server with a warning of each code."""
+    found = tuple(Finding(code, "made-up", Severity.WARNING, Confidence.LIKELY, HOSTILE) for code in codes)
+    row = Row(name=name, status=Status.AUDITED, snapshot="snapshots/x.json", reason=reason, host=reason)
+    return Judged(row, target, "MySQL", name, found, (Skipped("TST009", HOSTILE),))
+
+
+def survey(*servers: Judged, absent: tuple[Row, ...] = ()) -> Survey:
+    """A fleet of these."""
+    return Survey("/run", NOW, servers, absent, (), ())
+
+
+def hostile() -> Survey:
+    """A fleet all of whose words are hostile."""
+    lonely = Outlier(HOSTILE, HOSTILE, "init_connect", HOSTILE, 3, ((HOSTILE, Value(HOSTILE, True, HOSTILE)),), True)
+    secret = Outlier("db", "", "wsrep_sst_auth", SECRET, 3, (("db1", Value(SECRET, True, "")),), is_set=True)
+    apart = Difference("init_connect", ((HOSTILE, (HOSTILE,)), (f"SET PASSWORD = '{SECRET}'", ("b",))), is_set=True)
+    alike = Equals("galera", HOSTILE, (HOSTILE, "b"), ("MySQL 8.0.36",), (apart,))
+    absent = Row(name=HOSTILE, status=Status.FAILED, reason=HOSTILE)
+    made = survey(judged(HOSTILE, "TST001", reason=HOSTILE), absent=(absent,))
+    return made._replace(folder=HOSTILE, outliers=(lonely, secret), equals=(alike,))
+
+
+def test_hostile_text() -> None:
+    """Nothing that moves a cursor or turns text reaches the terminal, and no line is made by others."""
+    text = render(hostile(), "text")
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert text.replace("\n", "").isprintable()
+    assert "\n# c" not in text
+    assert SECRET not in text
+
+
+def test_hostile_markdown() -> None:
+    """Markdown that is made of hostile words has no HTML, link or mention, and all its tables are tables."""
+    text = render(hostile(), "markdown")
+    tokens = MarkdownIt("gfm-like").parse(text)
+    inline = [child for token in tokens for child in token.children or ()]
+    assert not [t.type for t in [*tokens, *inline] if t.type in ("html_block", "html_inline", "link_open", "image")]
+    assert len([t for t in tokens if t.type == "table_open"]) == 7
+    assert SECRET not in text
+
+
+def test_hostile_json() -> None:
+    """JSON keeps the words as they are, secrets aside."""
+    text = render(hostile(), "json")
+    report = json.loads(text)
+    assert [host["host"] for host in report["hosts"]] == [HOSTILE, HOSTILE]
+    assert SECRET not in text
+
+
+def test_rules_are_counted_by_server() -> None:
+    """A rule with two findings on one server is on one server; the worst severity and the most servers come first."""
+    worse = judged("c", "TST003")
+    worse = worse._replace(findings=(worse.findings[0]._replace(severity=Severity.ERROR),))
+    seen = by_rule([judged("a", "TST001", "TST001"), judged("b", "TST001", "TST002"), worse])
+    assert [(one.code, one.hosts) for one in seen] == [("TST003", ("c",)), ("TST001", ("a", "b")), ("TST002", ("b",))]
+
+
+@pytest.mark.parametrize(("version", "now", "ends", "ended"), [
+    ((8, 0, 36), "2026-04-30T23:59:59", "2026-04-30", False),
+    ((8, 0, 36), "2026-05-01T00:00:00", "2026-04-30", True),
+    ((5, 7, 44), "2023-10-31T23:59:59", "2023-10", False),
+    ((5, 7, 44), "2023-11-01T00:00:00", "2023-10", True),
+    ((8, 3, 0), NOW, "", False),
+])  # fmt: skip
+def test_end_of_support(version: tuple[int, ...], now: str, ends: str, ended: bool) -> None:
+    """Support lasts to the end of the day, or of the month where only that is known."""
+    (one,) = by_series([judged("a", target=Target("mysql", version))], now)
+    assert (one.ends, one.ended) == (ends, ended)
+
+
+def test_many_hosts() -> None:
+    """Of thousands the text shows what can be read, and says how much more there is."""
+    text = render(survey(*(judged(f"db{n}", "TST001") for n in range(3000))), "text")
+    assert len(text.splitlines()) < 100
+    assert "2,960 more" in text
+    assert "3,000 of 3,000" in text
+
+
+def test_nobody() -> None:
+    """A fleet of which nobody answered is told of without empty sections."""
+    text = render(survey(absent=(Row(name="db1"),)), "text")
+    assert "unasked; go on with --resume" in text
+    assert "by rule" not in text
+    assert render(survey(absent=(Row(name="db1"),)), "markdown").count("## ") == 1

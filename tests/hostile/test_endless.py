@@ -1,0 +1,58 @@
+"""A server that never comes to an end is given up, in bounded time and memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hostile_server import Recording, hostile
+
+from advisor.collect.connect import Limits
+from advisor.collect.options import Account
+from advisor.collect.send import open_session
+from advisor.collect.workload import read_counters
+from advisor.exits import CONNECTION
+from advisor.facts import Facts
+from tests.hostile.conftest import AUDIT, Weigh, collected, connecting, ended_well, said, some
+from tests.hostile.endless import TOO_LITTLE, TOO_MUCH
+from tests.hostile.framing import honest, only
+
+MOST_MEMORY = 250 << 20
+
+pytestmark = pytest.mark.servers("mariadb-10.11")
+
+
+@pytest.mark.parametrize("kind", some(TOO_MUCH, ("rows without end", "columns without end")))
+def test_answers_without_end_are_given_up(recording: Recording, kind: str, tmp_path: Path, weigh: Weigh) -> None:
+    """Rows, columns, packets, results without end: exit code 3, one line, and memory that stays bounded."""
+    place = tmp_path / "h.sock"
+    with hostile(recording, str(place), TOO_MUCH[kind]):
+        ended, peak = weigh(AUDIT[0], *connecting(tmp_path, place), *AUDIT[1:])
+    assert "larger than" in ended_well(ended, CONNECTION)
+    assert peak < MOST_MEMORY
+
+
+@pytest.mark.parametrize("kind", TOO_LITTLE)
+def test_answers_that_never_come_are_given_up(recording: Recording, kind: str, tmp_path: Path) -> None:
+    """Silence, a byte now and then, half an answer: the limits end each, and the reason says so."""
+    found = collected(recording, tmp_path / "h.sock", TOO_LITTLE[kind])
+    assert any(word in said(found) for word in ("no proper answer in time", "was lost", "no answer within", "given up"))
+
+
+def test_all_answers_together_have_a_limit(recording: Recording, tmp_path: Path) -> None:
+    """A server that takes just less than the limit for each answer is ended by that for all of them."""
+    slow = only(lambda statement: "SHOW" in statement, TOO_LITTLE["a byte now and then"])
+    limits = Limits(read=60.0, answer=60.0, whole=2.0)
+    found = collected(recording, tmp_path / "h.sock", slow, limits)
+    assert isinstance(found, Facts)
+    assert found.lost == "the server was given up: its answers took more than 2 s"
+
+
+def test_a_series_of_samples_has_no_limit_for_all(recording: Recording, tmp_path: Path) -> None:
+    """The limit is an audit's: the app's samples may go on for ever."""
+    place = tmp_path / "h.sock"
+    with hostile(recording, str(place), honest):
+        session = open_session(Account("root", socket=str(place)), Limits(whole=0.0))
+        for _ in range(3):
+            assert read_counters(session, [], with_text=False).status
+        session.close()

@@ -1,0 +1,65 @@
+"""Drive the terminal app as its user would, without a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+
+from advisor.cli import build_parser
+from advisor.commands.app import opening
+from advisor.commands.audit import DEMO
+from advisor.tui.app import AuditApp
+
+PATIENCE = 60.0  # seconds; a test ends long before, unless something is broken
+PAUSE = 0.025  # seconds
+RECORDING = "--demo"
+
+
+@asynccontextmanager
+async def driven(
+    *words: str, size: tuple[int, int] = (80, 24), wait: bool = True
+) -> AsyncIterator[tuple[AuditApp, Pilot[int]]]:
+    """The app as `mycnf audit` with these words starts it, by default on the demo's recording, once it is filled."""
+    args = build_parser("audit").parse_args(["audit", *(words or (RECORDING,))])
+    app = AuditApp(opening(args))
+    async with app.run_test(size=size) as pilot:
+        if wait:
+            await until(pilot, lambda: filled(app))
+        yield app, pilot
+
+
+def filled(app: AuditApp) -> bool:
+    """Whether the screen of findings shows an audit: the list has its title once its rows are in it."""
+    return app.view is not None and any(shown.border_title for shown in app.screen.query("#findings-list"))
+
+
+async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
+    """Wait until something is so; AssertionError where it never is."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        await pilot.pause()
+        if holds():
+            return
+        await asyncio.sleep(PAUSE)
+    raise AssertionError("it never came to that")
+
+
+def screen_text(app: AuditApp) -> str:
+    """The screen's characters, a line a row."""
+    return "\n".join("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())
+
+
+def snapshot_with(folder: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    """The demo's recording with something changed, as a snapshot in a file."""
+    told = json.loads(Path(DEMO).read_text(encoding="utf-8"))
+    change(told)
+    path = folder / "changed.json"
+    path.write_text(json.dumps(told), encoding="utf-8")
+    return path

@@ -1,0 +1,63 @@
+"""The screen of option files: what it is given, and what it shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app_driving import screen_text, until
+from textual.pilot import Pilot
+
+from advisor.assemble import know
+from advisor.collect.files import Reader, read_again
+from advisor.commands.audit import DEMO
+from advisor.engine import by_weight, choose, run
+from advisor.facts import Facts, Files
+from advisor.report.audited import Audited
+from advisor.snapshot import load
+from advisor.tui.app import AuditApp
+from advisor.tui.filetext import FileText
+from advisor.tui.view import View
+
+RECORDED = load(DEMO)
+OF_DEMO = RECORDED.files or Files()
+TUNING = "/etc/mysql/mariadb.conf.d/90-tuning.cnf"
+SERVER = "/etc/mysql/mariadb.conf.d/50-server.cnf"
+
+
+def judged(facts: Facts) -> Audited:
+    """The facts with the findings of all rules."""
+    known = know(facts)
+    found = run(known, choose(None, None))
+    return Audited(facts, known, tuple(by_weight(found.findings)), found.skipped)
+
+
+def view_of(facts: Facts = RECORDED, origin: str = "snapshot") -> View:
+    """One audit of these facts, all rules asked."""
+    return View(judged(facts), origin, "a file", 0.0)
+
+
+def read(top: Path) -> Files:
+    """The option files as a start with this one reads them."""
+    return read_again(Files(), [f"--defaults-file={top}"], [], Reader())
+
+
+async def at_files(app: AuditApp, pilot: Pilot[int]) -> FileText:
+    """The screen of files, filled."""
+    await pilot.press("5")
+    await until(pilot, lambda: bool(app.query("#files-text")) and "my.cnf" in screen_text(app))
+    return app.query_one(FileText)
+
+
+def title(text: FileText) -> str:
+    """The file that is shown."""
+    return str(text.border_title)
+
+
+def notices(app: AuditApp) -> str:
+    """What the app said in passing."""
+    return "\n".join(notice.message for notice in app._notifications)
+
+
+def said(app: AuditApp) -> str:
+    """What stands below the text."""
+    return str(app.query_one("#files-words Static").visual)  # type: ignore[attr-defined] # a Static's

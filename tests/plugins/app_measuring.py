@@ -1,0 +1,101 @@
+"""The app on a server of this host, as far as experiments go: the host is real, the server is the recorded one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from app_driving import filled, until
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList
+
+from advisor.cli import build_parser
+from advisor.collect.host import open_root, read_host
+from advisor.commands.app import opening
+from advisor.commands.collect import kept_probes
+from advisor.facts import Facts
+from advisor.tui.app import AuditApp
+from advisor.tui.opening import Opening, Site
+from advisor.tui.panes.probes import Probes
+from probes.experiment import Ground
+from probes.hostid import host_id
+from probes.results import make_folder
+from probes.sandbox import Binary
+
+FORCED = "busy, neighbour, full, little"  # whatever else this machine is doing
+
+
+@asynccontextmanager
+async def measuring(
+    folder: Path,
+    *binaries: Binary,
+    size: tuple[int, int] = (80, 24),
+    change: Callable[[Facts], Facts] = lambda facts: facts,
+) -> AsyncIterator[tuple[AuditApp, Pilot[int]]]:
+    """The app on its screen of experiments, which take place in `folder`."""
+    app = AuditApp(_opening(folder, binaries, change))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: filled(app))
+        await pilot.press("6")
+        await until(pilot, lambda: bool(app.query("#probes-list")) and names(app) != [])
+        yield app, pilot
+
+
+def _opening(folder: Path, binaries: tuple[Binary, ...], change: Callable[[Facts], Facts]) -> Opening:
+    recorded = opening(build_parser("audit").parse_args(["audit", "--demo"]))
+    feed = recorded.feed
+    assert feed is not None
+    here = read_host(open_root("/"), datadir=str(folder))
+
+    def read() -> Facts:
+        return change(replace(feed.read(), host=here, probes=kept_probes()))
+
+    def site(directory: str | None) -> Site:
+        ground = Ground(here, host_id(make_folder()), binaries, report=lambda _: None)
+        return Site(directory or str(folder), "" if directory else "as the test has it", ground)
+
+    return replace(recorded, feed=replace(feed, origin="live", read=read), site=site)
+
+
+def screen(app: AuditApp) -> Probes:
+    """The screen of experiments."""
+    return app.query_one(Probes)
+
+
+def names(app: AuditApp) -> list[str]:
+    """The experiments in the order of the list."""
+    options = app.query_one("#probes-list", OptionList)
+    return [options.get_option_at_index(place).id or "" for place in range(options.option_count)]
+
+
+def shown(app: AuditApp) -> str:
+    """The words beside the list, all of them, wherever their lines end."""
+    return " ".join(str(app.query_one("#probes-detail Static").render()).split())
+
+
+async def choose_probe(app: AuditApp, pilot: Pilot[int], name: str) -> None:
+    """Mark an experiment in the list."""
+    app.query_one("#probes-list", OptionList).highlighted = names(app).index(name)
+    await until(pilot, lambda: app.query_one("#probes-detail").border_title == name)
+
+
+async def ask(app: AuditApp, pilot: Pilot[int], **fields: str) -> None:
+    """Press enter, wait until the host was looked at, and fill in these fields of the dialog."""
+    await pilot.press("enter")
+    await until(pilot, lambda: bool(app.screen.query("#begin-state")) and "looking" not in said(app))
+    for name, value in fields.items():
+        app.screen.query_one(f"#begin-{name}", Input).value = value
+
+
+async def run(app: AuditApp, pilot: Pilot[int], **fields: str) -> None:
+    """Run the chosen experiment, whatever else the host is doing."""
+    await ask(app, pilot, force=FORCED, **fields)
+    await pilot.press("enter")
+    await until(pilot, lambda: len(app.screen_stack) == 1)
+
+
+def said(app: AuditApp) -> str:
+    """What the dialog says of the run as it would be."""
+    return " ".join(str(app.screen.query_one("#begin-state").render()).split())

@@ -1,0 +1,78 @@
+"""Audits made by hand over a recorded server, hostile ones among them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from asking import CHECKOUT
+from nasty import SECRET, nasty
+
+from advisor.assemble import know
+from advisor.facts import Facts, FileCopy, Files, Unavailable
+from advisor.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
+from advisor.report.audited import Audited
+from advisor.snapshot import load
+
+SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
+HOSTILE = "db|1 `<b>` @team #12 [x](http://y) \x1b[31m\u202e ~a~ **b** \n# c"
+
+
+@cache
+def recorded() -> Facts:
+    """What was read of the recorded server."""
+    return load(str(SNAPSHOT))
+
+
+def audited(*findings: Finding, facts: Facts | None = None) -> Audited:
+    """The findings as those of the recorded server."""
+    known = facts or recorded()
+    return Audited(known, know(known, None), findings, (), asked=("TST001", "TST002", "OPT001"))
+
+
+def nasty_audit() -> Audited:
+    """Hostile findings with hostile actions, on a server all of whose words are hostile."""
+    read = recorded()
+    server = replace(read.server, variables={**read.server.variables, "hostname": HOSTILE})
+    server = replace(server, version_comment=HOSTILE, managed=HOSTILE)
+    files = replace(read.files or Files(), files=(FileCopy(HOSTILE, None), FileCopy("/etc/my.cnf", "")))
+    facts = replace(read, server=server, files=files, lost=HOSTILE, unavailable=(Unavailable("host", HOSTILE),))
+    found = [f._replace(actions=(_action(f),), local=_local()) for f in nasty()[0].findings]
+    made = audited(*found, facts=facts)
+    return made._replace(
+        skipped=(Skipped("TST001", HOSTILE), Skipped("TST002", HOSTILE)),
+        aside=((found[0], HOSTILE), (found[1], f"password = '{SECRET}'")),
+    )
+
+
+def _action(f: Finding) -> Action:
+    line = f"{f.option} = {f.value}"
+    return Action(line, f"SET GLOBAL {line};", HOSTILE, restart=bool(f.help), undo=HOSTILE, watch=HOSTILE)
+
+
+def _local() -> Local:
+    return Local("scan", HOSTILE, "worse", HOSTILE)
+
+
+def many(count: int) -> Audited:
+    """That many findings, each as long as findings are, worst first."""
+    action = Action(
+        "read_buffer_size = 128K", "SET GLOBAL read_buffer_size = 131072;", "none", undo="SET GLOBAL x = 1;"
+    )
+    found = [
+        Finding(
+            f"TST{number:04}",
+            "one-of-many",
+            list(Severity)[3 * number // count],
+            Confidence.LIKELY,
+            "The setting is what nobody would choose who had seen what it does under load. " * 2,
+            help="write something else",
+            option="read_buffer_size",
+            value="8M",
+            location=Location("/etc/mysql/mariadb.conf.d/90-tuning.cnf", number + 1),
+            evidence=("RBS-01", "RBS-02", "ASK-01"),
+            actions=(action,),
+        )
+        for number in range(count)
+    ]
+    return audited(*found)

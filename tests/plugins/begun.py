@@ -1,0 +1,54 @@
+"""Runs of mycnf that a test meddles with while they last."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import subprocess
+import termios
+from pathlib import Path
+from typing import Protocol
+
+SIZE = (24, 80)
+
+
+class Begin(Protocol):
+    """Begins `mycnf ARGS` as a process of its own in the test's folder; it ends with the test."""
+
+    def __call__(self, *args: str | Path, **popen: object) -> subprocess.Popen[bytes]: ...
+
+
+class OnTerminal:
+    """`mycnf` on a terminal of its own, whose other end is ours to close."""
+
+    def __init__(self, begin: Begin, *words: str) -> None:
+        self.ours, theirs = pty.openpty()
+        termios.tcsetwinsize(self.ours, SIZE)
+
+        def settle() -> None:
+            os.setsid()
+            os.close(os.open(os.ttyname(0), os.O_RDWR))  # the first terminal that is opened is the session's own
+
+        self.process = begin(*words, stdin=theirs, stdout=theirs, stderr=theirs, preexec_fn=settle)
+        os.close(theirs)
+        os.set_blocking(self.ours, False)
+        self.shown = b""
+
+    def shows(self, words: bytes) -> bool:
+        """Whether these words have been on the screen."""
+        with contextlib.suppress(OSError):
+            while said := os.read(self.ours, 1 << 16):  # a terminal gives some 4K at a time
+                self.shown += said
+        return words in self.shown
+
+    def ended(self) -> bool:
+        """Whether it has ended; all that it had to say is read, for it would wait for that."""
+        self.shows(b"")
+        ended = self.process.poll() is not None
+        self.shows(b"")
+        return ended
+
+    def close(self) -> None:
+        """As a window that is closed."""
+        os.close(self.ours)

@@ -1,0 +1,61 @@
+"""A server that nobody started as a sandbox: what a user's own is to a probe."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pymysql
+from running import PATIENCE
+
+from probes.sandbox import Binary, ask
+from probes.sandbox.datadir import copy_template
+from probes.sandbox.leash import spawn
+from probes.sandbox.placement import placement
+
+
+class Foreign(NamedTuple):
+    """Its process, its data directory and its socket; `process` ends with the context."""
+
+    process: subprocess.Popen[bytes]
+    data: Path
+    socket: Path
+
+    @property
+    def pid(self) -> int:
+        """The number of its process."""
+        return self.process.pid
+
+
+@contextlib.contextmanager
+def foreign_server(binary: Binary, templates: Path, folder: Path) -> Iterator[Foreign]:
+    """Start one in a new folder, which stays."""
+    data, socket = folder / "data", folder / "s"
+    data.mkdir(parents=True)
+    copy_template(binary, str(templates), str(data))
+    words = [binary.program, "--no-defaults", *placement(binary), *ask.as_user(), f"--datadir={data}"]
+    words += [f"--socket={socket}", "--skip-networking", "--loose-mysqlx=OFF", f"--pid-file={folder}/pid"]
+    process = spawn(words, log=str(folder / "log"), temporary=str(folder))
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not _answers(socket):
+            assert process.poll() is None, (folder / "log").read_text()
+            assert time.monotonic() < deadline, (folder / "log").read_text()
+            time.sleep(0.05)
+        yield Foreign(process, data, socket)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _answers(socket: Path) -> bool:
+    # Its socket is there before the last of its files is.
+    try:
+        pymysql.connect(unix_socket=str(socket), user="root").close()
+    except pymysql.Error:
+        return False
+    return True

@@ -1,0 +1,125 @@
+"""Runs of mycnf as processes of their own, forked from one that has imported everything and has run nothing.
+
+Imports are most of what a short command takes. What a fresh interpreter loads is for tests/project/test_lint_path.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import pkgutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from asking import CHECKOUT, Ended
+
+PATIENCE = 120.0  # seconds
+LARGEST = 1 << 17  # bytes of a request
+# The terminal app brings Textual along, ansible's plugin needs ansible, and a module that runs is no import.
+APART = ("advisor.tui", "advisor.commands.app", "advisor.fleet.plugin", "advisor.__main__")
+
+
+class Forks:
+    """The process that is forked; it ends when this one does."""
+
+    def __init__(self, home: Path) -> None:
+        self._calls, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._parent = subprocess.Popen(
+                [sys.executable, __file__, str(theirs.fileno())],
+                env={"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(CHECKOUT)},
+                stdin=subprocess.PIPE,  # unused, and of the kind that runs get in their place
+                stdout=subprocess.PIPE,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C is for the tests, which then close it
+            )
+
+    def run(self, args: list[str], *, stdin: bytes, cwd: Path, env: dict[str, str]) -> Ended:
+        """Run the command line to its end; raises TimeoutError where it doesn't come to one."""
+        pipes = [os.pipe() for _ in range(3)]
+        (fed, into), (out_of, out), (err_of, err) = pipes
+        request = json.dumps({"args": args, "cwd": str(cwd), "env": env}).encode()
+        socket.send_fds(self._calls, [request], [fed, out, err])
+        for end in (fed, out, err):
+            os.close(end)
+        pid = int(self._calls.recv(LARGEST))
+        said: dict[int, bytes] = {}
+        readers = [threading.Thread(target=_drain, args=(end, said), daemon=True) for end in (out_of, err_of)]
+        readers.append(threading.Thread(target=_feed, args=(into, stdin), daemon=True))
+        for reader in readers:
+            reader.start()
+        for reader in readers:
+            reader.join(PATIENCE)
+            if reader.is_alive():
+                os.kill(pid, signal.SIGKILL)
+                raise TimeoutError(f"mycnf {' '.join(args)} did not end")
+        return Ended(int(self._calls.recv(LARGEST)), said[out_of].decode(), said[err_of].decode())
+
+    def close(self) -> None:
+        """End the process; the runs are over."""
+        self._calls.close()
+        self._parent.communicate(timeout=PATIENCE)
+
+
+def _drain(end: int, said: dict[int, bytes]) -> None:
+    with open(end, "rb") as pipe:
+        said[end] = pipe.read()
+
+
+def _feed(end: int, data: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError), open(end, "wb") as pipe:
+        pipe.write(data)
+
+
+def _import_all() -> None:
+    import advisor
+    from rules import all_rules
+
+    for module in pkgutil.walk_packages(advisor.__path__, "advisor."):
+        if not module.name.startswith(APART):
+            __import__(module.name)
+    all_rules()
+    gc.collect()
+    gc.freeze()
+
+
+def _serve(calls: socket.socket) -> None:
+    """Fork for each request; returns in the children alone, which have become what the request asks for."""
+    while True:
+        request, handles, _, _ = socket.recv_fds(calls, LARGEST, 3)
+        if not request:
+            sys.exit()
+        pid = os.fork()
+        if pid == 0:
+            calls.close()
+            return _become(json.loads(request), handles)
+        for handle in handles:
+            os.close(handle)
+        calls.send(str(pid).encode())
+        _, status = os.waitpid(pid, 0)
+        calls.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def _become(asked: dict[str, object], handles: list[int]) -> None:
+    for number, handle in enumerate(handles):
+        os.dup2(handle, number)
+        os.close(handle)
+    os.chdir(str(asked["cwd"]))
+    os.environ.clear()
+    os.environ.update(asked["env"])  # type: ignore[call-overload] # as run() wrote it
+    sys.path[0] = os.getcwd()
+    sys.argv[1:] = asked["args"]  # type: ignore[call-overload] # the same
+
+
+if __name__ == "__main__":
+    _import_all()
+    _serve(socket.socket(fileno=int(sys.argv[1])))
+    from advisor.__main__ import entry
+
+    entry()

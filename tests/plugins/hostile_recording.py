@@ -1,0 +1,75 @@
+"""Listens to a real server answer an audit, for the hostile server to have real packets."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from hostile_server import ERROR, HEADER, MORE, OK, QUERY, Recording, is_end, key, read_packet
+
+from advisor.collect.collect import Request, from_account
+from advisor.collect.options import Account
+
+
+def record(server: str, folder: Path) -> Recording:
+    """What the server at this socket says to an audit by root, packet by packet."""
+    hello: list[bytes] = []
+    answers: dict[str, tuple[bytes, ...]] = {}
+    place = str(folder / "listen.sock")
+    with _between(place, server, hello, answers):
+        facts = from_account(Account("root", socket=place), Request(window=0.01))
+    assert not facts.lost
+    assert len(facts.server.variables) > 400
+    return Recording(tuple(hello), answers)
+
+
+@contextmanager
+def _between(place: str, server: str, hello: list[bytes], answers: dict[str, tuple[bytes, ...]]) -> Iterator[None]:
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(place)
+        listening.listen()
+
+        def pass_on() -> None:
+            with suppress(OSError), listening.accept()[0] as client, socket.socket(socket.AF_UNIX) as to:
+                to.connect(server)
+                _listen(client, to, hello, answers)
+
+        thread = threading.Thread(target=pass_on, daemon=True)
+        thread.start()
+        yield
+        thread.join(10)
+
+
+def _listen(
+    client: socket.socket, server: socket.socket, hello: list[bytes], answers: dict[str, tuple[bytes, ...]]
+) -> None:
+    asked, told = client.makefile("rb"), server.makefile("rb")
+    hello.append(read_packet(told))
+    client.sendall(hello[0])
+    while hello[-1][HEADER] not in (OK, ERROR) or len(hello) == 1:
+        if hello[-1][HEADER] != MORE:
+            server.sendall(read_packet(asked))
+        hello.append(read_packet(told))
+        client.sendall(hello[-1])
+    while statement := read_packet(asked):
+        server.sendall(statement)
+        if statement[HEADER] != QUERY:
+            return
+        whole = tuple(_answer(told))
+        answers[key(statement[HEADER + 1 :].decode())] = whole
+        client.sendall(b"".join(whole))
+
+
+def _answer(told: BinaryIO) -> Iterator[bytes]:
+    """The packets of one answer: a success or an error alone, or columns, an end, rows, and an end."""
+    yield (first := read_packet(told))
+    ends = 0 if first[HEADER] in (OK, ERROR) else 2
+    while ends:
+        yield (whole := read_packet(told))
+        ends -= is_end(whole)
+        if whole[HEADER] == ERROR:
+            return

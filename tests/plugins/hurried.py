@@ -1,0 +1,41 @@
+"""Time-outs that are short where a server is made to be silent, and nowhere else: a busy host may take its time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from advisor.collect import send
+from advisor.collect.connect import Limits
+from advisor.collect.send import Rows, Session
+from advisor.collect.statements import Statement
+from advisor.collect.wire import Wire
+
+PATIENT = Limits(connect=60, read=60, statement=60, answer=120, whole=600)
+SHORT = 0.5  # seconds
+
+
+def hurry(session: Session) -> None:
+    """From now on a session waits but a moment for an answer, and for a second connection."""
+    session.limits = session.limits._replace(connect=SHORT, read=SHORT)
+    session.wire._read_timeout = SHORT
+
+
+@contextmanager
+def hurried(statement: Statement, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """For the block the client waits but a moment for the answer to this statement, and with patience for others."""
+    usual = send._ask
+
+    def ask(wire: Wire, text: str) -> Rows:
+        patience = wire._read_timeout
+        wire._read_timeout = SHORT if text == statement.text() else patience
+        try:
+            return usual(wire, text)
+        finally:
+            wire._read_timeout = patience
+
+    with monkeypatch.context() as patched:
+        patched.setattr(send, "_ask", ask)
+        yield

@@ -1,0 +1,109 @@
+"""`mycnf probe` as a process, and everything that comes of it: found by a word in its environment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from asking import CHECKOUT
+from provisioning.manifest import read
+from provisioning.shelf import shelf
+from running import PATIENCE, alive
+
+WORD = "MYCNF_LAUNCHED"
+FORCED = "busy,neighbour,full,little"
+POLL = 0.02
+
+
+class Launched(NamedTuple):
+    """A run: its process, the word in the environment of all that it starts, and where its words go."""
+
+    process: subprocess.Popen[bytes]
+    word: str
+    out: Path
+    err: Path
+
+    def family(self) -> dict[int, str]:
+        """The living processes of the run, whoever their parent is by now: number and command line."""
+        return {pid: words for pid, words in _with(f"{WORD}={self.word}".encode()) if alive(pid)}
+
+    def wait_for(self, holds: Callable[[], object], what: str) -> None:
+        """Wait until `holds()`; fail when it never comes, or when the run ends before."""
+        deadline = time.monotonic() + PATIENCE
+        while not holds():
+            assert self.process.poll() is None, f"it ended before {what}: {self.said()}"
+            assert time.monotonic() < deadline, f"never happened: {what}: {self.said()}"
+            time.sleep(POLL)
+
+    def said(self) -> str:
+        """What it said so far on stderr."""
+        return self.err.read_text("utf-8")
+
+    def end(self) -> int:
+        """Wait for its end; its exit code."""
+        return self.process.wait(2 * PATIENCE)
+
+
+def _with(mark: bytes) -> Iterator[tuple[int, str]]:
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if mark in (entry / "environ").read_bytes().split(b"\0"):
+                    words = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
+                    yield int(entry.name), words.decode("utf-8", "replace")
+
+
+@contextlib.contextmanager
+def launched(
+    home: Path, *args: str | Path, env: dict[str, str] | None = None, before: tuple[str, ...] = ()
+) -> Iterator[Launched]:
+    """Run `mycnf probe ARGS` with home, results and temporary files in `home`; nothing of it outlives the context.
+
+    `before` stands before the command, as `nice` does.
+    """
+    word = secrets.token_hex(8)
+    for folder in ("state", "tmp"):
+        (home / folder).mkdir(parents=True, exist_ok=True)
+    out, err = home / f"{word}.out", home / f"{word}.err"
+    own = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "TMPDIR": str(home / "tmp"), WORD: word}
+    with out.open("wb") as to_out, err.open("wb") as to_err:
+        process = subprocess.Popen(
+            [*before, sys.executable, "-m", "advisor", "probe", *map(str, args)],
+            stdin=subprocess.DEVNULL,
+            stdout=to_out,
+            stderr=to_err,
+            cwd=home,
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(CHECKOUT), **own, **(env or {})},
+            start_new_session=True,
+        )
+    run = Launched(process, word, out, err)
+    try:
+        yield run
+    finally:
+        for pid in (process.pid, *run.family()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait()
+
+
+def programs(*names: str) -> tuple[list[str], dict[str, str]]:
+    """Servers of the shelf as words of the command line, and the environment in which their programs find libraries.
+
+    Only those whose own program can be run, without a loader beside it.
+    """
+    words: list[str] = []
+    libraries: list[str] = []
+    for name in names:
+        told = read(name)
+        assert told is not None
+        words += ["--server", str(shelf() / name / told.executable)]
+        libraries += [str(shelf() / name / folder) for folder in told.libraries]
+    return words, {"LD_LIBRARY_PATH": os.pathsep.join(libraries)}

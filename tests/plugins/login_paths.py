@@ -1,0 +1,32 @@
+"""Writes login path files as mysql_config_editor does, enciphered by openssl."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEY = bytes(range(1, 21))
+
+
+def write_login_file(path: Path, text: str) -> None:
+    """The lines of an option file as a login path file; the test skips by name where openssl isn't installed."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed: apt-get install openssl")
+    folded = bytearray(16)
+    for at, byte in enumerate(KEY):
+        folded[at % 16] ^= byte
+    chunks = [_enciphered(line.encode(), bytes(folded)) for line in text.splitlines(keepends=True)]
+    path.write_bytes(bytes(4) + KEY + b"".join(struct.pack("<i", len(chunk)) + chunk for chunk in chunks))
+    path.chmod(0o600)
+
+
+def _enciphered(line: bytes, key: bytes) -> bytes:
+    command = ["openssl", "enc", "-aes-128-ecb", "-K", key.hex()]
+    return subprocess.run(command, input=line, capture_output=True, check=True).stdout

@@ -1,0 +1,40 @@
+"""The read-buffer experiment without a server: its blocks take no time, and one of them can be held."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field, replace
+
+from steered import Steered
+
+from advisor.facts.probes import Metric
+from probes.experiment import Cost, Ground, Measured, Plan, Variant, Wanted
+from probes.stopping import Stop
+
+ON_DISK = Metric("beyond_cache", "s/scan", "less")
+COST = Cost(3 << 20, 5 << 20, 7.0, ("a table of 3M in a scratch directory",))
+
+
+@dataclass
+class Scans(Steered):
+    """The read-buffer experiment, `reached` when it is at the block `held`, where it waits for the word to `go_on`."""
+
+    held: int | None = None
+    cost: Cost = COST
+    reached: threading.Event = field(default_factory=threading.Event)
+    go_on: threading.Event = field(default_factory=threading.Event)
+
+    name = "read-buffer"
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """The scan's, in the metric that rules read."""
+        return replace(super().plan(ground, wanted), metrics=(ON_DISK,), cost=self.cost)
+
+    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+        """Seconds of a scan."""
+        if len(self.measured) == self.held:
+            self.reached.set()
+            while not self.go_on.wait(0.01) and not stop.is_set():
+                pass
+        rate = super().measure(variant, seconds, stop).metrics["scanned"]
+        return Measured({ON_DISK.name: 1000 / rate}, {})

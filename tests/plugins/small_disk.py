@@ -1,0 +1,42 @@
+"""A directory on which there is no room any more."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class Disk:
+    """A directory, and the fault by which nothing more goes into its files."""
+
+    def __init__(self, place: Path, how: str) -> None:
+        self.place = place
+        self.how = how
+
+    @contextmanager
+    def full(self) -> Iterator[None]:
+        """For the block: what is there can be read and replaced, and nothing more can be written."""
+        if self.how == "limit":
+            soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (16, hard))
+            try:
+                yield
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+            return
+        ballast = self.place / "ballast"
+        with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(4096))
+        try:
+            yield
+        finally:
+            ballast.unlink()
+
+    def files(self) -> dict[str, bytes]:
+        """All that lies there, but for locks, which stay for the next one."""
+        found = (path for path in self.place.rglob("*") if path.is_file() and path.name not in {"ballast", ".lock"})
+        return {str(path.relative_to(self.place)): path.read_bytes() for path in found}

@@ -1,0 +1,76 @@
+"""What tests ask of `mycnf diff`: its report by the published schema, and a plain comparison to hold it against."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from asking import CHECKOUT
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asking import Ended, Mycnf
+
+    from probes.sandbox import Sandbox
+
+WORDS = {"YES": "ON", "NO": "OFF", "TRUE": "ON", "FALSE": "OFF", "1": "ON", "0": "OFF", "NULL": ""}
+
+
+def told(ended: Ended) -> dict[str, Any]:
+    """A report in JSON, which keeps to its schema and says what the exit code says."""
+    report: dict[str, Any] = json.loads(ended.out)
+    _schema().validate(report)
+    assert report["differs"] == (ended.code == 1)
+    return report
+
+
+def diff(mycnf: Mycnf, *words: str | Path, root: bool = True) -> dict[str, Any]:
+    """What `mycnf diff` says of two sides; servers are asked as root."""
+    return told(mycnf("diff", *words, "--format", "json", *(("--user", "root") if root else ())))
+
+
+def differing(report: dict[str, Any], *, arguments: bool = False) -> set[str]:
+    """The variables that differ, but those that the tests' own starter sets by arguments unless they are asked for."""
+    pairs = report["differences"]
+    return {p["variable"] for p in pairs if arguments or "command line" not in (p["a"]["origin"], p["b"]["origin"])}
+
+
+def counted(report: dict[str, Any]) -> list[str]:
+    """What one side alone knows, and counts as a difference."""
+    return [one["name"] for one in (*report["only_a"], *report["only_b"]) if one["counts"]]
+
+
+def snapshot(mycnf: Mycnf, sandbox: Sandbox, path: Path) -> Path:
+    """A snapshot of a running server."""
+    ended = mycnf("collect", "--socket", sandbox.socket, "--user", "root", "--window", "0", "-o", path)
+    assert ended.code == 0, ended.err
+    return path
+
+
+def plainly_alike(one: str, other: str) -> bool:
+    """Whether two values that servers print are one, by rules of the tests' own: words, numbers, order and capitals."""
+    if all("=" in part for text in (one, other) for part in text.split(",")):
+        mine, theirs = (dict(part.split("=") for part in text.split(",")) for text in (one, other))
+        return all(theirs.get(switch, state) == state for switch, state in mine.items())
+    return _plain(one) == _plain(other)
+
+
+def _plain(text: str) -> object:
+    upper = text.upper().rstrip("/").replace("UTF8MB3", "UTF8")
+    try:
+        return float(upper)
+    except ValueError:
+        return sorted(WORDS.get(part, part) for part in upper.split(","))
+
+
+@cache
+def _schema() -> Draft202012Validator:
+    contents = {s: json.loads((CHECKOUT / "schemas" / f"{s}.schema.json").read_text()) for s in ("lint", "diff")}
+    known: Registry[Any] = Registry().with_resources(
+        (f"{s}.schema.json", Resource.from_contents(c)) for s, c in contents.items()
+    )
+    return Draft202012Validator(contents["diff"], registry=known)

@@ -1,0 +1,100 @@
+"""What the terminal app has imported when it shows the first finding: little, for the user waits for it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import sys
+import time
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+PATIENCE = 120.0  # seconds; it takes one, unless something is broken
+FINDING = "world-readable-secret"
+# Modules when the first finding is drawn, without those of an empty app of the framework and of rules: 119.
+LIMIT = 125
+# What other screens, the command line and servers need, and what takes long to import.
+LATER = {
+    "advisor.collect.collect",
+    "advisor.config.read",
+    "advisor.report.output",
+    "advisor.report.auditforms",
+    "advisor.tui.asking",
+    "advisor.tui.connecting",
+    "advisor.tui.panes.variables",
+    "hmac",
+    "plotext",
+    "probes.registry",
+    "psutil",
+    "pydantic",
+    "pymysql",
+    "secrets",
+    "textual.widgets._data_table",
+    "textual.widgets._footer",
+    "textual.widgets._input",
+    "textual.widgets._text_area",
+    "tomllib",
+}
+# Runs the app, and leaves a list of the modules as soon as what it draws holds the name of a finding.
+DRIVER = """
+import os, sys
+sys.path.insert(0, os.getcwd())
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+from textual.widgets import Static
+EMPTY = set(sys.modules)
+drawn = ""
+draw = LinuxDriver.write
+def write(self, data):
+    global drawn
+    drawn += data
+    if {finding!r} in drawn:
+        with open({path!r} + ".part", "w") as file:
+            file.write(" ".join(sorted(set(sys.modules) - EMPTY)))
+        os.rename({path!r} + ".part", {path!r})
+        os._exit(0)
+    draw(self, data)
+LinuxDriver.write = write
+from advisor.__main__ import main
+from advisor.tui import app
+app.SOON = 3600.0  # however slow this machine is
+main(["audit", "--demo", "--isolated"])
+"""
+
+
+def modules_at_the_first_finding(folder: Path) -> set[str]:
+    """The modules that mycnf has brought in by then, without those of an app that shows nothing."""
+    told = folder / "modules"
+    own = {"XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "TERM": "xterm-256color"}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("COV_", "COVERAGE_"))}
+    process, handle = pty.fork()
+    if process == 0:
+        os.chdir(CHECKOUT)
+        code = DRIVER.format(finding=FINDING, path=str(told))
+        os.execve(sys.executable, [sys.executable, "-c", code], kept | own | {"COLUMNS": "120", "LINES": "40"})  # noqa: S606 - no shell
+    said, deadline = b"", time.monotonic() + PATIENCE
+    try:
+        while not told.exists():
+            assert time.monotonic() < deadline, said[-2000:]
+            if select.select([handle], [], [], 0.1)[0]:
+                try:
+                    said += os.read(handle, 1 << 16)
+                except OSError:  # it has ended
+                    break
+        assert told.exists(), said[-2000:]
+    finally:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        os.close(handle)
+    return set(told.read_text().split())
+
+
+def test_little_is_imported_before_the_first_finding(tmp_path: Path) -> None:
+    """Dialogs, other screens, connections and probes wait until somebody asks for them."""
+    loaded = modules_at_the_first_finding(tmp_path)
+    assert "advisor.tui.panes.findings" in loaded
+    assert not loaded & LATER
+    mine = sorted(name for name in loaded if not name.startswith("rules."))
+    assert len(mine) <= LIMIT, mine

@@ -1,0 +1,212 @@
+"""The misconfigured servers of examples/lab: whole, taken by their servers, and changed by the audit's lines alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from labadvice import Advice, advice_of, apply, judged, refusals
+from labfolder import Lab, LabError, labs, read
+from labpage import Row, blank, keep, kept, page, row_of
+from servers_plugin import Binaries
+
+from advisor.catalog.load import Catalog, load
+from advisor.catalog.targets import parse_target
+from advisor.facts.probes import Arm, Block, Metric, Place, ProbeResult
+from advisor.optionfile import parse
+from advisor.optionfile.lines import Kind
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+FOLDER = CHECKOUT / "examples" / "lab"
+RECORDED = Path(__file__).with_name("lab-audit.json")
+NAMES = sorted(path.parent.name for path in FOLDER.glob("*/lab.toml"))
+OURS = {"skip_log_bin", "skip_ssl"}  # what keeps a run small and quick, and is no fault
+
+
+def catalog_of(server: str) -> Catalog:
+    """The catalog of a lab's server."""
+    return load(parse_target(server))
+
+
+def recorded() -> Advice:
+    """The advice of an audit of disk-temporary-tables on a real server, under its load."""
+    return advice_of(json.loads(RECORDED.read_text("utf-8")))
+
+
+def is_taken(lab: Lab, catalog: Catalog) -> bool:
+    """Whether the server takes each line of the option file as it stands."""
+    data = Path(lab.option_file).read_bytes()
+    outcomes = {line.outcome.value for line in judged(data, catalog).lines}
+    return not refusals(data, catalog) and outcomes <= {"accepted", "deprecated"}
+
+
+def options(data: bytes) -> dict[str, str | None]:
+    """Options of a file as written."""
+    return {str(line.name): line.value for line in parse(data, "my.cnf").lines if line.kind is Kind.OPTION}
+
+
+def test_there_are_ten() -> None:
+    """Every folder is one of ten, and each is told of in the README."""
+    assert len(NAMES) == 10
+    told = (FOLDER / "README.md").read_text("utf-8")
+    assert all(f"`{name}`" in told for name in NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_folder_is_whole(name: str) -> None:
+    """Workload, metric and its direction, seconds and rounds are fixed in the folder."""
+    lab = read(str(FOLDER / name))
+    assert lab.name == name
+    assert lab.rounds >= 5
+    assert lab.seconds >= 10
+    assert lab.warm >= 5
+    assert lab.threads >= 1
+    assert lab.metric.better in ("more", "less")
+    assert lab.workload.steps
+    assert lab.memory is None or lab.memory >= 512 << 20
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_series_takes_the_file(name: str) -> None:
+    """By our verdict its newest patch refuses and changes no line, and the fault is a line of the file."""
+    lab = read(str(FOLDER / name))
+    assert lab.fault in options(Path(lab.option_file).read_bytes())
+    assert is_taken(lab, catalog_of(lab.server))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_server_that_is_started_takes_the_file(name: str, binaries: Binaries) -> None:
+    """The same holds for the patch of the series that is here, which may be an old one."""
+    lab = read(str(FOLDER / name))
+    assert is_taken(lab, load(binaries(lab.server).target))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_says_what_is_wrong(name: str) -> None:
+    """It begins with a comment in words."""
+    assert (FOLDER / name / "my.cnf").read_text("utf-8").startswith("# Wrong: ")
+
+
+def test_all_lines_of_a_recorded_audit_are_applied_and_nothing_else() -> None:
+    """Lines that are advised replace the file's own or are added; every other line and comment stays as it was."""
+    lab = read(str(FOLDER / "disk-temporary-tables"))
+    data = Path(lab.option_file).read_bytes()
+    advice = recorded()
+    made = apply(data, advice, catalog_of(lab.server))
+    wanted = dict(line.split(" = ") for line in advice.lines)
+    assert wanted["tmp_table_size"] != options(data)["tmp_table_size"]
+    assert options(made) == {**options(data), **wanted}
+    kept = [line for line in data.decode().splitlines() if line.partition("=")[0].strip() not in wanted]
+    assert [line for line in made.decode().splitlines() if line in kept] == kept
+    assert refusals(made, catalog_of(lab.server)) == []
+
+
+def test_findings_without_a_line_are_named() -> None:
+    """What the audit found and gave no line for is told, not dropped."""
+    report = json.loads(RECORDED.read_text("utf-8"))
+    silent = {f["code"] for f in report["findings"] if not any(a["option_line"] for a in f["actions"])}
+    assert silent
+    assert {left.partition(" ")[0] for left in recorded().left} == silent
+
+
+def test_an_option_by_another_spelling_is_the_same_option() -> None:
+    """Hyphens and repeated lines of an option end as the one advised line; other groups are left alone."""
+    data = b"[client]\nport = 1\n[mysqld]\ntable-open-cache = 64\nport=2\ntable_open_cache=65\n[mysqldump]\nquick"
+    advice = Advice(("table_open_cache = 4000", "thread_cache_size = 40"), ())
+    made = apply(data, advice, catalog_of("mysql-8.0")).decode()
+    assert made == (
+        "[client]\nport = 1\n[mysqld]\ntable_open_cache = 4000\nport=2\nthread_cache_size = 40\n[mysqldump]\nquick"
+    )
+
+
+def test_lines_are_added_where_the_file_ends_without_a_line_end() -> None:
+    """A last line without its end is not glued to the first new one."""
+    made = apply(b"[mysqld]\nport=2", Advice(("thread_cache_size = 40",), ()), catalog_of("mysql-8.0"))
+    assert made == b"[mysqld]\nport=2\nthread_cache_size = 40\n"
+
+
+def test_an_audit_that_contradicts_itself_is_refused() -> None:
+    """Two values for one option are an error of the tool, and none of them is applied."""
+    found = [
+        {"code": code, "name": "x", "actions": [{"option_line": f"sort_buffer_size = {value}"}]}
+        for code, value in (("TST001", "1M"), ("TST002", "2M"))
+    ]
+    with pytest.raises(LabError, match="contradicts itself"):
+        advice_of({"findings": found})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('fault = "thread_cache_size"\n', "", "missing: fault"),
+        ("rounds = 6", "rounds = 3", "3 rounds are too few"),
+        ('better = "more"', 'better = "nice"', "better = 'nice'"),
+        ('kind = "sbtest"', 'kind = "tpcc"', "kind 'tpcc'"),
+        ("threads = 16", "threads = 16\ntuned = true", "unknown: tuned"),
+    ],
+)
+def test_an_incomplete_folder_is_told(tmp_path: Path, old: str, new: str, said: str) -> None:
+    """What is missing, unknown or out of range ends with the folder's name and what is wrong there."""
+    folder = tmp_path / "thread-cache"
+    shutil.copytree(FOLDER / "thread-cache", folder)
+    toml = folder / "lab.toml"
+    toml.write_text(toml.read_text("utf-8").replace(old, new), "utf-8")
+    with pytest.raises(LabError, match="thread-cache") as told:
+        labs(str(tmp_path))
+    assert said in str(told.value)
+
+
+def ran(*pairs: tuple[float, float]) -> ProbeResult:
+    """A run of so many rounds, with what was measured before and after in each."""
+    arms = tuple(
+        Arm(name, {}, tuple(Block(n + 1, n, 1.0, {"tps": pair[place]}) for n, pair in enumerate(pairs)))
+        for place, name in enumerate(("before", "after"))
+    )
+    metric = Metric("tps", "transactions/s", "more")
+    return ProbeResult("1.0", "0", "lab", "", 1.0, "finished", Place("here"), (metric,), arms, "before")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "verdict"),
+    [
+        ([(100, 150), (101, 149), (99, 151), (100, 152), (98, 150)], "better"),
+        ([(150, 100), (149, 101), (151, 99), (152, 100), (150, 98)], "worse"),
+        ([(100, 101), (101, 100), (99, 100), (100, 99), (100, 100)], "none"),
+        ([(100, 10), (10, 100), (99, 800), (300, 99), (20, 100)], "unknown"),
+        ([(100, 150), (101, 149), (99, 151), (100, 152)], "unknown"),
+    ],
+)
+def test_a_verdict_follows_the_metric_in_five_rounds_or_more(pairs: list[tuple[float, float]], verdict: str) -> None:
+    """Sure differences are better or worse, small ones none, and neither noise nor four rounds tell."""
+    row = row_of(read(str(FOLDER / "thread-cache")), Advice(("a = 1",), ("TST001 x",)), ran(*pairs))
+    assert row.verdict == verdict
+    assert row.blocks["after"] == [after for _, after in pairs]
+    assert (row.applied, row.left) == (("a = 1",), ("TST001 x",))
+
+
+def test_rows_are_kept(tmp_path: Path) -> None:
+    """A row that was written is read back as it was, so that servers may be measured one at a time."""
+    row = row_of(read(str(FOLDER / "thread-cache")), Advice(("a = 1",), ()), ran((1, 2), (1, 2)))
+    path = str(tmp_path / "lab.json")
+    assert kept(path) == {}
+    keep(path, {row.name: row})
+    assert page(kept(path).values()) == page([row])
+
+
+def test_the_page_has_a_line_a_server_and_counts_its_verdicts() -> None:
+    """Better, worse, no difference and not measured are told apart."""
+    some = [blank(lab) for lab in labs(str(FOLDER))[:4]]
+    measured = {"rounds": 7, "before": 100.0, "after": 150.0, "ratio": 1.5, "low": 1.4, "high": 1.6, "bound": 0.02}
+    rows = [
+        Row(**{**some[0]._asdict(), **measured, "verdict": "better", "applied": ("a = 1", "b = 2")}),
+        Row(**{**some[1]._asdict(), **measured, "verdict": "worse"}),
+        Row(**{**some[2]._asdict(), **measured, "verdict": "none"}),
+        some[3]._replace(skipped="no root"),
+    ]
+    written = page(rows)
+    assert "**1 better, 1 worse, 1 without a difference seen, 1 not measured.**" in written
+    assert "+50 % (+40 % to +60 %) | better | `a = 1`<br>`b = 2` |" in written
+    assert "| no difference larger than 2.0 % |" in written
+    assert "not measured: no root" in written

@@ -1,0 +1,205 @@
+"""The page of an audit in a real browser: it opens, filters, sorts, prints, and passes an outside judge."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from audits import audited, many, recorded
+from browser import ASKED, Tab
+from local_results import scans
+
+from advisor.commands.judging import Wanted, judged
+from advisor.engine import choose
+from advisor.report import Page
+from advisor.report.auditforms import report as render
+from advisor.report.html.page import report
+from advisor.report.probesvg import FAINT, GRID, LOCALS, OTHERS
+
+LARGEST = 1_000_000  # bytes
+SHOWN = "[...document.querySelectorAll('#list > li')].filter(one => one.checkVisibility())"
+
+
+@cache
+def full() -> str:
+    """The page of a whole audit, with what an experiment on its host showed."""
+    kept = scans({"16K": 1.0, "128K": 0.99, "2M": 1.4, "8M": 1.5})
+    wanted = Wanted(_Arguments(), choose(None, None), None)
+    return report(judged(replace(recorded(), probes=(kept,)), wanted))
+
+
+class _Arguments:
+    ram = cpus = disk = host_tar = None
+
+
+@pytest.fixture
+def page(tab: Tab, tmp_path: Path) -> Tab:
+    """The whole audit, open in the browser."""
+    path = tmp_path / "audit.html"
+    path.write_text(full(), encoding="utf-8")
+    tab.open(path)
+    return tab
+
+
+def shown(tab: Tab, what: str) -> list[str]:
+    """What each finding that can be seen says of itself, in the order of the page."""
+    found: list[str] = tab.run(f"{SHOWN}.map(one => one.dataset.{what})")
+    return found
+
+
+def choose_order(tab: Tab, order: str) -> None:
+    """Pick how findings are sorted, as a user does."""
+    tab.run(f"document.getElementById('order').value = '{order}'")
+    tab.run("document.getElementById('order').dispatchEvent(new Event('change'))")
+
+
+def search(tab: Tab, words: str) -> None:
+    """Type into the field that filters."""
+    tab.run(f"document.getElementById('words').value = {json.dumps(words)}")
+    tab.run("document.getElementById('words').dispatchEvent(new Event('input'))")
+
+
+def test_opens_without_a_network(page: Tab) -> None:
+    """The page asks for nothing but itself, says nothing on the console, and is small; curves are drawn in it."""
+    assert [url for url in page.asked if not url.startswith("data:")] == [page.run("location.href")]
+    assert page.told == []
+    assert len(full().encode()) < LARGEST
+    assert page.run("document.querySelectorAll('.chart svg polyline').length") > 3
+    assert page.run("document.querySelectorAll('#measured svg').length") == 1
+
+
+@pytest.mark.parametrize(("scheme", "folded"), [("light", True), ("light", False), ("dark", False)])
+def test_everybody_can_use_it(page: Tab, axe: str, scheme: str, *, folded: bool) -> None:
+    """axe-core finds nothing to say against it, folded and unfolded, and nothing against the colours in the dark."""
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    if not folded:
+        page.run("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    page.run(f"{axe}; 0")
+    found: dict[str, Any] = page.run(
+        f"axe.run({ASKED[scheme]}).then(done => ({{violations: done.violations, passes: done.passes.length}}))"
+    )
+    told = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]]
+    assert told == []
+    assert found["passes"] > (20 if scheme == "light" else 0)
+
+
+def test_filters(page: Tab) -> None:
+    """Severities and words leave the findings that fit, and the page says how many these are."""
+    everything = shown(page, "severity")
+    page.run("document.querySelector('input[value=note]').click()")
+    assert shown(page, "severity") == [severity for severity in everything if severity != "note"]
+    search(page, "READ_BUFFER 8m")
+    assert shown(page, "option") == ["read_buffer_size"]
+    assert page.run("document.getElementById('shown').textContent") == f"1 of {len(everything)} shown"
+    search(page, "no such words")
+    assert shown(page, "code") == []
+
+
+def test_sorts(page: Tab) -> None:
+    """Findings come by code, by option or by how sure they are, and by weight again."""
+    weight = shown(page, "code")
+    choose_order(page, "code")
+    assert shown(page, "code") == sorted(weight) != weight
+    choose_order(page, "confidence")
+    assert shown(page, "confidence") == sorted(shown(page, "confidence"))
+    choose_order(page, "option")
+    named = [option for option in shown(page, "option") if option]
+    assert named == sorted(named)
+    choose_order(page, "")
+    assert shown(page, "code") == weight
+
+
+def test_colours(page: Tab) -> None:
+    """The page follows the system until somebody chooses, and drawings follow the page."""
+    back = "getComputedStyle(document.body).backgroundColor"
+    chart = "getComputedStyle(document.querySelector('.chart rect')).fill"
+    colours = {}
+    for scheme in ("light", "dark"):
+        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        colours[scheme] = page.run(back)
+        assert page.run(chart) == colours[scheme]
+    assert colours["light"] == "rgb(255, 255, 255)" != colours["dark"]
+    page.run(
+        "const aim = document.getElementById('theme'); aim.value = 'light'; aim.dispatchEvent(new Event('change'))"
+    )
+    assert page.run(back) == colours["light"]
+    page.run("localStorage.clear()")
+
+
+def test_every_ink_of_drawings_has_a_dark_form() -> None:
+    """The style names each colour that a drawing may have."""
+    style = full().partition("<style>")[2].partition("</style>")[0]
+    for ink in ("#ffffff", FAINT, GRID, *LOCALS, *(colour for colour, _ in OTHERS)):
+        assert f'="{ink}"]' in style
+
+
+def test_prints_everything(page: Tab) -> None:
+    """On paper all that is folded is there, dark colours and controls are not; a PDF comes of it."""
+    folded = "[...document.querySelectorAll('details')].filter(one => !one.lastElementChild.checkVisibility()).length"
+    assert page.run(folded) > 10
+    features = [{"name": "prefers-color-scheme", "value": "dark"}]
+    page.call("Emulation.setEmulatedMedia", media="print", features=features)
+    assert page.run(folded) == 0
+    assert page.run("document.querySelector('.controls').checkVisibility()") is False
+    assert page.run("getComputedStyle(document.body).color") == "rgb(31, 41, 51)"
+    assert page.call("Page.printToPDF")["data"].startswith("JVBERi0")
+
+
+def test_a_link_unfolds_what_it_leads_to(page: Tab) -> None:
+    """Evidence that is cited once more is a link to where it is told, which unfolds."""
+    target = "document.querySelector('.evidence a[href^=\"#evidence\"]')"
+    page.run(f"{target}.click()")
+    place = page.run(f"{target}.getAttribute('href').slice(1)")
+    assert page.run(
+        f"new Promise(done => setTimeout(() => done(document.getElementById('{place}').checkVisibility()), 200))"
+    )
+
+
+def test_without_a_script(tab: Tab, tmp_path: Path) -> None:
+    """Where scripts are switched off, all findings are there and no control that would do nothing."""
+    path = tmp_path / "audit.html"
+    path.write_text(full(), encoding="utf-8")
+    tab.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        tab.open(path)
+        assert tab.run("document.querySelector('.controls').hidden") is True
+        assert len(shown(tab, "code")) == full().count('<li class="finding')
+    finally:
+        tab.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_nothing_else_may_run(page: Tab) -> None:
+    """The policy refuses a script, a style and a picture that are not the page's own."""
+    planted = "<img src='https://example.org/x.png' onerror='window.planted = 1'><style>body { color: red }</style>"
+    page.run(f"document.body.insertAdjacentHTML('beforeend', {json.dumps(planted)})")
+    page.run("document.querySelector('#facts').setAttribute('onclick', 'window.planted = 2')")
+    page.run("document.querySelector('#facts').click()")
+    assert page.run("window.planted") is None
+    assert page.run("getComputedStyle(document.body).color") == "rgb(31, 41, 51)"
+    assert not [url for url in page.asked if url.startswith("http")]
+    assert any("Content Security Policy" in words for words in page.told)
+
+
+@pytest.mark.parametrize("count", [1, 200, 5000])
+def test_stays_small(count: int) -> None:
+    """However many findings there are, the page is below 1 MB, tells the first of them, and says what it leaves out."""
+    made = report(many(count))
+    assert len(made.encode()) < LARGEST
+    assert made.count('<li class="finding') >= min(count, 700)
+    assert ("findings told shorter" in made) == (count > 200)
+
+
+def test_nothing_found() -> None:
+    """A clean server has a page that says that it was looked at."""
+    made = report(audited())
+    assert "Nothing to say: every rule that could look found this server in order." in made
+    assert 'id="list"' not in made
+
+
+def test_is_the_format_of_that_name() -> None:
+    """`--format html` is this page."""
+    assert render(many(3), "html", Page()) == report(many(3))

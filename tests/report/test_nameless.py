@@ -1,0 +1,99 @@
+"""A report for strangers: no name and no address of the hosts, and everything else as it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from audits import audited, recorded
+
+from advisor.facts import Accounts, Replication, Unavailable
+from advisor.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
+from advisor.report import Page
+from advisor.report.audited import Audited
+from advisor.report.auditforms import FORMATS, report
+from advisor.report.nameless import nameless
+
+WORDS = (
+    "db7.corp.example, DB7 and /var/log/db7.err on 10.1.2.3 and fe80::12:3, not db70; 127.0.0.1, 10.11.19 at 05:01:05"
+)
+CLEARED = (
+    "some-host, some-host and /var/log/some-host.err on some-address and some-address, "
+    "not db70; 127.0.0.1, 10.11.19 at 05:01:05"
+)
+
+
+def named() -> Audited:
+    """An audit in which each text that is not a rule's own holds names and addresses."""
+    facts = recorded()
+    variables = {**facts.server.variables, "hostname": "db7.corp.example", "wsrep_node_name": "node-b"}
+    server = replace(
+        facts.server,
+        variables=variables,
+        version_comment=WORDS,
+        replication=Replication(({"Master_Host": "upstream.corp.example", "Source_Host": None},)),
+    )
+    finding = Finding(
+        "TST001",
+        "named-host",
+        Severity.ERROR,
+        Confidence.CERTAIN,
+        WORDS,
+        help=WORDS,
+        option="report_host",
+        value="node-b",
+        location=Location("/etc/db7/my.cnf", 3),
+        actions=(Action(f"report_host = {WORDS}", f"SET x = '{WORDS}'", WORDS, undo=WORDS, watch="Threads_running"),),
+        local=Local("scan", "2026-11-20T00:00:00", "worse", "measured on upstream"),
+    )
+    made = audited(finding, facts=replace(facts, server=server, lost=WORDS, unavailable=(Unavailable("host", WORDS),)))
+    return made._replace(skipped=(Skipped("TST002", WORDS),), aside=((finding, WORDS),))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_format_tells_whose_host_it_is(form: str) -> None:
+    """Neither names, whole or without their domain, nor addresses of the network are in any format."""
+    text = report(nameless(named()), form, Page()).lower()
+    told = text.replace("db70", "")
+    for word in ("db7", "node-b", "corp.example", "upstream", "10.1.2.3", "fe80::12:3"):
+        assert word not in told
+
+
+def test_accounts_keep_their_names_and_lose_their_hosts() -> None:
+    """Hosts and networks that accounts may come from are taken out; names, wildcards and the host itself stay."""
+    kind = Accounts("x", False, False, True, "there", 4, "app@shop.example, app@10.1.%, root@localhost, root@%")
+    facts = recorded()
+    made = nameless(audited(facts=replace(facts, server=replace(facts.server, accounts=(kind,)))))
+    accounts = made.facts.server.accounts
+    assert accounts is not None
+    assert accounts[0].names == "app@some-host, app@some-host, root@localhost, root@%"
+
+
+def test_what_is_no_name_stays() -> None:
+    """Longer words, versions, times and the host's own addresses stay as they are."""
+    cleared = nameless(named())
+    assert cleared.findings[0].message == CLEARED
+    assert cleared.findings[0].actions[0].undo == CLEARED
+    assert cleared.findings[0].value == "some-host"
+    assert cleared.findings[0].location == Location("/etc/some-host/my.cnf", 3)
+    assert cleared.skipped[0].reason == cleared.aside[0][1] == cleared.facts.lost == CLEARED
+
+
+def test_the_rules_own_words_stay() -> None:
+    """A host that is called as a rule or an option is changes neither."""
+    facts = recorded()
+    server = replace(facts.server, variables={**facts.server.variables, "hostname": "read_buffer_size"})
+    finding = Finding("TST001", "read_buffer_size", Severity.ERROR, Confidence.CERTAIN, "m", option="read_buffer_size")
+    (cleared,) = nameless(audited(finding, facts=replace(facts, server=server))).findings
+    assert (cleared.name, cleared.option) == ("read_buffer_size", "read_buffer_size")
+
+
+@pytest.mark.parametrize("host", ["mysql", "localhost", "", "10.1.2.3"])
+def test_names_that_tell_nothing(host: str) -> None:
+    """A host that is called as every server's directories are leaves these alone; an address is one."""
+    facts = recorded()
+    server = replace(facts.server, variables={**facts.server.variables, "hostname": host})
+    told = json.loads(report(nameless(audited(facts=replace(facts, server=server))), "json", Page()))
+    assert told["server"]["hostname"] == ("some-host" if host == "10.1.2.3" else host)
+    assert told["host"]["storage"]["path"] == "/var/lib/mysql"

@@ -1,0 +1,49 @@
+"""The queries of docs/scale.md, run by DuckDB against a file that mycnf wrote."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+from asking import CHECKOUT
+
+from advisor.__main__ import main
+
+SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
+QUERIES = re.findall(r"```sql\n(.*?)```", (CHECKOUT / "docs" / "scale.md").read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The findings of three servers, one of them with another buffer, and of a file that is no snapshot."""
+    folder = tmp_path_factory.mktemp("scale")
+    recorded = json.loads(SNAPSHOT.read_text(encoding="utf-8"))
+    for name in ("db1", "db2", "db3"):
+        recorded["server"]["variables"]["hostname"] = name
+        if name == "db3":
+            recorded["server"]["variables"]["read_buffer_size"] = str(4 << 20)
+            for copy in recorded["files"]["files"]:
+                copy["text"] = re.sub(r"(read_buffer_size *=) *8M", r"\1 4M", copy["text"] or "")
+        (folder / f"{name}.json").write_text(json.dumps(recorded), encoding="utf-8")
+    (folder / "x.json").write_text("{", encoding="utf-8")
+    out = folder / "findings.parquet"
+    assert main(["report", "--isolated", "--jobs", "1", str(folder), "--format", "parquet", "-o", str(out)]) == 2
+    return out
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=range(len(QUERIES)))
+def test_query_runs(findings: Path, query: str) -> None:
+    """Each query finds something."""
+    assert duckdb.sql(query.replace("findings.parquet", str(findings))).fetchall()
+
+
+def test_queries_find_what_is_there(findings: Path) -> None:
+    """The first says how many servers have a rule, the last what could not be read."""
+    first = duckdb.sql(QUERIES[0].replace("findings.parquet", str(findings))).fetchall()
+    assert ("warning", "BIN001", "binary-log-never-expires", 3) in first
+    ((snapshot, why),) = duckdb.sql(QUERIES[-1].replace("findings.parquet", str(findings))).fetchall()
+    assert snapshot.endswith("x.json")
+    assert "cut off" in why

@@ -1,0 +1,318 @@
+"""The ticket of an audit, as forges render it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from audits import HOSTILE, audited, many, nasty_audit, recorded
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from nasty import GOLDEN, SECRET
+
+from advisor import __version__
+from advisor.__main__ import main
+from advisor.facts import Unavailable
+from advisor.model import Action, Confidence, Finding, Location, Severity
+from advisor.report import Page
+from advisor.report.audited import Audited
+from advisor.report.auditforms import FORMATS
+from advisor.report.auditforms import report as render
+from advisor.report.ticket import report
+from advisor.report.ticketfit import MOST, length
+from rules.evidence_store import everything
+
+READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+OURS = {"text", "code_inline", "strong_open", "strong_close", "link_open", "link_close", "softbreak"}
+BLOCKS = {"heading_open", "paragraph_open", "bullet_list_open", "ordered_list_open", "list_item_open", "html_block"}
+TEXT = st.text(st.characters(exclude_categories=[]) | st.sampled_from("|`\\*_[]()<>!#@{}&~$:\n\t -+=1."), max_size=40)
+FINDINGS = st.builds(
+    Finding,
+    st.sampled_from(["TST001", "OPT001"]),
+    TEXT,
+    st.sampled_from(Severity),
+    st.sampled_from(Confidence),
+    TEXT,
+    help=TEXT,
+    option=st.none() | TEXT,
+    value=st.none() | TEXT,
+    evidence=st.lists(TEXT, max_size=1).map(tuple),
+    location=st.none() | st.builds(Location, TEXT, st.integers(0, 9)),
+    actions=st.lists(
+        st.builds(Action, st.none() | TEXT, st.none() | TEXT, TEXT, st.booleans(), st.none() | TEXT, st.none() | TEXT),
+        max_size=2,
+    ).map(tuple),
+)
+
+
+def inline(tokens: list[Token]) -> Iterator[Token]:
+    """The tokens within paragraphs, headings and items."""
+    for token in tokens:
+        yield from token.children or ()
+
+
+def headings(text: str) -> list[tuple[int, str]]:
+    """The level and the words of each heading as a reader sees them."""
+    tokens = READER.parse(text)
+    return [
+        (int(token.tag[1]), "".join(child.content for child in words.children or ()))
+        for token, words in pairwise(tokens)
+        if token.type == "heading_open"
+    ]
+
+
+def checked(audit: Audited) -> str:
+    """The ticket, which fits and holds no markup but ours and no link but those of the evidence."""
+    text = report(audit)
+    text.encode()
+    assert length(text) <= MOST
+    tokens = READER.parse(text)
+    assert {token.type for token in inline(tokens)} <= OURS
+    assert {t.type for t in tokens if t.type.endswith(("_open", "_block", "fence"))} <= BLOCKS
+    folds = [t.content for t in tokens if t.type == "html_block"]
+    assert folds == ["<details>\n<summary>Facts</summary>\n", "</details>\n"]
+    known = {e.url for e in everything().values()}
+    assert {str(t.attrs["href"]) for t in inline(tokens) if t.type == "link_open"} <= known
+    return text
+
+
+@pytest.mark.parametrize(("name", "audit"), [("nasty", nasty_audit), ("nothing", audited)])
+def test_golden(name: str, audit: Callable[[], Audited]) -> None:
+    """The ticket is what it was when somebody last looked at it; the version of mycnf is left out."""
+    made = report(audit()).replace(f"mycnf {__version__} ", "mycnf 0 ").encode()
+    golden = GOLDEN / f"{name}.ticket"
+    if os.environ.get("MYCNF_WRITE_GOLDEN"):
+        golden.write_bytes(made)
+    assert made == golden.read_bytes()
+
+
+def test_hostile_words_do_nothing() -> None:
+    """Nothing that a server, a file or a user says becomes markup, HTML, a link or a mention; all of it is shown."""
+    text = checked(nasty_audit())
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    words = [token.content for token in inline(READER.parse(text)) if token.type == "text"]
+    assert not [w for w in words for acting in ("@team", "#12", "://", "<b>") if acting in w]
+
+
+def test_no_secret() -> None:
+    """A secret in whatever text of a finding, or in the reason to put one aside, is masked."""
+    assert SECRET not in report(nasty_audit())
+    told = f"identified by '{SECRET}', http://u:{SECRET}@h/"
+    finding = Finding(
+        "TST001",
+        "planted",
+        Severity.ERROR,
+        Confidence.CERTAIN,
+        told,
+        help=told,
+        option="master_password",
+        value=SECRET,
+        location=Location(f"mysql://u:{SECRET}@h/my.cnf", 1),
+        actions=(
+            Action(f"wsrep_sst_auth = root:{SECRET}", f"SET PASSWORD = '{SECRET}'", told, undo=told, watch=told),
+            Action("init_connect = SET PASSWORD = '" + SECRET + "'", f"ALTER USER u IDENTIFIED BY '{SECRET}';"),
+        ),
+    )
+    facts = recorded()
+    lost = replace(facts, lost=told, server=replace(facts.server, version_comment=told))
+    text = checked(audited(finding, facts=lost)._replace(aside=((finding, told),)))
+    assert SECRET not in text
+    assert "********" in text
+
+
+def printed(capsys: pytest.CaptureFixture[str], form: str) -> str:
+    """The audit of the demo's recording in that format; it has an error, which fails it."""
+    assert main(["audit", "--isolated", "--demo", "--format", form]) == 1
+    return capsys.readouterr().out
+
+
+def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
+    """Title with host, server, time and counts; what to do; every finding; what was skipped; facts; rules asked."""
+    told = json.loads(printed(capsys, "json"))
+    text = printed(capsys, "markdown")
+    lines = headings(text)
+    severities = [f["severity"] for f in told["findings"]]
+    counts = f"1 error, {severities.count('warning')} warnings, {severities.count('note')} notes"
+    assert lines[0] == (2, f"mycnf audit of db1 · MariaDB 10.11.19 · 2026-11-21 05:01 UTC · {counts}")
+    fine = "Looked at, and fine (in a window of 10 s, server up 12 min)"
+    assert [words for level, words in lines if level == 3] == ["Do first", "Findings", fine, "Not looked at"]
+    assert all(f"**{one['part']}:** " in text for one in told["fine"])
+    found = [f"{f['severity']}: {f['code']} {f['name']} ({f['confidence']})" for f in told["findings"]]
+    assert [words for level, words in lines if level == 4] == found
+    for finding in told["findings"]:
+        for action in finding["actions"]:
+            assert not action["statement"] or f"`{action['statement']}`" in text
+            assert not action["undo"] or f"`{action['undo']}`" in text
+            assert not action["watch"] or f"**Watch:** `{action['watch']}`" in text
+        assert all(f"`{identity}`" in text for identity in finding["evidence"])
+    unlooked = text.partition("### Not looked at")[2].partition("<details>")[0]
+    assert all(skip["code"] in unlooked for skip in told["skipped"])
+    assert text.index("<summary>Facts</summary>") < text.index("- **Storage:** `/var/lib/mysql` ext4 ← vda")
+    assert text.splitlines()[-1].startswith(f"mycnf {__version__} · rules asked for MariaDB 10.11.19: ARI ")
+
+
+def test_steps_come_in_the_order_of_need() -> None:
+    """Errors lead, then what can be carried out as it stands and is sure; notes are no steps."""
+
+    def one(code: str, severity: Severity, confidence: Confidence, action: Action | None = None) -> Finding:
+        return Finding(code, "x", severity, confidence, "m", "do it", actions=(action,) if action else ())
+
+    ready = Action("a = 1", "SET GLOBAL a = 1;")
+    text = checked(
+        audited(
+            one("TST001", Severity.NOTE, Confidence.CERTAIN, ready),
+            one("TST002", Severity.WARNING, Confidence.CERTAIN),
+            one("TST003", Severity.WARNING, Confidence.LIKELY, ready),
+            one("TST004", Severity.WARNING, Confidence.CERTAIN, ready._replace(restart=True)),
+            one("TST005", Severity.WARNING, Confidence.CERTAIN, ready),
+            one("TST006", Severity.ERROR, Confidence.OPINION),
+        )
+    )
+    steps = re.findall(r"^\d+\. \*\*\w+\*\* `(\w+)`", text, re.MULTILINE)
+    assert steps == ["TST006", "TST005", "TST004", "TST003", "TST002"]
+    assert "1 more step with the findings below." in text
+
+
+def test_two_actions_keep_their_order() -> None:
+    """The actions of one finding are numbered, the first of them first."""
+    actions = (Action("b = 1", "SET GLOBAL b = 1;"), Action("a = 1", None, restart=True))
+    text = checked(audited(Finding("TST001", "x", Severity.ERROR, Confidence.CERTAIN, "m", actions=actions)))
+    first, second = text.index("**Now (1 of 2):** `SET GLOBAL b = 1;`"), text.index("**Keep (2 of 2):** `a = 1`")
+    assert first < second
+
+
+def test_a_way_back_for_the_file() -> None:
+    """A line that takes another's place names the one to put back; one of another option is taken out again."""
+    own = Finding(
+        "TST001",
+        "x",
+        Severity.ERROR,
+        Confidence.CERTAIN,
+        "m",
+        option="loose_a",
+        canonical="a",
+        value="",
+        location=Location("/my.cnf", 3),
+        actions=(Action("a = 1"), Action("b = 1")),
+    )
+    text = checked(audited(own))
+    assert "**Keep (1 of 2):** `a = 1` in place of `/my.cnf:3`" in text
+    assert "**Undo:** put `loose_a =` back" in text
+    assert "**Keep (2 of 2):** `b = 1` in `/my.cnf`" in text
+    assert "**Undo:** take the line out again" in text
+
+
+def test_a_statement_is_whole_or_told_of() -> None:
+    """Half a statement is no statement: one that is too long is counted and left out."""
+    statement = f"SET GLOBAL init_connect = '{'x' * 10_000}';"
+    action = Action(None, statement)
+    text = checked(audited(Finding("TST001", "x", Severity.ERROR, Confidence.CERTAIN, "m", actions=(action,))))
+    assert "xxx" not in text
+    assert f"**Now:** {len(statement):,} characters, too long for a ticket" in text
+
+
+@pytest.mark.parametrize("count", [1, 30, 200, 3000])
+def test_any_number_fits(count: int) -> None:
+    """Of two hundred findings nearly all are told, most on one line; of three thousand what is left out is counted."""
+    text = checked(many(count))
+    told = re.findall(r"^(?:#### |- )\w+: `(TST\d{4})`", text, re.MULTILINE)
+    left = re.search(r"([\d,]+) findings? not at all \(`(TST\d{4})`", text)
+    assert told == [f"TST{number:04}" for number in range(len(told))]
+    assert len(told) + (int(left[1].replace(",", "")) if left else 0) == count
+    assert left is None or left[2] == f"TST{len(told):04}"
+    assert len(told) >= min(count, 150)
+    assert ("To fit a ticket" in text) == (count > 30)
+    assert text.count("\n1. ") == 1
+
+
+def test_length_counts_as_trackers_do() -> None:
+    """A character beyond the first plane has two units."""
+    assert length("a\U0001f42c") == len("a\U0001f42c".encode("utf-16-le")) // 2 == 3
+
+
+def test_nothing_to_say() -> None:
+    """Without findings there is neither a step nor a list, and the ticket says that it looked."""
+    text = checked(audited())
+    assert headings(text)[0][1].endswith("nothing found")
+    assert "Nothing to say: every rule that could look found this server in order." in text
+    assert "### Findings" not in text
+    assert "Do first" not in text
+
+
+def test_notes_alone() -> None:
+    """Notes have their steps with them, and nothing is called pressing."""
+    text = checked(audited(Finding("TST001", "x", Severity.NOTE, Confidence.LIKELY, "m", "do it")))
+    assert "1 step with the findings below; none presses." in text
+    assert "- **Do:** do it" in text
+
+
+def test_a_lost_server_is_told() -> None:
+    """A server that was lost during the audit stands above everything else."""
+    text = checked(audited(facts=replace(recorded(), lost="Lost connection to server during query")))
+    assert text.split("\n\n")[1].startswith("**The server was lost during the audit:** Lost connection")
+
+
+def test_what_was_put_aside_is_told() -> None:
+    """Findings that somebody put aside are left out of the counts, and told of where a format has room for it."""
+    hidden = Finding("TST009", "hidden-one", Severity.WARNING, Confidence.LIKELY, "the message", canonical="a_b")
+    audit = audited()._replace(aside=((hidden, "measured in <b>March</b>"),))
+    text = checked(audit)
+    assert "Left out: 1 finding that somebody put aside, see below." in text
+    assert "### Put aside\n\n- `TST009` `a_b`: measured in `<b>March</b>`" in text
+    made = {name: render(audit, name, Page()) for name in FORMATS}
+    assert all("the message" not in made[name] for name in FORMATS if name != "sarif")
+    assert "1 put aside" in made["text"]
+    assert "put aside\n  TST009 a_b: measured in <b>March</b>\n" in made["text"]
+    assert {"code": "TST009", "reason": "put aside: measured in <b>March</b>"} in json.loads(made["json"])["skipped"]
+    (result,) = json.loads(made["sarif"])["runs"][0]["results"]
+    assert result["suppressions"] == [{"kind": "external"}]
+
+
+@given(st.lists(FINDINGS, max_size=3), TEXT)
+@settings(max_examples=60, deadline=None)
+def test_any_words(findings: list[Finding], host: str) -> None:
+    """Whatever the words, a finding is one heading, and nothing is markup but ours."""
+    facts = recorded()
+    server = replace(facts.server, variables={**facts.server.variables, "hostname": host})
+    text = checked(audited(*findings, facts=replace(facts, server=server)))
+    assert sum(level == 4 for level, _ in headings(text)) == len(findings)
+
+
+def test_hostile_material_is_hostile() -> None:
+    """The words that the golden is made of would do something if they stood as they are."""
+    assert {token.type for token in inline(READER.parse(HOSTILE))} - {"text", "code_inline"}
+
+
+@pytest.mark.parametrize("word", ["|", "`", "a_b ", "\U0001f42c", "\x1b"])
+def test_any_length_fits(word: str) -> None:
+    """Texts of 10,000 characters that grow as Markdown are cut, on a server whose every part is missing."""
+    long = word * 10_000
+    action = Action(long, long, long, restart=True, undo=long, watch=long)
+    finding = Finding(
+        "TST001",
+        long,
+        Severity.ERROR,
+        Confidence.CERTAIN,
+        long,
+        help=long,
+        option=long,
+        value=long,
+        location=Location(long, 1),
+        actions=(action, action),
+        evidence=(long,),
+    )
+    facts = recorded()
+    server = replace(facts.server, version_comment=long, variables={**facts.server.variables, "hostname": long})
+    parts = tuple(Unavailable(f"part{number}", f"{number}{long}") for number in range(90))
+    audit = audited(*[finding] * 20, facts=replace(facts, server=server, lost=long, unavailable=parts))
+    text = checked(audit._replace(aside=((finding, long),) * 90))
+    assert "To fit a ticket" in text
+    assert text.splitlines()[-1].startswith("mycnf ")

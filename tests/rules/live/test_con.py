@@ -1,0 +1,218 @@
+"""The rules about connections, threads and waits, before real servers that are set and driven badly."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pymysql
+import pytest
+from following import tried
+
+from advisor.assemble import know
+from advisor.collect.collect import Request, from_account
+from advisor.collect.options import Account
+from advisor.engine import run
+from rules import all_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from servers_plugin import Start
+
+    from advisor.facts import Facts
+    from advisor.model import Finding
+    from probes.sandbox import Sandbox
+
+OURS = [rule for rule in all_rules() if rule.family == "CON"]
+WINDOW = 6.0
+LATER = 8 * 86400.0
+OFTEN = 60
+BURSTS = 4
+BURST = 80
+FILE = """[mysqld]
+max_connections = 60
+max_user_connections = 60
+thread_stack = 192K
+thread_cache_size = 0
+host_cache_size = 0
+max_connect_errors = 1000
+max_allowed_packet = 512K
+slave_max_allowed_packet = 256K
+extra_max_connections = 5
+thread_pool_size = 16
+interactive_timeout = 60
+innodb_lock_wait_timeout = 7200
+lock_wait_timeout = 0
+connect_timeout = 3600
+autocommit = 0
+innodb_deadlock_detect = OFF
+"""
+OF_THE_FILE = {
+    "user-limit-without-effect",
+    "small-thread-stack",
+    "thread-cache-off",
+    "uncached-host-names",
+    "uncounted-connect-errors",
+    "packet-below-dump",
+    "replica-packet-below-statements",
+    "spare-port-without-address",
+    "unused-thread-pool",
+    "interactive-timeout-alone",
+    "no-lock-wait",
+    "row-waits-for-hours",
+    "slow-handshakes",
+    "autocommit-off",
+    "deadlocks-time-out",
+}
+POOL = """[mariadb]
+thread_handling = pool-of-threads
+thread_pool_size = 4000
+thread_pool_max_threads = 30
+max_connections = 100
+"""
+DRIVEN = """[mysqld]
+max_connections = 2000
+thread_cache_size = 1
+wait_timeout = 30
+create_admin_listener_thread = ON
+innodb_thread_concurrency = 1
+back_log = 65535
+"""
+
+
+def facts_of(sandbox: Sandbox, wait: Callable[[float], object] | None = None) -> Facts:
+    """What an audit reads of the server; with a window where there is something to do in it."""
+    request = Request(window=WINDOW if wait else 0.0)
+    return from_account(Account(user="root", socket=sandbox.socket), request, wait or time.sleep)
+
+
+def later(facts: Facts) -> Facts:
+    """The same server and counters, as if it had been up for a week longer: tests can't wait for that."""
+    status = facts.server.status | {"uptime": str(int(facts.server.uptime + LATER))}
+    window = facts.workload
+    if window is not None:
+        first, last = (replace(sample, at=sample.at + LATER) for sample in (window.first, window.last))
+        window = replace(window, first=first, last=last)
+    return replace(facts, server=replace(facts.server, status=status), workload=window)
+
+
+def found(facts: Facts) -> dict[str, Finding]:
+    """The findings of this family by rule."""
+    return {f.name: f for f in run(know(facts), OURS).findings}
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    """The text as an option file."""
+    file = tmp_path / "my.cnf"
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_settings_that_undo_each_other(start: Start, tmp_path: Path) -> None:
+    """A MariaDB server with every bad setting of the family runs, each is found, and the advice runs as printed."""
+    # Other hosts may knock, which one rule is about; no account but root of this host is there to let them in.
+    file = written(tmp_path, FILE)
+    sandbox = start("mariadb-10.11", option_file=file, arguments=["--bind-address=0.0.0.0"], tcp=True)
+    findings = found(facts_of(sandbox))
+    assert set(findings) >= OF_THE_FILE
+    assert "SET GLOBAL lock_wait_timeout = 86400;" in tried(sandbox, findings)
+
+
+def test_a_pool_too_large_and_too_small(start: Start, tmp_path: Path) -> None:
+    """A pool with more groups than processors and fewer threads than connections is found at both ends."""
+    sandbox = start("mariadb-11.8", option_file=written(tmp_path, POOL))
+    findings = found(facts_of(sandbox))
+    assert {"starved-thread-pool", "thread-pool-unlike-processors"} <= set(findings)
+    assert "unused-thread-pool" not in findings
+    assert "SET GLOBAL thread_pool_max_threads = 100;" in tried(sandbox, findings)
+
+
+def test_a_server_driven_to_its_limits(start: Start, tmp_path: Path) -> None:
+    """Refusals, failed logins, forgotten sessions, new threads and a crowd are found by the counters that they move."""
+    sandbox = start("mysql-9.7", option_file=written(tmp_path, DRIVEN))
+    quiet = later(facts_of(sandbox))
+    if quiet.host is None or not quiet.host.usable_cpus or quiet.host.usable_cpus > 64:
+        pytest.skip("needs the server's host, with 64 processors or fewer")
+    names = set(found(quiet))
+    assert {"oversized-connection-limit", "idle-connections-cut", "spare-port-without-address"} <= names
+    if quiet.host.usable_cpus > 1:
+        assert "idle-processors-by-limit" in names
+    if quiet.host.os and (quiet.host.os.listen_backlog_max or 65535) < 65535:
+        assert "backlog-cut-by-kernel" in names
+    with crowd(sandbox, int(2 * quiet.host.usable_cpus) + 2):
+        findings = found(later(facts_of(sandbox, lambda seconds: trouble(sandbox, seconds))))
+    assert {
+        "connections-refused", "aborted-connects", "aborted-clients", "threads-made-anew",
+        "more-running-than-processors",
+    } <= set(findings)  # fmt: skip
+    assert tried(sandbox, {"": findings["threads-made-anew"]})
+    with sandbox.connect() as connection, connection.cursor() as cursor:
+        cursor.execute(f"SET GLOBAL max_connections = {BURST}")
+    assert "few-connections-left" in found(facts_of(sandbox))
+
+
+@contextmanager
+def crowd(sandbox: Sandbox, sessions: int) -> Iterator[None]:
+    """That many sessions that run a statement until the block ends."""
+    connections = [plainly(sandbox) for _ in range(sessions)]
+    numbers = [_number(connection) for connection in connections]
+    threads = [Thread(target=_sleep, args=(connection,)) for connection in connections]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        with sandbox.connect() as connection, connection.cursor() as cursor:
+            for number in numbers:
+                cursor.execute(f"KILL {number}")
+        for thread in threads:
+            thread.join()
+
+
+def _number(connection: pymysql.Connection[Any]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT CONNECTION_ID()")
+        return int(cursor.fetchall()[0][0])
+
+
+def _sleep(connection: pymysql.Connection[Any]) -> None:
+    try:
+        connection.query("DO SLEEP(300)")
+    except pymysql.MySQLError:
+        return
+
+
+def trouble(sandbox: Sandbox, seconds: float) -> None:
+    """Within the window: wrong names, sessions that are cut while idle, a burst of connections, and a refusal."""
+    for _ in range(OFTEN):
+        with pytest.raises(pymysql.OperationalError):
+            plainly(sandbox, user="nobody")
+    for _ in range(BURSTS):
+        with ExitStack() as stack:
+            for _ in range(BURST):
+                stack.enter_context(plainly(sandbox))
+    with ExitStack() as stack:
+        for _ in range(OFTEN):
+            stack.enter_context(plainly(sandbox, init_command="SET SESSION wait_timeout = 1"))
+        _refused(sandbox)
+        time.sleep(seconds)
+
+
+def plainly(sandbox: Sandbox, **options: Any) -> pymysql.Connection[Any]:
+    """A connection without TLS, which would take longer than all the rest."""
+    return sandbox.connect(ssl_disabled=True, **options)
+
+
+def _refused(sandbox: Sandbox) -> None:
+    """One connection too many, the one that is kept for administrators included."""
+    with sandbox.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE USER guest")
+        cursor.execute("SET GLOBAL max_connections = 1")
+        with pytest.raises(pymysql.OperationalError, match="Too many connections"):
+            plainly(sandbox, user="guest")
+        cursor.execute("SET GLOBAL max_connections = 2000")

@@ -1,0 +1,325 @@
+"""Rules of the system and of storage before real things: recorded machines, file systems on loop devices, a server."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from rule_cases import Case, known_of
+
+from advisor.assemble import know
+from advisor.collect.collect import Request, from_account
+from advisor.collect.host import open_root, read_host
+from advisor.collect.options import Account
+from advisor.engine import run
+from rules import all_rules, find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from servers_plugin import Start
+
+    from advisor.facts import Host
+    from advisor.model import Finding
+    from probes.sandbox import Sandbox
+
+TARGET = "mysql-8.0.15"
+TOOLS = ("mkfs.ext4", "losetup", "mount", "umount")
+GROUPS = {name: Path("/sys/fs/cgroup") / name for name in ("cpu", "pids", "blkio")}
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounting takes root")
+
+
+def found_on(host: Host, tmp_path: Path, file: str = "") -> dict[str, Finding]:
+    """What the rules of these two families find on a host, under a server that its option file alone tells of."""
+    known = known_of(Case("", "", TARGET, file), tmp_path)
+    known.parts["host"] = host
+    rules = [r for r in all_rules() if r.family in ("SYS", "STO") and r.needs == ("host",)]
+    return {finding.name: finding for rule in rules for finding in rule.check(known)}
+
+
+@pytest.fixture
+def recorded(shared: Path, tmp_path: Path) -> Callable[[str], str]:
+    """Unpack a recorded machine and give the directory of its files."""
+
+    def unpacked(name: str) -> str:
+        archive = next(iter(sorted((shared / "hardware").glob(f"*/{name}.tar.*"))), None)
+        if archive is None:
+            pytest.skip(f"no recorded machine {name} at hand ({shared})")
+        with tarfile.open(archive) as tar:
+            tar.extractall(tmp_path, filter="tar")
+        return str(tmp_path / name)
+
+    return unpacked
+
+
+@pytest.mark.parametrize("machine", ["vmware_fpe", "x86_64-64cpu"])
+def test_recorded_machines_that_save_power(recorded: Callable[[str], str], machine: str, tmp_path: Path) -> None:
+    """Two machines whose processors run by load are told of, with the kernel's word for it."""
+    found = found_on(read_host(open_root(recorded(machine))), tmp_path)
+    assert "ondemand" in found["saving-frequency-governor"].message
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("/mnt/test/mysql", "copy-on-write-data"),
+        ("/mnt/virt/mysql", "lone-flush-on-spinning-disk"),
+        ("/dev/shm/mysql", "data-in-memory"),
+        ("/run/user/1000/gvfs/share", "data-on-network-file-system"),
+        (
+            "/var/lib/docker/overlay2/fec72308f7aa55d27eb42bd9ae017a46b9751579e3d42cb3e99811633d2b2874/merged/data",
+            "data-in-container-layer",
+        ),
+    ],
+)
+def test_places_on_a_recorded_machine(recorded: Callable[[str], str], place: str, name: str, tmp_path: Path) -> None:
+    """A workstation has most of the places where data should not lie; each is told of for what it is."""
+    assert name in found_on(read_host(open_root(recorded("multi-devs-bcachefs")), datadir=place), tmp_path)
+
+
+def test_good_places_on_a_recorded_machine(recorded: Callable[[str], str], tmp_path: Path) -> None:
+    """Nothing is said of XFS on NVMe, nor of ext4 on a solid-state disk."""
+    for place in ("/home/data/mysql", "/var/lib/mysql"):
+        host = read_host(open_root(recorded("multi-devs-bcachefs")), datadir=place)
+        assert [name for name, finding in found_on(host, tmp_path).items() if finding.code.startswith("STO")] == []
+
+
+def test_arrays(tmp_path: Path) -> None:
+    """A degraded array that is rebuilt is told of twice; its files are by hand, after the kernel's md.rst."""
+    files = {
+        "proc/self/mountinfo": "22 1 9:0 / / rw,relatime shared:1 - ext4 /dev/md0 rw\n",
+        "sys/block/md0/dev": "9:0\n",
+        "sys/block/md0/size": "2048000\n",
+        "sys/block/md0/md/level": "raid5\n",
+        "sys/block/md0/md/raid_disks": "4\n",
+        "sys/block/md0/md/degraded": "1\n",
+        "sys/block/md0/md/sync_action": "recover\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / "machine" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    host = read_host(open_root(str(tmp_path / "machine")), datadir="/var/lib/mysql")
+    found = found_on(host, tmp_path)
+    assert "1 of its 4 disks" in found["degraded-array"].message
+    assert "rebuilt" in found["busy-array"].message
+    rule = find("parity-array-under-writes")
+    busy = {"rises": {"innodb_data_writes": 9000}}
+    known = known_of(Case("", "", TARGET, server={}, workload=busy), tmp_path)
+    known.parts["host"] = host
+    assert rule is not None
+    assert ["md0" in finding.message for finding in rule.check(known)] == [True]
+
+
+@contextmanager
+def mounted(folder: Path, options: str, *make: str, size: int = 64 << 20) -> Iterator[tuple[Path, str]]:
+    """A file system of its own in a file: where it is mounted, and the loop device's name."""
+    for tool in (*TOOLS, make[0]):
+        if shutil.which(tool) is None:
+            pytest.skip(f"there is no {tool} here")
+    image, point = folder / "image", folder / "volume"
+    point.mkdir()
+    with open(image, "wb") as file:
+        file.truncate(size)
+    subprocess.run([*make, "-q", "-F", image], check=True, timeout=60)
+    made = subprocess.run(["losetup", "-f", "--show", image], capture_output=True, text=True, timeout=60, check=False)
+    if made.returncode:
+        pytest.skip(f"no loop device can be had: {made.stderr.strip()}")
+    device = made.stdout.strip()
+    try:
+        subprocess.run(["mount", "-o", options, device, point], check=True, timeout=60)
+        try:
+            yield point, os.path.basename(device)
+        finally:
+            subprocess.run(["umount", point], check=True, timeout=60)
+    finally:
+        subprocess.run(["losetup", "-d", device], check=True, timeout=60)
+
+
+def found_at(point: Path, tmp_path: Path) -> dict[str, Finding]:
+    """What is found where the data lies in a directory of this machine."""
+    return found_on(read_host(open_root("/"), datadir=str(point)), tmp_path)
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("options", "make", "names"),
+    [
+        ("sync", "mkfs.ext4", {"synchronous-mount"}),
+        ("data=journal", "mkfs.ext4", {"data-journalled-twice"}),
+        ("data=writeback", "mkfs.ext4", {"data-behind-its-journal"}),
+        ("strictatime", "mkfs.ext4", {"access-times-written"}),
+        ("defaults", "mkfs.ext2", {"file-system-without-journal"}),
+        ("ro", "mkfs.ext4", {"read-only-file-system"}),
+        ("noatime", "mkfs.ext4", set()),
+        ("defaults", "mkfs.ext4", set()),
+    ],
+)
+def test_mounts(options: str, make: str, names: set[str], tmp_path: Path) -> None:
+    """Each way to mount is told of by its own name, as this kernel shows it, and nothing else but the loop device."""
+    with mounted(tmp_path, options, make) as (point, _):
+        found = found_at(point, tmp_path)
+    assert {name for name, finding in found.items() if finding.code.startswith("STO")} == {
+        "loop-device-under-data",
+        *names,
+    }
+
+
+@needs_root
+def test_an_overlay(tmp_path: Path) -> None:
+    """A layer over another directory is what a container's files lie in."""
+    for name in ("lower", "upper", "work", "merged"):
+        (tmp_path / name).mkdir()
+    with mounted(tmp_path, "defaults", "mkfs.ext4") as (point, _):
+        layers = f"lowerdir={tmp_path / 'lower'},upperdir={point / 'upper'},workdir={point / 'work'}"
+        for name in ("upper", "work"):
+            (point / name).mkdir()
+        done = subprocess.run(["mount", "-t", "overlay", "-o", layers, "overlay", tmp_path / "merged"], check=False)
+        if done.returncode:
+            pytest.skip("this kernel mounts no overlay")
+        try:
+            assert "data-in-container-layer" in found_at(tmp_path / "merged", tmp_path)
+        finally:
+            subprocess.run(["umount", tmp_path / "merged"], check=True, timeout=60)
+
+
+@needs_root
+@pytest.mark.parametrize(("options", "closed"), [("errors=continue", False), ("errors=remount-ro", True)])
+def test_errors_of_a_file_system(options: str, closed: bool, tmp_path: Path) -> None:
+    """An error that ext4 meets is told of from then on, and where it turns read-only for it that is told as well."""
+    with mounted(tmp_path, options, "mkfs.ext4") as (point, device):
+        trigger = Path("/sys/fs/ext4") / device / "trigger_fs_error"
+        if not trigger.exists():
+            pytest.skip("this kernel can't be told to meet an error")
+        assert not {"damaged-file-system", "read-only-file-system"} & found_at(point, tmp_path).keys()
+        trigger.write_text("a test\n", "utf-8")
+        found = found_at(point, tmp_path)
+        assert "damaged-file-system" in found
+        assert ("read-only-file-system" in found) is closed
+
+
+@needs_root
+def test_no_room_left(tmp_path: Path) -> None:
+    """Room and files are told of when a twentieth is left, and not before."""
+    with mounted(tmp_path, "defaults", "mkfs.ext4", "-N", "64") as (point, _):
+        assert not {"nearly-full-file-system", "few-files-left"} & found_at(point, tmp_path).keys()
+        with suppress(OSError):
+            for number in range(64):
+                (point / str(number)).touch()
+        assert "few-files-left" in found_at(point, tmp_path)
+        room = os.statvfs(point)
+        with open(point / "0", "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, (room.f_bavail - room.f_blocks // 40) * room.f_frsize)
+        assert "nearly-full-file-system" in found_at(point, tmp_path)
+
+
+@pytest.fixture
+def volume(tmp_path: Path) -> Iterator[Path]:
+    """A volume that a server's data has room on, mounted as one should not."""
+    with mounted(tmp_path, "data=writeback,strictatime", "mkfs.ext4", size=2 << 30) as (point, _):
+        yield point
+
+
+@pytest.fixture
+def in_memory() -> Iterator[Path]:
+    """A directory in memory, where every Linux has one."""
+    if not os.path.ismount("/dev/shm"):
+        pytest.skip("nothing is mounted at /dev/shm")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def groups() -> Iterator[dict[str, Path]]:
+    """A control group of the test's own in each hierarchy of version 1, for processor time, threads and requests."""
+    if not all(path.is_dir() for path in GROUPS.values()):
+        pytest.skip("no control groups of version 1 for cpu, pids and blkio here")
+    made = {name: path / f"mycnf-test-{os.getpid()}" for name, path in GROUPS.items()}
+    try:
+        for path in made.values():
+            path.mkdir()
+        yield made
+    finally:
+        for path in made.values():
+            for member in (path / "cgroup.procs").read_text("utf-8").split() if path.is_dir() else ():
+                (path.parent / "cgroup.procs").write_text(member, "utf-8")
+            path.rmdir()
+
+
+def audited(sandbox: Sandbox) -> list[Finding]:
+    """All findings about a running server and its host."""
+    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
+    return list(run(know(facts), all_rules()).findings)
+
+
+def test_a_server_that_its_starter_holds_back(start: Start, tmp_path: Path) -> None:
+    """What anybody may do to a server of their own is told of in one audit, and no account but theirs is needed."""
+    file = tmp_path / "my.cnf"
+    file.write_text("[mysqld]\nlarge_pages = ON\n", "utf-8")
+    sandbox = start("mariadb-11.4", option_file=file)
+    Path(f"/proc/{sandbox.pid}/oom_score_adj").write_text("300", "utf-8")
+    resource.prlimit(sandbox.pid, resource.RLIMIT_FSIZE, (1 << 40, 1 << 40))
+    os.setpriority(os.PRIO_PROCESS, sandbox.pid, 7)
+    found = {finding.name for finding in audited(sandbox)}
+    assert {"first-to-be-killed", "low-priority-server", "limited-file-size"} <= found
+    memory = read_host(open_root("/")).memory
+    assert memory is not None
+    assert ("refused-large-pages" in found) or memory.huge_pages_total
+
+
+@needs_root
+def test_a_server_held_back(
+    volume: Path, in_memory: Path, groups: dict[str, Path], start: Start, tmp_path: Path
+) -> None:
+    """A real server in control groups that ration everything, on a bad volume: each is told of, in one audit."""
+    file = tmp_path / "my.cnf"
+    lines = ["[mysqld]", "max_connections = 500", "innodb_io_capacity = 2000"]
+    file.write_text("\n".join([*lines, f"log_bin = {in_memory}/binlog", "server_id = 1\n"]), "utf-8")
+    sandbox = start("mysql-8.0", option_file=file, base=volume)
+    hold_back(sandbox, groups, device_of(volume))
+    findings = audited(sandbox)
+    assert [f.message for f in findings if f.name == "data-in-memory" and "the binary log" in f.message]
+    found = {finding.name for finding in findings}
+    assert {
+        "throttled-processors",
+        "fewer-threads-than-connections",
+        "io-capacity-beyond-group",
+        "loop-device-under-data",
+        "data-behind-its-journal",
+        "access-times-written",
+    } <= found
+
+
+def device_of(path: Path) -> str:
+    """The number of the device that a directory lies on."""
+    number = os.stat(path).st_dev
+    return f"{os.major(number)}:{os.minor(number)}"
+
+
+def hold_back(sandbox: Sandbox, groups: dict[str, Path], device: str) -> None:
+    """Give a running server less of everything, and keep it busy until its share of a processor ran out often."""
+    pid = sandbox.pid
+    for path in groups.values():
+        (path / "cgroup.procs").write_text(str(pid), "utf-8")
+    threads = len(os.listdir(f"/proc/{pid}/task"))
+    limits = {
+        groups["pids"] / "pids.max": threads + 50,
+        groups["blkio"] / "blkio.throttle.write_iops_device": f"{device} 1500",
+        groups["cpu"] / "cpu.cfs_period_us": 2000,
+        groups["cpu"] / "cpu.cfs_quota_us": 1000,
+    }
+    for limit, value in limits.items():
+        limit.write_text(str(value), "utf-8")
+    connection = sandbox.connect()
+    with connection, connection.cursor() as cursor:
+        while int((groups["cpu"] / "cpu.stat").read_text("utf-8").split()[3]) < 1100:
+            cursor.execute("SELECT BENCHMARK(3000000, MD5('a'))")

@@ -1,0 +1,213 @@
+"""The rules about InnoDB, before real servers that are set and driven badly."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+import pytest
+from following import tried
+
+from advisor.assemble import know
+from advisor.collect.collect import Request, from_account
+from advisor.collect.options import Account
+from advisor.engine import run
+from rules import all_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from servers_plugin import Start
+
+    from advisor.facts import Facts
+    from advisor.model import Finding
+    from probes.sandbox import Sandbox
+
+OURS = [rule for rule in all_rules() if rule.family in ("INN", "LOG")]
+WINDOW = 6.0
+LATER = 86400.0
+WINDOWS = 8
+CAPACITY = 100  # pages a second, the least that can be set
+SET = """[mysqld]
+innodb_buffer_pool_size = 4500M
+innodb_buffer_pool_dump_at_shutdown = OFF
+innodb_adaptive_flushing = OFF
+innodb_max_dirty_pages_pct_lwm = 60
+innodb_max_dirty_pages_pct = 40
+innodb_flush_sync = OFF
+innodb_old_blocks_time = 0
+innodb_fast_shutdown = 2
+innodb_strict_mode = OFF
+innodb_file_per_table = OFF
+innodb_data_file_path = ibdata1:12M:autoextend:max:500M
+innodb_stats_on_metadata = ON
+innodb_stats_persistent = OFF
+innodb_undo_log_truncate = ON
+innodb_autoinc_lock_mode = 0
+transaction_isolation = READ-UNCOMMITTED
+innodb_log_write_ahead_size = 512
+innodb_flush_log_at_trx_commit = 2
+innodb_flush_log_at_timeout = 10
+"""
+OF_THE_FILE = {
+    "rounded-up-buffer-pool",
+    "cold-pool-after-restart",
+    "no-adaptive-flushing",
+    "low-mark-above-dirty-maximum",
+    "throttled-checkpoints",
+    "scans-displace-the-pool",
+    "shutdown-like-a-crash",
+    "lax-table-options",
+    "tables-in-the-system-tablespace",
+    "system-tablespace-with-an-end",
+    "statistics-on-metadata-queries",
+    "forgotten-statistics",
+    "undo-truncation-without-tablespaces",
+    "table-locked-auto-increment",
+    "dirty-reads",
+    "narrow-write-ahead",
+    "delayed-log-flush",
+    "tiny-redo-log",
+}
+STARVED = """[mysqld]
+innodb_buffer_pool_size = 64M
+innodb_log_file_size = 16M
+innodb_io_capacity = 100
+innodb_io_capacity_max = 150
+innodb_adaptive_hash_index = ON
+innodb_change_buffering = all
+innodb_flush_log_at_trx_commit = 2
+log_bin = binlog
+server_id = 1
+binlog_format = STATEMENT
+innodb_autoinc_lock_mode = 2
+"""
+CROWDED = """[mysqld]
+innodb_dedicated_server = ON
+innodb_buffer_pool_size = 8M
+innodb_doublewrite_pages = 4
+innodb_undo_log_truncate = OFF
+innodb_flush_log_at_trx_commit = 2
+skip_log_bin
+"""
+DOUBLINGS = 16  # of one row
+UPDATES = """CREATE PROCEDURE t.change_rows(n INT) BEGIN
+DECLARE i INT DEFAULT 0; DECLARE r INT;
+WHILE i < n DO
+SET r = 1 + FLOOR(RAND() * 65536);
+UPDATE t.x SET v = RAND(), k = FLOOR(RAND() * 1000000) WHERE id = r; SET i = i + 1;
+END WHILE; END"""
+
+
+def facts_of(sandbox: Sandbox, window: float = 0.0) -> Facts:
+    """What an audit reads of the server, with its counters as if it had been up for a day longer."""
+    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=window))
+    work = facts.workload
+    if work is not None:
+        first, last = (replace(sample, at=sample.at + LATER) for sample in (work.first, work.last))
+        work = replace(work, first=first, last=last)
+    return replace(facts, workload=work)
+
+
+def found(facts: Facts) -> dict[str, Finding]:
+    """The findings of these families by rule."""
+    return {f.name: f for f in run(know(facts), OURS).findings}
+
+
+def better(findings: dict[str, Finding]) -> str:
+    """The advised lines of the findings, as a file goes on."""
+    return "\n".join(a.option_line for f in findings.values() for a in f.actions if a.option_line) + "\n"
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    """The text as an option file."""
+    file = tmp_path / "my.cnf"
+    file.write_text(text, "utf-8")
+    return file
+
+
+@contextmanager
+def driven(sandbox: Sandbox) -> Iterator[None]:
+    """Four sessions change rows at random in a table of some 30M, for the block."""
+    with sandbox.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE DATABASE t")
+        cursor.execute(
+            "CREATE TABLE t.x (id INT AUTO_INCREMENT PRIMARY KEY, v DOUBLE, k INT, f CHAR(255) NOT NULL, KEY (k)) "
+            "ENGINE = InnoDB CHARACTER SET latin1"
+        )
+        cursor.execute("INSERT INTO t.x (v, k, f) VALUES (1, 1, REPEAT('x', 255))")
+        for _ in range(DOUBLINGS):
+            cursor.execute("INSERT INTO t.x (v, k, f) SELECT v, RAND() * 1000000, f FROM t.x")
+        cursor.execute(UPDATES)
+    over = Event()
+
+    def change() -> None:
+        with sandbox.connect(autocommit=True) as session, session.cursor() as cursor:
+            while not over.is_set():
+                cursor.execute("CALL t.change_rows(200)")
+
+    threads = [Thread(target=change) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        time.sleep(2.0)
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_settings_that_a_file_shows(start: Start, tmp_path: Path) -> None:
+    """A MySQL 5.7 with nearly every bad setting runs, each is found, and with the advice in its file it starts."""
+    sandbox = start("mysql-5.7", option_file=written(tmp_path, SET))
+    findings = found(facts_of(sandbox))
+    assert set(findings) >= OF_THE_FILE
+    assert "SET GLOBAL innodb_old_blocks_time = 1000;" in tried(sandbox, findings)
+    sandbox.close()
+    assert start("mysql-5.7", option_file=written(tmp_path, SET + better(findings))).running
+
+
+def test_a_redo_log_that_fills(start: Start, tmp_path: Path) -> None:
+    """A MariaDB whose writing is held back is found by its checkpoint age, and its change buffer and numbers too."""
+    sandbox = start("mariadb-10.11", option_file=written(tmp_path, STARVED))
+    with driven(sandbox):
+        findings = held_back(sandbox)
+    assert set(findings) >= {
+        "corrupting-change-buffer",
+        "fruitless-adaptive-hash-index",
+        "interleaved-ids-in-statement-log",
+        "starved-flushing",
+    }
+    sent = tried(sandbox, findings)
+    assert sent.index("SET GLOBAL innodb_io_capacity_max = 200;") < sent.index("SET GLOBAL innodb_io_capacity = 200;")
+
+
+def held_back(sandbox: Sandbox) -> dict[str, Finding]:
+    """What is found when the server's writing has reached its limit; a disk that never does is the limit itself."""
+    highest = 0.0
+    for _ in range(WINDOWS):
+        facts = facts_of(sandbox, WINDOW)
+        assert facts.workload is not None
+        highest = max(highest, facts.workload.rate("innodb_buffer_pool_pages_flushed") or 0.0)
+        findings = found(facts)
+        if "starved-flushing" in findings:
+            return findings
+    if highest < CAPACITY:
+        pytest.skip(f"the disk is slower than the limit of {CAPACITY}: {highest:.0f} pages a second")
+    return findings
+
+
+def test_a_pool_without_a_free_page(start: Start, tmp_path: Path) -> None:
+    """A MySQL 9.7 with a tiny pool makes sessions wait for pages, and writes each few of them with a doublewrite."""
+    sandbox = start("mysql-9.7", option_file=written(tmp_path, CROWDED))
+    with driven(sandbox):
+        facts = facts_of(sandbox, WINDOW)
+    findings = found(facts)
+    assert {"free-page-waits", "overruled-dedicated-server", "growing-undo-files"} <= set(findings)
+    assert "innodb_doublewrite_pages = 128" in better(findings)
+    tried(sandbox, findings)

@@ -1,0 +1,206 @@
+"""Replication's rules before real servers: a node that stands alone, a source with its replica, and a group of one."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import pymysql
+import pytest
+from general_log import overheard, unlisted
+from live_server import Live
+
+from advisor.assemble import know
+from advisor.collect.collect import Request, from_account
+from advisor.collect.statements import GROUP_MEMBERS
+from advisor.engine import run
+from probes.sandbox.server import free_port
+from rules import all_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from servers_plugin import Start
+
+    from advisor.model import Finding
+
+PATIENCE = 60.0  # seconds; a group needs a few on a busy machine
+NODE = """[mariadb]
+log_bin = b
+server_id = 7
+binlog_do_db = webdb,just_test
+binlog_ignore_db = scratch
+replicate_do_db = a
+slave_exec_mode = IDEMPOTENT
+slave_type_conversions = ALL_LOSSY
+relay_log_purge = OFF
+relay_log_space_limit = 1G
+slave_transaction_retries = 0
+slave_net_timeout = 3600
+slave_parallel_threads = 4
+slave_parallel_mode = none
+rpl_semi_sync_master_enabled = ON
+rpl_semi_sync_master_timeout = 1
+wsrep_on = ON
+wsrep_cluster_address = gcomm://
+wsrep_provider_options = "gcache.size=16M; pc.ignore_sb=true"
+wsrep_OSU_method = RSU
+wsrep_sst_method = mysqldump
+"""
+REPLICA = """[mysqld]
+log_bin = b
+server_id = 2
+gtid_mode = ON
+enforce_gtid_consistency = ON
+log_slave_updates = OFF
+relay_log_info_repository = FILE
+slave_parallel_workers = 2
+slave_preserve_commit_order = ON
+"""
+SOURCE = "[mysqld]\nlog_bin = b\nserver_id = 1\ngtid_mode = ON\nenforce_gtid_consistency = ON\n"
+MEMBER = """[mysqld]
+plugin_load_add = group_replication.so
+server_id = 1
+log_bin = b
+group_replication_group_name = aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa
+group_replication_local_address = 127.0.0.1:{port}
+group_replication_group_seeds = 127.0.0.1:{port}
+group_replication_bootstrap_group = ON
+group_replication_single_primary_mode = OFF
+group_replication_flow_control_mode = DISABLED
+group_replication_transaction_size_limit = 0
+"""
+STATE = "SELECT MEMBER_STATE FROM performance_schema.replication_group_members"
+
+
+def found(server: Live) -> dict[str, Finding]:
+    """What all rules find about a running server, by name."""
+    facts = from_account(server.account(), Request(window=0.0))
+    return {finding.name: finding for finding in run(know(facts), all_rules()).findings}
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    """An option file of that text."""
+    file = folder / name
+    file.write_text(text, "utf-8")
+    file.chmod(0o644)
+    return file
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for something that a server does in its own time; the test fails where it never does."""
+    deadline = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def follow(replica: Live, port: int | None) -> None:
+    """Tell a replica its source, by file and position."""
+    replica.run(
+        f"CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {port}, MASTER_USER = 'repl', "
+        "MASTER_PASSWORD = 'x', MASTER_LOG_FILE = 'b.000001', MASTER_LOG_POS = 4, GET_MASTER_PUBLIC_KEY = 1"
+    )
+
+
+def status(replica: Live) -> dict[str, Any]:
+    """What a replica says of its source."""
+    connection = replica.sandbox.connect(cursorclass=pymysql.cursors.DictCursor)
+    with connection, connection.cursor() as cursor:
+        cursor.execute("SHOW SLAVE STATUS")
+        return dict(cursor.fetchall()[0])
+
+
+@pytest.mark.servers("mariadb-10.11")
+def test_a_node_that_stands_alone(server_name: str, start: Start, tmp_path: Path) -> None:
+    """All that is wrong with a cluster's node, its filters and its semi-synchronous replication is told at its lines.
+
+    The advised statements and their undoing run.
+    """
+    node = Live(server_name, start(server_name, option_file=written(tmp_path, "node.cnf", NODE)))
+    node.run("CREATE DATABASE just_test")
+    told = found(node)
+    assert {
+        "filter-list-in-one-name", "filtered-binary-log", "filter-by-default-database", "idempotent-replica",
+        "lossy-replica-conversions", "relay-logs-never-purged", "tight-relay-log-limit", "semi-sync-after-commit",
+        "semi-sync-not-in-force", "galera-half-configured", "galera-founds-itself-anew", "galera-without-quorum",
+        "galera-not-in-rows", "galera-locks-auto-increment", "galera-logs-half", "galera-local-schema-changes",
+        "galera-blocking-transfer", "unretried-replica-transactions", "slow-to-miss-its-source",
+        "parallel-threads-without-work",
+    } <= set(told)  # fmt: skip
+    assert all(told[name].location for name in ("filtered-binary-log", "galera-without-quorum", "idempotent-replica"))
+    for action in (action for finding in told.values() for action in finding.actions):
+        if action.statement and action.undo:
+            node.run(action.statement, action.undo, action.statement)
+    mended = set(told) - set(found(node))
+    assert {
+        "idempotent-replica", "relay-logs-never-purged", "semi-sync-after-commit", "unretried-replica-transactions",
+        "slow-to-miss-its-source", "galera-not-in-rows",
+    } <= mended  # fmt: skip
+
+
+@pytest.mark.servers("mysql-8.0")
+def test_a_replica_that_does_not_start_and_then_lags(server_name: str, start: Start, tmp_path: Path) -> None:
+    """A replica that is said not to start doesn't; with the advised lines it does; its lag is told in seconds."""
+    source = Live(server_name, start(server_name, option_file=written(tmp_path, "source.cnf", SOURCE), tcp=True))
+    replica = Live(server_name, start(server_name, option_file=written(tmp_path, "replica.cnf", REPLICA)))
+    source.run("CREATE USER repl@'127.0.0.1' IDENTIFIED BY 'x'", "GRANT REPLICATION SLAVE ON *.* TO repl@'127.0.0.1'")
+    source.run("CREATE DATABASE a", "CREATE TABLE a.t (i INT PRIMARY KEY)")
+    follow(replica, source.sandbox.port)
+    told = found(replica)
+    assert {
+        "unsupported-commit-order", "parallel-by-database", "replica-position-in-files", "stopped-replica",
+        "replica-by-file-position", "replica-updates-not-logged", "writable-replica", "relay-logs-not-recovered",
+    } <= set(told)  # fmt: skip
+    with pytest.raises(pymysql.err.OperationalError, match="3031"):
+        replica.run("START SLAVE")
+
+    advised = {action.option_line for finding in told.values() for action in finding.actions}
+    assert {"slave_parallel_type = LOGICAL_CLOCK", "log_slave_updates = ON"} <= advised
+    replica.sandbox.restart([f"--{line.replace(' = ', '=')}" for line in advised if line])
+    replica.run("SET GLOBAL read_only = OFF", "START SLAVE")
+    until(lambda: replica.run("SHOW DATABASES LIKE 'a'") != ())
+    assert {"unsupported-commit-order", "stopped-replica", "replica-updates-not-logged"}.isdisjoint(found(replica))
+    assert "commit-order-tracking" in found(source)
+
+    replica.run("STOP SLAVE", "SET GLOBAL slave_preserve_commit_order = OFF")
+    assert "unordered-parallel-replica" in found(replica)
+    replica.run("SET GLOBAL slave_parallel_workers = 1", "START SLAVE")
+    with replica.sandbox.connect() as holding, holding.cursor() as cursor:
+        until(lambda: replica.run("SHOW TABLES FROM a LIKE 't'") != ())
+        cursor.execute("LOCK TABLES a.t READ")
+        source.run("SET timestamp = UNIX_TIMESTAMP() - 3600", "INSERT INTO a.t VALUES (1)")
+        until(lambda: (status(replica)["Seconds_Behind_Master"] or 0) >= 3600)
+        lagging = found(replica)["lagging-serial-replica"]
+    assert lagging.value == "1"
+
+
+@pytest.mark.servers("mysql-9.7")
+def test_a_group_of_one(server_name: str, start: Start, tmp_path: Path) -> None:
+    """A member's settings are told, it founds itself anew at each start, and without what it needs it stays outside.
+
+    Its own log shows that it was asked how many the group has, and nothing but statements of the list.
+    """
+    file = written(tmp_path, "member.cnf", MEMBER.format(port=free_port()))
+    member = Live(server_name, start(server_name, option_file=file, tcp=True))
+    until(lambda: member.run(STATE) == (("ONLINE",),))
+    told = found(member)
+    assert {
+        "group-founds-itself-anew", "multi-primary-without-checks", "group-without-flow-control",
+        "unlimited-group-transactions", "group-that-survives-nothing",
+    } <= set(told)  # fmt: skip
+    assert {"group-needs-unmet", "stopped-replica", "writable-replica"}.isdisjoint(told)
+    with overheard(member.sandbox, tmp_path / "general.log") as heard:
+        facts = from_account(member.account(), Request(window=0.0))
+        asked = heard()
+    assert GROUP_MEMBERS.text() in [one.text for one in asked]
+    assert unlisted(asked) == []
+    assert facts.server.replication is not None
+    assert facts.server.replication.group_members == 1
+    member.sandbox.restart()
+    until(lambda: member.run(STATE) == (("ONLINE",),))
+
+    member.sandbox.restart(["--gtid-mode=ON_PERMISSIVE"])
+    until(lambda: "Unable to start Group Replication on boot" in member.sandbox.log())
+    assert {"group-needs-unmet", "half-switched-gtid-mode"} <= set(found(member))

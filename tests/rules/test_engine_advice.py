@@ -1,0 +1,94 @@
+"""What the rules about engines, logs and modes advise: the very values, and nothing where none can be told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rule_cases import Case, known_of
+
+from rules import find
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from advisor.model import Finding
+
+WEEKS = {"uptime": 14 * 86400}
+
+
+def first(tmp_path: Path, rule: str, target: str, file: str, **parts: Any) -> Finding:
+    """The first finding of the rule about a small case."""
+    found = find(rule)
+    assert found is not None
+    return next(iter(found.check(known_of(Case(rule, "", target, file, **parts), tmp_path))))
+
+
+@pytest.mark.parametrize(
+    ("rule", "target", "file", "lines"),
+    [
+        ("repair-without-copy", "mysql-9.7.4", "myisam_recover_options = FORCE", ["BACKUP,FORCE"]),
+        ("repair-without-copy", "mariadb-10.11", "myisam_recover_options = DEFAULT", ["BACKUP"]),
+        ("no-myisam-repair", "mariadb-11.8", "myisam_recover_options = OFF", ["BACKUP,QUICK"]),
+        ("periodic-table-close", "mysql-5.7.22", "flush_time = 60", ["0"]),
+        ("updates-behind-selects", "mariadb-11.8", "low_priority_updates", ["OFF"]),
+        ("temporary-tables-without-rollback", "mysql-5.7.22", "default_tmp_storage_engine = MyISAM", ["InnoDB"]),
+        ("aria-checkpoints-off", "mariadb-10.11", "aria_checkpoint_interval = 0", ["30"]),
+        ("every-statement-in-slow-log", "mysql-9.7.4", "slow_query_log = 1\nlong_query_time = 0", ["10"]),
+        ("unused-slow-log-settings", "mysql-9.7.4", "long_query_time = 1", ["ON"]),
+        ("unused-slow-log-settings", "mariadb-11.8", "log_slow_query_time = 1", ["ON"]),
+        ("warnings-not-logged", "mysql-8.0.15", "log_error_verbosity = 1", ["2"]),
+        ("warnings-not-logged", "mariadb-10.11", "log_warnings = 0", ["2"]),
+        ("three-byte-unicode", "mysql-8.0.15", "character_set_server = utf8", ["utf8mb4"]),
+        (
+            "three-byte-unicode",
+            "mariadb-10.11",
+            "character_set_server = utf8\ncollation_server = UTF8_bin",
+            ["utf8mb4", "utf8mb4_bin"],
+        ),
+        (
+            "three-byte-unicode",
+            "mysql-8.0.15",
+            "character_set_server = utf8\ncollation_server = utf8_tolower_ci",
+            [],
+        ),
+        ("exhaustive-join-search", "mariadb-10.11", "optimizer_prune_level = 0", ["2"]),
+        ("exhaustive-join-search", "mariadb-10.9", "optimizer_prune_level = 0", ["1"]),
+        ("few-index-dives", "mysql-5.7.22", "eq_range_index_dive_limit = 10", ["200"]),
+        ("copying-alter-table", "mysql-9.7.4", "old_alter_table = ON", ["OFF"]),
+        ("copying-alter-table", "mariadb-10.11", "alter_algorithm = COPY", ["DEFAULT"]),
+    ],
+)
+def test_what_is_advised(rule: str, target: str, file: str, lines: list[str], tmp_path: Path) -> None:
+    """Each rule advises these values and no others."""
+    actions = first(tmp_path, rule, target, file).actions
+    assert [(action.option_line or "").partition(" = ")[2] for action in actions] == lines
+
+
+@pytest.mark.parametrize(
+    ("target", "blocks", "line"),
+    [
+        ("mysql-9.7.4", 0, "key_buffer_size = 8M"),
+        ("mysql-9.7.4", 4096, "key_buffer_size = 8M"),
+        ("mysql-9.7.4", 4097, "key_buffer_size = 16M"),
+        ("mysql-9.7.4", 131072, "key_buffer_size = 256M"),
+        ("mariadb-10.11", 131072, "key_buffer_size = 256M"),
+        ("mariadb-10.11", 1, "key_buffer_size = 128M"),
+    ],
+)
+def test_a_key_buffer_is_lowered_to_twice_its_use(target: str, blocks: int, line: str, tmp_path: Path) -> None:
+    """The advised size is the default, or the power of two that holds twice what was ever used."""
+    server = {"status": WEEKS | {"key_blocks_used": blocks}}
+    found = first(tmp_path, "idle-key-buffer", target, "key_buffer_size = 1G", server=server)
+    assert [action.option_line for action in found.actions] == [line]
+    assert "14 days ago" in found.message
+
+
+def test_logs_that_are_thrown_away_are_counted(tmp_path: Path) -> None:
+    """One log that log_output throws away is spoken of as one, two as two."""
+    one = first(tmp_path, "log-output-none", "mysql-9.7.4", "slow_query_log = 1\nlog_output = NONE")
+    two = first(tmp_path, "log-output-none", "mysql-9.7.4", "slow_query_log = 1\ngeneral_log = 1\nlog_output = NONE")
+    assert one.message.startswith("The slow log is on")
+    assert one.message.endswith("throws it away.")
+    assert two.message.startswith("The slow and the general log are on")
+    assert two.message.endswith("throws them away.")

@@ -1,0 +1,71 @@
+"""What an audit found fine: told with its numbers where it was looked at, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rule_cases import Case, known_of
+
+from advisor.collect.collect import Request, from_account
+from advisor.collect.options import Account
+from rules import all_rules
+from rules.fine import LOOKS, fine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from advisor.model import Finding
+    from probes.sandbox import Sandbox
+    from rules.known import Known
+
+NAMES = {rule.name for rule in all_rules()}
+WINDOW: dict[str, Any] = {
+    "seconds": 10.0,
+    "uptime": 86400.0,
+    "delta": {"innodb_buffer_pool_read_requests": 5000, "innodb_buffer_pool_reads": 20, "sort_merge_passes": 1},
+}
+
+
+def known(tmp_path: Path, **words: Any) -> Known:
+    """A quiet server."""
+    server = {"variables": {"max_connections": "151"}, "status": {"max_used_connections": "12", "open_files": "3"}}
+    made: Known = known_of(Case("", "", "mysql-8.0.15", server=server, **words), tmp_path)
+    return made
+
+
+def test_rules_of_the_looks_exist() -> None:
+    """Each part names rules of the list, and no part is named twice."""
+    assert [name for look in LOOKS for name in look.rules if name not in NAMES] == []
+    assert len({look.part for look in LOOKS}) == len(LOOKS)
+
+
+def test_numbers_are_told_where_nothing_was_found(tmp_path: Path) -> None:
+    """A part without a finding has its numbers; one whose numbers aren't there is left out."""
+    told = dict(fine(known(tmp_path), [], NAMES))
+    assert told["connections"].startswith("12 of 151 used at most, in ")
+    assert "buffer pool" not in told
+    assert "memory" not in told
+
+
+def test_a_finding_speaks_for_its_part(tmp_path: Path) -> None:
+    """Where a rule has found something its part is not fine; neither is one that no rule could look at."""
+    quiet = known(tmp_path)
+    rule = next(r for r in all_rules() if r.name == "few-connections-left")
+    finding: Finding = rule.finding("Few are left.")
+    assert "connections" not in dict(fine(quiet, [finding], NAMES))
+    assert "connections" not in dict(fine(quiet, [], NAMES - {"few-connections-left", "connections-refused"} - RULES))
+
+
+RULES = {name for look in LOOKS if look.part == "connections" for name in look.rules}
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-11.8")
+def test_a_real_server(any_server: Sandbox) -> None:
+    """A default server has room for connections and files, and says how much it used."""
+    from advisor.assemble import know
+
+    facts = from_account(Account(user="root", socket=any_server.socket), Request(window=0.0))
+    told = dict(fine(know(facts), [], NAMES))
+    assert {"connections", "commits"} <= set(told)
+    assert told["commits"].endswith("at each commit") or "no binary log" in told["commits"]

@@ -1,0 +1,220 @@
+"""What the rules about InnoDB say and advise to the very value, where a case tells no difference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from rule_cases import Case, known_of
+
+from rules import all_rules, find
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from advisor.model import Finding
+
+MODULES = {f"rules.{name}" for name in ("inn", "innset", "inntab", "innflush", "log", "logset")}
+OURS = [r for r in all_rules() if r.look.__module__ in MODULES]
+AT_START = {
+    "double-buffering",
+    "few-buffer-pool-instances",
+    "forced-recovery",
+    "many-buffer-pool-instances",
+    "overridden-redo-size",
+    "overruled-dedicated-server",
+    "pointless-buffer-pool-instances",
+    "rounded-up-buffer-pool",
+    "small-doublewrite-batches",
+    "system-tablespace-with-an-end",
+    "table-locked-auto-increment",
+    "undo-truncation-without-tablespaces",
+}
+FULL = {"innodb_checkpoint_age": 8350, "innodb_checkpoint_max_age": 10000}
+FLUSHED = {"rises": {"innodb_buffer_pool_pages_flushed": 200000}}
+
+
+def first(rule: str, target: str, tmp_path: Path, **words: object) -> Finding:
+    """The first finding of a rule in a small case."""
+    found = find(rule)
+    assert found is not None
+    return next(iter(found.check(known_of(Case(rule, "", target, **words), tmp_path))))
+
+
+def lines(finding: Finding) -> list[str | None]:
+    """The lines that a finding advises."""
+    return [action.option_line for action in finding.actions]
+
+
+@pytest.mark.parametrize(
+    ("rule", "target", "file", "line"),
+    [
+        ("scans-displace-the-pool", "mysql-9.7.4", "innodb_old_blocks_time = 0", "innodb_old_blocks_time = 1000"),
+        ("shutdown-like-a-crash", "mariadb-11.8", "innodb_fast_shutdown = 2", "innodb_fast_shutdown = 1"),
+        ("table-locked-auto-increment", "mysql-5.7.22", "innodb_autoinc_lock_mode = 0", "innodb_autoinc_lock_mode = 1"),
+        (
+            "narrow-write-ahead",
+            "mysql-9.7.4",
+            "innodb_log_write_ahead_size = 512",
+            "innodb_log_write_ahead_size = 8192",
+        ),
+        (
+            "dirty-reads",
+            "mariadb-10.11",
+            "transaction_isolation = READ-UNCOMMITTED",
+            "transaction_isolation = READ-COMMITTED",
+        ),
+    ],
+)
+def test_advised_lines(rule: str, target: str, file: str, line: str, tmp_path: Path) -> None:
+    """Each of these advises the value that its words name."""
+    assert lines(first(rule, target, tmp_path, file=file)) == [line]
+
+
+@pytest.mark.parametrize(
+    ("size", "advised"),
+    [("64M", ["innodb_log_buffer_size = 128M"]), ("65M", []), ("16M", ["innodb_log_buffer_size = 32M"])],
+)
+def test_log_buffers_are_doubled(size: str, advised: list[str], tmp_path: Path) -> None:
+    """A buffer is doubled up to 128M; above, the device is to be looked at."""
+    work = {"rises": {"innodb_log_waits": 500}}
+    found = first(
+        "log-buffer-waits",
+        "mysql-9.7.4",
+        tmp_path,
+        file=f"innodb_log_buffer_size = {size}",
+        server={},
+        workload=work,
+    )
+    assert lines(found) == advised
+    assert ("device" in found.help) is not bool(advised)
+
+
+@pytest.mark.parametrize(
+    ("target", "seconds", "line"),
+    [
+        ("mysql-5.7.22", 1000.0, "innodb_log_file_size = 192M"),
+        ("mysql-8.0.29", 1000.0, "innodb_log_file_size = 192M"),
+        ("mysql-8.0.30", 1000.0, "innodb_redo_log_capacity = 384M"),
+        ("mariadb-11.8", 1000.0, "innodb_log_file_size = 384M"),
+        ("mysql-9.7.4", 6.0, "innodb_redo_log_capacity = 16G"),
+    ],
+)
+def test_an_hour_of_redo(target: str, seconds: float, line: str, tmp_path: Path) -> None:
+    """An hour of 100M in a thousand seconds takes 384M, in two files before 8.0.30; never more than 16G."""
+    work = {"redo": 104857600, "seconds": seconds}
+    found = first("small-redo-log", target, tmp_path, server={}, workload=work)
+    assert lines(found) == [line]
+
+
+def test_instances_by_gigabytes(tmp_path: Path) -> None:
+    """A pool gets as many instances as it has gigabytes, and the message says what one holds."""
+    file = "innodb_buffer_pool_size = 4G\ninnodb_buffer_pool_instances = 16"
+    found = first("many-buffer-pool-instances", "mysql-8.0.15", tmp_path, file=file)
+    assert lines(found) == ["innodb_buffer_pool_instances = 4"]
+    assert found.message.startswith("16 instances of 256M each")
+
+
+@pytest.mark.parametrize(("count", "says"), [(1, "in 1 instance:"), (2, "in 2 instances:")])
+def test_one_instance_or_more(count: int, says: str, tmp_path: Path) -> None:
+    """One instance is no plural."""
+    file = f"innodb_buffer_pool_size = 16G\ninnodb_buffer_pool_instances = {count}"
+    assert says in first("few-buffer-pool-instances", "mysql-8.0.15", tmp_path, file=file).message
+
+
+def test_larger_batches_are_those_of_later_versions(tmp_path: Path) -> None:
+    """A server of 8.0 is advised what 8.4 does by default."""
+    found = first(
+        "small-doublewrite-batches",
+        "mysql-8.0.43",
+        tmp_path,
+        server={},
+        workload={"rises": {"innodb_dblwr_pages_written": 5940}},
+    )
+    assert lines(found) == ["innodb_doublewrite_pages = 128"]
+    assert "594 pages a second" in found.message
+    assert "in batches of 4" in found.message
+
+
+@pytest.mark.parametrize(
+    ("capacity", "most", "advised"),
+    [
+        (100, 150, ["innodb_io_capacity_max = 200", "innodb_io_capacity = 200"]),
+        (100, 200, ["innodb_io_capacity = 200"]),
+        (10000, 20000, ["innodb_io_capacity = 20000"]),
+    ],
+)
+def test_the_maximum_is_raised_before_what_it_bounds(
+    capacity: int, most: int, advised: list[str], tmp_path: Path
+) -> None:
+    """The capacity is doubled up to what the manual advises, and its maximum with it where it would be in the way."""
+    file = f"innodb_io_capacity = {capacity}\ninnodb_io_capacity_max = {most}"
+    found = first("starved-flushing", "mariadb-11.8", tmp_path, file=file, server={"status": FULL}, workload=FLUSHED)
+    assert lines(found) == advised
+    assert "was 83 % full" in found.message
+
+
+def test_the_limit_ends_where_the_manual_does(tmp_path: Path) -> None:
+    """A capacity whose double is beyond 20,000 is never doubled."""
+    rule = find("starved-flushing")
+    assert rule is not None
+    file = "innodb_io_capacity = 10001\ninnodb_io_capacity_max = 40000"
+    case = Case("", "", "mariadb-11.8", file, server={"status": FULL}, workload=FLUSHED)
+    assert list(rule.check(known_of(case, tmp_path))) == []
+
+
+def test_share_of_the_hash_index(tmp_path: Path) -> None:
+    """The share is told in percent of all lookups."""
+    rises = {"innodb_adaptive_hash_hash_searches": 1990, "innodb_adaptive_hash_non_hash_searches": 8010}
+    file = "innodb_adaptive_hash_index = ON"
+    found = first(
+        "fruitless-adaptive-hash-index", "mariadb-10.11", tmp_path, file=file, server={}, workload={"rises": rises}
+    )
+    assert found.message.startswith("19 % of 10,000 lookups")
+
+
+@pytest.mark.parametrize(("timeout", "lost"), [(1, "up to a second of commits"), (10, "up to 10 s of commits")])
+def test_what_a_crash_loses(timeout: int, lost: str, tmp_path: Path) -> None:
+    """Both rules about commits that aren't synced count by the same clock."""
+    file = f"innodb_flush_log_at_trx_commit = 2\ninnodb_flush_log_at_timeout = {timeout}"
+    assert lost in first("lost-commits", "mysql-9.7.4", tmp_path, file=file).message
+    delayed = find("delayed-log-flush")
+    assert delayed is not None
+    found = list(delayed.check(known_of(Case("", "", "mysql-9.7.4", file), tmp_path)))
+    assert ["every 10 s" in f.message for f in found] == [True] * (timeout > 1)
+
+
+@pytest.mark.parametrize(("level", "says"), [(3, "refused"), (4, "read-only")])
+def test_levels_of_forced_recovery(level: int, says: str, tmp_path: Path) -> None:
+    """From level 4 on MySQL is read-only, below it refuses changes of rows."""
+    assert says in first("forced-recovery", "mysql-9.7.4", tmp_path, file=f"innodb_force_recovery = {level}").message
+
+
+def test_a_rounded_pool_is_told_to_the_byte(tmp_path: Path) -> None:
+    """The sizes of a rounded pool are written so that an option file takes them."""
+    file = "innodb_buffer_pool_size = 959M\ninnodb_buffer_pool_chunk_size = 176M"
+    found = first("rounded-up-buffer-pool", "mysql-8.0.15", tmp_path, file=file)
+    assert "959M runs as 1056M" in found.message
+    assert "innodb_buffer_pool_size = 1056M" in found.help
+
+
+def test_versions() -> None:
+    """The rules that hold for some versions alone hold from, and up to, these."""
+    spans = {r.name: [str(span) for span in r.targets] for r in OURS if any(s.since or s.before for s in r.targets)}
+    assert spans == {
+        "few-buffer-pool-instances": ["mysql < 8.4"],
+        "double-buffering": ["mysql < 8.4", "mariadb >= 11.0"],
+        "overridden-redo-size": ["mysql >= 8.0.30 < 9.0"],
+        "overruled-dedicated-server": ["mysql >= 8.0"],
+        "tables-in-the-system-tablespace": ["mysql", "mariadb < 11.0"],
+        "undo-truncation-without-tablespaces": ["mysql < 8.0", "mariadb"],
+        "growing-undo-files": ["mysql >= 8.0"],
+        "corrupting-change-buffer": ["mariadb < 11.0"],
+        "starved-flushing": ["mysql >= 8.0.30", "mariadb"],
+        "small-doublewrite-batches": ["mysql >= 8.0.20"],
+    }
+
+
+def test_what_takes_a_restart() -> None:
+    """A rule says that its cure takes a restart where the option is read at start-up alone."""
+    assert {r.name for r in OURS if r.docs.restart} == AT_START

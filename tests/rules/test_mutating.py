@@ -1,0 +1,94 @@
+"""The tool that changes rules in small ways tells the changes that no case notices."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from changes import mutants
+from modules import read
+from outcomes import Noticed, noticed, posed
+from rule_cases import Case, known_of
+
+from rules.registry import RULES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = "rules.madeup"
+RULE = '''"""A made-up rule."""
+
+from rules.registry import Docs, Span, rule
+from rules.subject import of_variable
+
+LEAST = 100
+
+
+@rule(
+    "MAD001",
+    "few-connections",
+    summary="Few.",
+    targets=(Span("mysql"),),
+    docs=Docs(why="Few.", fix="More.", risk="None.", exceptions="None.", mind="More.", restart=True),
+)
+def few_connections(known):
+    given = known.number("max_connections")
+    if given is not None and given < LEAST:
+        yield few_connections.finding(f"{given * 2} is few.", of_variable(known, "max_connections"), help="write 200")
+'''
+BELOW = Case("few-connections", "below", "mysql-9.7.4", "max_connections = 50", "warning")
+ABOVE = Case("few-connections", "above", "mysql-9.7.4", "max_connections = 500")
+JUST_ENOUGH = Case("few-connections", "just enough", "mysql-9.7.4", "max_connections = 100")
+ONE_TOO_FEW = Case("few-connections", "one too few", "mysql-9.7.4", "max_connections = 99", "warning")
+
+
+def tried(folder: Path, *cases: Case, text: str = RULE) -> dict[str, Noticed]:
+    """Each change of a made-up module, as `line: change`, and how far these cases notice it."""
+    path = folder / "madeup.py"
+    path.write_text(text, "utf-8")
+    module = read(NAME, str(path))
+    modules = {NAME: module}
+    kept = posed([(case, known_of(case, folder)) for case in cases], modules)
+    return {f"{m.line}: {m.change}": noticed(m, module, modules, kept) for m in mutants(module.tree)}
+
+
+def test_a_comparison_that_no_case_tries_at_its_limit_survives(tmp_path: Path) -> None:
+    """Cases far from the limit notice neither a limit one off nor an equal value; cases at the limit notice both."""
+    far = tried(tmp_path, BELOW, ABOVE)
+    survivors = {change for change, how in far.items() if how is Noticed.NOT_AT_ALL}
+    assert survivors == {"6: 100 made 101", "18: Lt made LtE"}
+    assert set(tried(tmp_path, BELOW, ABOVE, JUST_ENOUGH, ONE_TOO_FEW).values()) == {Noticed.BY_TABLE}
+
+
+def test_words_and_declarations_are_left_alone(tmp_path: Path) -> None:
+    """The sum in a message and the restart of the docs are no conditions, so nothing is changed there."""
+    assert {int(change.partition(":")[0]) for change in tried(tmp_path, BELOW)} == {6, 18}
+
+
+def test_a_mutant_that_never_ends_is_noticed(tmp_path: Path) -> None:
+    """A change that makes a rule go round for ever counts as noticed, and the tool goes on."""
+    endless = RULE.replace("    if given is", "    while given == 7:\n        pass\n    if given is")
+    assert tried(tmp_path, BELOW, text=endless)["18: Eq made NotEq"] is Noticed.BY_TABLE
+
+
+def test_another_piece_of_advice_is_told_apart(tmp_path: Path) -> None:
+    """A change of what is advised alone is noticed, though the table holds no advice."""
+    advising = RULE.replace("from rules.subject", "from rules.advice import advise, these\nfrom rules.subject").replace(
+        'help="write 200"', 'actions=these(advise(known, "max_connections", 200))'
+    )
+    assert tried(tmp_path, BELOW, text=advising)["20: 200 made 201"] is Noticed.BY_ADVICE
+
+
+def test_the_list_of_rules_stays_as_it_is(tmp_path: Path) -> None:
+    """Carried out anew, a module lists no rule and leaves nothing behind to import."""
+    before = list(RULES)
+    tried(tmp_path, BELOW)
+    assert before == RULES
+    assert NAME not in sys.modules
+
+
+def test_cases_that_fail_already_are_told(tmp_path: Path) -> None:
+    """Nothing is judged by cases that the rules as they are don't pass."""
+    with pytest.raises(ValueError, match="few-connections: above"):
+        tried(tmp_path, Case("few-connections", "above", "mysql-9.7.4", "max_connections = 500", "warning"))

@@ -1,0 +1,187 @@
+"""What the rules about access, TLS and accounts say, where the severity alone would not show a mistake."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rule_cases import Case, known_of
+
+from advisor.verdict.onserver import ServerSettings
+from rules import all_rules, find
+from rules.known import Known, Missing
+from rules.tlslive import moment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from advisor.model import Finding
+
+OURS = [rule for rule in all_rules() if rule.family == "TLS" or (rule.family == "SEC" and rule.code >= "SEC008")]
+WITHOUT_RESTART = {
+    "old-passwords",
+    "raw-log",
+    "any-proxy",
+    "encryption-that-waits",
+    "pool-in-core",
+    "expired-certificate",
+    "certificate-expires-soon",
+    "anonymous-account",
+    "passwordless-account",
+    "superuser-from-anywhere",
+    "locked-out-account",
+    "native-password-account",
+    "server-writes-its-options",
+}
+LIFE = {"ssl_server_not_before": "Dec  1 00:00:00 2026 GMT", "ssl_server_not_after": "Dec 10 12:30:45 2026 GMT"}
+
+
+def known(target: str, tmp_path: Path, **words: Any) -> Known:
+    """What may be known of a small case."""
+    made: Known = known_of(Case("", "", target, **words), tmp_path)
+    return made
+
+
+def found(rule: str, of: Known) -> list[Finding]:
+    """All that the rule of that name finds."""
+    asked = find(rule)
+    assert asked is not None
+    return list(asked.check(of))
+
+
+def accounts(*kinds: tuple[int, str], **more: object) -> dict[str, object]:
+    """A server with accounts of these counts and names, alike in all else."""
+    alike = {"plugin": "x", "anonymous": False, "passwordless": False, "supreme": False, "reach": "anywhere"} | more
+    return {"accounts": [alike | {"count": count, "names": names} for count, names in kinds]}
+
+
+def test_cures_that_need_a_restart() -> None:
+    """What is set while the server runs needs none; the rest of these rules say that it does."""
+    assert {rule.name for rule in OURS if not rule.docs.restart} == WITHOUT_RESTART
+
+
+@pytest.mark.parametrize(
+    ("kinds", "says"),
+    [
+        ([(1, "root@%")], "1 account (root@%) has SUPER"),
+        ([(2, "a@%, b@%")], "2 accounts (a@%, b@%) have SUPER"),
+        ([(5, "a@%, b@%, c@%"), (1, "z@10.%")], "6 accounts (a@%, b@%, c@%, z@10.% and 2 more) have SUPER"),
+    ],
+)
+def test_accounts_in_words(kinds: list[tuple[int, str]], says: str, tmp_path: Path) -> None:
+    """One account, some, and more than are named each make a sentence."""
+    (finding,) = found("superuser-from-anywhere", known("mysql-8.0", tmp_path, server=accounts(*kinds, supreme=True)))
+    assert finding.message.startswith(says)
+
+
+@pytest.mark.parametrize(("plugin", "says"), [("ed25519", "no plugin ed25519."), ("", "no plugin without a name.")])
+def test_plugins_that_are_missing(plugin: str, says: str, tmp_path: Path) -> None:
+    """The plugin is named; accounts of old servers may have none."""
+    server = accounts((1, "old@%"), plugin=plugin) | {"plugins": ["mysql_native_password"]}
+    (finding,) = found("locked-out-account", known("mariadb-10.11", tmp_path, server=server))
+    assert finding.message.endswith(says)
+
+
+def test_where_accounts_without_a_password_come_from(tmp_path: Path) -> None:
+    """Other hosts are spoken of where such accounts may come from there."""
+    afar = known("mysql-8.0", tmp_path, server=accounts((1, "a@%"), passwordless=True))
+    here = known("mysql-8.0", tmp_path, server=accounts((1, "a@localhost"), passwordless=True, reach="here"))
+    assert "may come from other hosts" in found("passwordless-account", afar)[0].message
+    assert "other hosts" not in found("passwordless-account", here)[0].message
+
+
+@pytest.mark.parametrize(("target", "table"), [("mysql-8.0", "mysql.user"), ("mariadb-10.11", "mysql.global_priv")])
+def test_accounts_that_were_not_read(target: str, table: str, tmp_path: Path) -> None:
+    """Rules about accounts say which grant they lack."""
+    for rule in OURS:
+        if rule.name.endswith("-account") and rule.concerns(known(target, tmp_path).target):
+            with pytest.raises(Missing, match=table):
+                found(rule.name, known(target, tmp_path, server={}))
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("Jan  1 00:00:00 1970 GMT", 0),
+        ("Dec  1 17:12:52 2026 GMT", 1796145172),
+        ("Nov 18 17:11:30 2036 GMT", 2110641090),
+        ("Feb 29 23:59:59 2028 GMT", 1835481599),
+        ("", None),
+        ("Brumaire 1 17:12:52 1799 GMT", None),
+        ("Dec  1 17:12 2026 GMT", None),
+        ("Dec  1 17:12:52 " + "9" * 30 + " GMT", None),
+    ],
+)
+def test_dates_of_certificates(text: str, seconds: int | None) -> None:
+    """Dates are read as OpenSSL prints them, whatever the language of the host, and nothing else is."""
+    assert moment(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("rule", "when", "says"),
+    [
+        ("expired-certificate", "2026-12-13T12:30:45+00:00", "expired 3 d ago"),
+        ("expired-certificate", "2026-11-29T00:00:00+00:00", "becomes valid in 2 d"),
+        ("certificate-expires-soon", "2026-12-08T12:30:45+00:00", "expires in 2 d (Dec 10 12:30:45 2026 GMT)"),
+    ],
+)
+def test_certificates_in_words(rule: str, when: str, says: str, tmp_path: Path) -> None:
+    """How long ago, or how long until then."""
+    (finding,) = found(rule, known("mysql-9.7.4", tmp_path, server={"taken_at": when, "status": LIFE}))
+    assert says in finding.message
+
+
+@pytest.mark.parametrize("rule", ["expired-certificate", "certificate-expires-soon"])
+def test_facts_without_their_time(rule: str, tmp_path: Path) -> None:
+    """Where nobody knows when the facts were taken nobody knows what has expired."""
+    with pytest.raises(Missing, match="the time"):
+        found(rule, known("mysql-9.7.4", tmp_path, server={"status": LIFE}))
+
+
+@pytest.mark.parametrize(("given", "missing"), [("ssl_cert", "ssl_key"), ("ssl_key", "ssl_cert")])
+def test_the_missing_half_of_a_pair(given: str, missing: str, tmp_path: Path) -> None:
+    """The half that is missing is named."""
+    (finding,) = found("certificate-without-key", known("mysql-9.7.4", tmp_path, file=f"{given} = /a"))
+    assert finding.help == f"set {missing} too"
+
+
+def test_what_is_left_in_plain_text(tmp_path: Path) -> None:
+    """One log or several that are not encrypted make a sentence."""
+    one = "default_table_encryption = ON\ninnodb_redo_log_encrypt = ON\ninnodb_undo_log_encrypt = ON"
+    (finding,) = found("half-encrypted", known("mysql-9.7.4", tmp_path, file=one))
+    assert "but binlog_encryption is off" in finding.message
+    (finding,) = found("half-encrypted", known("mysql-9.7.4", tmp_path, file="default_table_encryption = ON"))
+    assert "innodb_redo_log_encrypt and innodb_undo_log_encrypt and binlog_encryption are off" in finding.message
+
+
+def test_threads_that_encrypt(tmp_path: Path) -> None:
+    """The number of threads that the evidence was taken with is what is advised."""
+    file = "plugin_load_add = file_key_management\ninnodb_encrypt_tables = ON"
+    (finding,) = found("encryption-that-waits", known("mariadb-10.11", tmp_path, file=file))
+    assert finding.help == "write innodb_encryption_threads = 4"
+
+
+def test_a_file_of_the_server(tmp_path: Path) -> None:
+    """The finding is about the file as a whole, and has its mode as chmod writes it."""
+    written = known(
+        "mysql-9.7.4",
+        tmp_path,
+        file="port = 3306",
+        host={"process": {"uid": 27}},
+        server={"uid": 27, "mode": 0o1640},
+    )
+    (finding,) = found("server-writes-its-options", written)
+    assert "(mode 640)" in finding.message
+    assert finding.location is not None
+    assert finding.location.line == 1
+
+
+def test_what_a_patch_does_not_know_yet_is_not_set(tmp_path: Path) -> None:
+    """8.0.15 has the option log_raw and no variable of that name, so there is a line and no statement."""
+    running = known("mysql-8.0.15", tmp_path, file="log_raw", server={})
+    assert isinstance(running.settings, ServerSettings)
+    known_there = running.settings._values
+    running.settings._values = {name: value for name, value in known_there.items() if name != "log_raw"}
+    (action,) = found("raw-log", running)[0].actions
+    assert action.statement is None
+    assert action.restart

@@ -1,0 +1,115 @@
+"""Whatever mycnf keeps is its owner's alone, files 0600 in folders 0700, whichever umask it is run with."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from local_results import told
+from planted import SNAPSHOT
+
+from advisor.collect.options import ConnectRequest
+from advisor.crash import write_crash_file
+from advisor.facts import Sample
+from advisor.fleet import folder as fleet
+from advisor.fleet.row import Row
+from advisor.history.keep import keep as keep_snapshot
+from advisor.sampling.keep import keep as keep_sample
+from advisor.snapshot import load, save
+from advisor.tui import preferred, recent, saving, state
+from advisor.tui.view import Aside
+from probes import places, results
+
+
+def _snapshot(place: Path) -> None:
+    save(load(str(SNAPSHOT)), str(place / "file"))
+
+
+def _over_an_open_one(place: Path) -> None:
+    (place / "file").write_text("old")
+    (place / "file").chmod(0o644)
+    _snapshot(place)
+
+
+def _behind_a_link(place: Path) -> None:
+    (place / "link").symlink_to("file")
+    save(load(str(SNAPSHOT)), str(place / "link"))
+    assert (place / "link").is_symlink()
+
+
+def _history(_place: Path) -> None:
+    keep_snapshot(load(str(SNAPSHOT)))
+
+
+def _ring(_place: Path) -> None:
+    keep_sample(Sample(5000.0, {"questions": 1}, 1), {"hostname": "db1"}, 1_795_262_400)
+
+
+def _probe(place: Path) -> None:
+    results.keep(told("sequential-read", {"size": 1.5}))
+    places.tidy((str(place),))
+
+
+def _fleet(_place: Path) -> None:
+    run = fleet.default_place("2026-11-21T07:00:00")
+    fleet.prepare(run, resume=False)
+    fleet.keep(run, Row(name="db1"))
+
+
+def _app(place: Path) -> None:
+    facts = load(str(SNAPSHOT))
+    state.change(state.path_of(facts.server), Aside(), Aside(frozenset({"BUF001"})))
+    recent.remember(ConnectRequest(host="db1"))
+    preferred.keep_theme("textual-dark")
+    saving.save("report", str(place / "report.md"), replace(facts, files=None))
+
+
+def _defect(_place: Path) -> None:
+    write_crash_file(ValueError())
+
+
+KEPT: tuple[Callable[[Path], None], ...] = (
+    *(_snapshot, _over_an_open_one, _behind_a_link, _history, _ring, _probe, _fleet, _app, _defect),
+)
+
+
+@pytest.fixture(params=[0o000, 0o022, 0o277], ids=lambda umask: f"umask {umask:03o}")
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    """A umask that lets everybody in, the usual one, and one that takes the owner's own rights."""
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+@pytest.mark.parametrize("write", KEPT)
+def test_what_is_kept_is_private(
+    umask: int, write: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every file that comes of it, and every folder from ours on down."""
+    for name in ("XDG_STATE_HOME", "TMPDIR", "place"):
+        os.mkdir(tmp_path / name)
+        os.chmod(tmp_path / name, 0o755)  # noqa: S103 - as such folders usually are
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    write(tmp_path / "place")
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_symlink()]
+    folders = [path for path in (tmp_path / "XDG_STATE_HOME").rglob("*") if path.is_dir()]
+    assert files
+    assert {oct(stat.S_IMODE(path.stat().st_mode)) for path in files} == {"0o600"}
+    assert {oct(stat.S_IMODE(path.stat().st_mode)) for path in folders} <= {"0o700"}
+
+
+def test_folders_that_others_could_read_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An open folder of ours, of an older version or of somebody's hand, is closed; what it lies in is left alone."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    open_one = tmp_path / "state" / "mycnf" / "history"
+    open_one.mkdir(parents=True)
+    for folder in (open_one, open_one.parent, open_one.parent.parent):
+        folder.chmod(0o755)
+    keep_snapshot(load(str(SNAPSHOT)))
+    modes = [stat.S_IMODE(folder.stat().st_mode) for folder in (open_one, open_one.parent, open_one.parent.parent)]
+    assert modes == [0o700, 0o700, 0o755]

@@ -1,0 +1,233 @@
+"""The app as a whole: it opens, goes from screen to screen, helps, and leaves."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from app_driving import driven, screen_text, until
+from textual.widgets import ContentSwitcher
+from textual.widgets._footer import FooterKey
+
+from advisor import narration
+from advisor.commands.app import tell_narration
+from advisor.exits import MycnfError
+from advisor.sizes import lasted
+from advisor.tui import preferred
+from advisor.tui.heading import Heading
+from advisor.tui.keymap import read_keymap
+from advisor.tui.messages import Arrived, Gone
+from advisor.tui.panes.findings import Findings
+from advisor.tui.screens import PLACES
+
+SIZES = [(80, 24), (120, 40), (200, 60)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_demo_opens_on_the_findings(size: tuple[int, int]) -> None:
+    """The first screen names the server, counts the findings, and shows the gravest in full."""
+    async with driven(size=size) as (app, _):
+        text = screen_text(app)
+        assert "MariaDB 10.11.19" in text
+        assert "demo" in text
+        assert app.view is not None
+        assert app.view.audited.findings[0].code in text
+        assert len(text.splitlines()) == size[1]
+
+
+async def test_digits_show_the_screens() -> None:
+    """Each digit shows its screen and marks its tab; a click on a tab does the same."""
+    async with driven() as (app, pilot):
+        shown = app.query_one("#screens", ContentSwitcher)
+        for place in (*PLACES[1:], PLACES[0]):
+            await pilot.press(place.digit)
+            await until(pilot, lambda place=place: shown.current == place.id)  # type: ignore[misc] # the loop's own
+            assert [tab.place for tab in app.query(".tab.-shown")] == [place.id]  # type: ignore[attr-defined] # a Tab
+        await pilot.click(app.query(".tab")[1])
+        await until(pilot, lambda: shown.current == PLACES[1].id)
+
+
+async def test_going_to_and_fro_leaves_nothing_behind() -> None:
+    """A day of looking at one screen and another holds as many keys of the footer as the first look."""
+    async with driven() as (app, pilot):
+
+        async def held(turns: int) -> int:
+            for place in ("host", "findings") * turns:
+                await app.action_go(place)
+                await pilot.pause()
+            gc.collect()
+            return sum(isinstance(one, FooterKey) for one in gc.get_objects())
+
+        assert await held(8) <= await held(2) + 1
+
+
+async def test_help_lists_the_keys_in_force_and_narrows() -> None:
+    """`?` shows the keys of the screen it was asked on; typing narrows them, escape closes."""
+    async with driven() as (app, pilot):
+
+        def keys() -> str:
+            return "".join(str(shown.render()) for shown in app.screen.query("#help-keys"))
+
+        await pilot.press("question_mark")
+        await until(pilot, lambda: "findings.suppress" in keys())
+        assert "variables.default" not in keys()
+        await pilot.press(*"hide")
+        await until(pilot, lambda: "findings.filter" not in keys())
+        assert "findings.suppress" in keys()
+        await pilot.press("escape")
+        await until(pilot, lambda: len(app.screen_stack) == 1)
+
+
+async def test_the_palette_knows_every_action() -> None:
+    """ctrl+p finds what a key does by its words."""
+    async with driven() as (app, pilot):
+        titles = [command.title for command in app.get_system_commands(app.screen)]
+        assert {"filter", "hide", "quit", "refresh", "help"} <= set(titles)
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: len(app.screen_stack) == 2)
+
+
+async def test_q_leaves_with_success() -> None:
+    """`q` ends the app with exit code 0."""
+    async with driven() as (app, pilot):
+        await pilot.press("q")
+        await until(pilot, lambda: app.return_value == 0)
+
+
+async def test_refreshing_keeps_the_place() -> None:
+    """After `r` the same finding is marked."""
+    async with driven() as (app, pilot):
+        await pilot.press("down", "down", "down")
+        findings = app.query_one("#findings")
+        before = findings.chosen  # type: ignore[attr-defined] # the screen of findings
+        taken = app.view.taken if app.view else 0.0
+        await pilot.press("r")
+        await until(pilot, lambda: app.view is not None and app.view.taken > taken)
+        assert findings.chosen == before  # type: ignore[attr-defined]
+
+
+async def test_a_snapshot_that_is_none_ends_with_one_line(tmp_path: object) -> None:
+    """Without anything to show the app gives the terminal back, with the reason and the documented exit code."""
+    async with driven("--snapshot", f"{tmp_path}/none.json", wait=False) as (app, pilot):
+        await until(pilot, lambda: not app.is_running or app.return_code == 2)
+        assert app.return_value == 2 or app.return_code == 2
+
+
+async def test_a_sample_lays_out_nothing_anew() -> None:
+    """The heading tells at each sample how old what is shown is; the screen is laid out again where that is wider."""
+    laid_out: list[object] = []
+    async with driven() as (app, pilot):
+        await until(pilot, lambda: bool(app.query(Findings)))
+        heading = app.query_one(Heading)
+
+        async def aged(minutes: int) -> str:
+            heading.show(app.view._replace(origin="live", taken=time.time() - 60 * minutes - 1))
+            await pilot.pause()
+            return str(heading.query_one("#standing").render())
+
+        await aged(11)
+        app.screen.screen_layout_refresh_signal.subscribe(app, laid_out.append)
+        assert len({await aged(minutes) for minutes in range(12, 20)}) == 8
+        assert laid_out == []
+        await aged(1)
+        assert laid_out
+
+
+async def test_what_threads_tell_on_the_way_out_is_passed_over() -> None:
+    """An app that is left has no heading any more when its server is lost, or an audit comes late."""
+    async with driven() as (app, pilot):
+        late = Arrived(app.view._replace(origin="late"))
+        late.source = app.feed
+        await app.query_one(Heading).remove()
+        app.post_message(Gone("no answer"))
+        app.post_message(late)
+        await pilot.pause()
+        assert app.gone == ""
+        assert app.view is not None
+        assert app.view.origin == "demo"
+
+
+async def test_the_heading_says_what_it_is_shown() -> None:
+    """Counts by severity, and that it only reads."""
+    async with driven() as (app, _):
+        said = str(app.query_one(Heading).query_one("#standing").render())
+        assert "read-only" in said
+        assert "W" in said
+
+
+async def test_the_time_up_goes_on_between_reads() -> None:
+    """What a running server was up when it was read is an hour more an hour later; what a recording says stays."""
+    async with driven(size=(120, 40)) as (app, pilot):
+        assert app.view is not None
+        heading, uptime = app.query_one(Heading), app.view.audited.facts.server.uptime
+        for origin, hours in (("live", 1), ("demo", 0)):
+            heading.show(app.view._replace(origin=origin, taken=time.time() - 3600))
+            await pilot.pause()
+            said = str(heading.query_one("#server").render())
+            assert any(f"up {lasted(uptime + 3600 * hours + late)}" in said for late in range(60))
+
+
+async def test_what_is_narrated_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that the command line would have on stderr comes up in the app, in its own words."""
+    heard: list[Callable[[str], object]] = []
+    monkeypatch.setattr(narration, "_LISTENERS", heard)
+    async with driven() as (app, pilot):
+        tell_narration(app)
+        narration.narrate("may be measured: see --dir\x1b[31m")
+        await until(pilot, lambda: bool(app._notifications))
+        (told,) = app._notifications
+        assert "takes another directory" in told.message
+        assert "\x1b" not in told.message
+
+
+async def test_the_theme_is_kept() -> None:
+    """The theme that the user chose is the next run's, and a name that nobody knows is passed over."""
+    async with driven() as (app, pilot):
+        app.theme = "high-contrast"
+        await pilot.pause()
+    assert preferred.theme() == "high-contrast"
+    preferred.keep_theme("none such")
+    async with driven() as (app, _):
+        assert app.theme in app.available_themes
+
+
+async def test_keys_of_the_users_own(own_places: Path) -> None:
+    """keys.toml gives a binding another key; the old one does nothing any more."""
+    folder = own_places / "mycnf"
+    folder.mkdir()
+    (folder / "keys.toml").write_text('"findings.order" = "z"\n', encoding="utf-8")
+    async with driven() as (app, pilot):
+        findings = app.query_one(Findings)
+        await pilot.press("o")
+        assert findings.sieve.order == "weight"
+        await pilot.press("z")
+        assert findings.sieve.order == "family"
+
+
+@pytest.mark.parametrize("text", ["[[", '"help" = 3', "\x00"])
+def test_a_damaged_keymap_is_one_line(text: str, own_places: Path) -> None:
+    """A file of keys that can't be meant is refused with its path and what to write."""
+    folder = own_places / "mycnf"
+    folder.mkdir()
+    (folder / "keys.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(MycnfError, match=r"keys\.toml") as refused:
+        read_keymap()
+    assert len(str(refused.value).splitlines()) == 1
+
+
+async def test_what_was_left_behind_is_passed_over() -> None:
+    """An audit that arrives of a server that was left since, or that is older than what is shown, changes nothing."""
+    async with driven() as (app, pilot):
+        assert app.view is not None
+        shown = app.view
+        other = Arrived(shown._replace(place="another server", taken=shown.taken + 60))
+        other.source = object()
+        app.post_message(other)
+        older = Arrived(shown._replace(place="as it was before", taken=shown.taken - 60))
+        older.source = app.feed
+        app.post_message(older)
+        await pilot.pause()
+        assert app.view.place == shown.place

@@ -1,0 +1,200 @@
+"""The screen of findings: filter, severities, order, what is put aside, and what is copied."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from app_driving import driven, screen_text, until
+from textual.widgets import Input, OptionList
+
+from advisor.model import Severity
+from advisor.tui.app import AuditApp
+from advisor.tui.view import key_of
+
+
+def listed(app: AuditApp) -> list[str]:
+    """The rows of the list as text."""
+    options = app.query_one("#findings-list", OptionList)
+    return [str(options.get_option_at_index(i).prompt) for i in range(options.option_count)]
+
+
+def notes(place: Path) -> list[Path]:
+    """The files in which the app keeps what was put aside."""
+    return list(place.rglob("app/*.json"))
+
+
+async def test_words_narrow_the_list_and_escape_widens_it() -> None:
+    """Typing after `/` leaves the findings with these words; escape goes to the list, and then shows all."""
+    async with driven() as (app, pilot):
+        every = listed(app)
+        await pilot.press("slash", *"buffer size")
+        await until(pilot, lambda: len(listed(app)) < len(every))
+        assert listed(app)
+        assert all("buffer" in row for row in listed(app))
+        await pilot.press("escape")
+        assert app.query_one("#findings-filter", Input).value == ""
+        assert listed(app) == every
+
+
+async def test_a_severity_is_left_out_and_comes_back() -> None:
+    """W takes the warnings away and brings them back; the title says so."""
+    async with driven() as (app, pilot):
+        every = listed(app)
+        await pilot.press("W")
+        await pilot.pause()
+        assert 0 < len(listed(app)) < len(every)
+        assert "without warnings" in str(app.query_one("#findings-list").border_title)
+        assert not [row for row in listed(app) if row.startswith("▲")]
+        await pilot.press("W")
+        await pilot.pause()
+        assert listed(app) == every
+
+
+async def test_orders_go_round() -> None:
+    """o orders by family with titles, by code, by option, and by weight again; the finding stays marked."""
+    async with driven(size=(120, 40)) as (app, pilot):
+        by_weight = listed(app)
+        await pilot.press("down", "down")
+        chosen = app.query_one("#findings").chosen  # type: ignore[attr-defined] # the screen of findings
+        await pilot.press("o")
+        await pilot.pause()
+        assert "BUF" in listed(app)
+        await pilot.press("o")
+        await pilot.pause()
+        codes = [row.split()[1] for row in listed(app)]
+        assert codes == sorted(codes)
+        assert app.query_one("#findings").chosen == chosen  # type: ignore[attr-defined]
+        await pilot.press("o", "o")
+        await pilot.pause()
+        assert listed(app) == by_weight
+
+
+async def test_a_finding_is_hidden_with_a_reason_and_kept(own_places: Path) -> None:
+    """x asks why, hides it for this server in later runs too, and H and x bring it back; no reason, no hiding."""
+    async with driven() as (app, pilot):
+        first = listed(app)[0]
+        await pilot.press("x", "enter")
+        await until(pilot, lambda: len(app.screen_stack) == 2 and app.screen.focused is not None)
+        await pilot.press(*"agreed", "enter")
+        await until(pilot, lambda: listed(app)[0] != first)
+    (kept,) = notes(own_places)
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert list(json.loads(kept.read_text(encoding="utf-8"))["suppressed"].values()) == ["agreed"]
+    async with driven() as (app, pilot):
+        assert first not in listed(app)
+        await pilot.press("H")
+        await until(pilot, lambda: first.replace(" ", "-", 1) in listed(app))  # by a sign, not by colour alone
+        await pilot.press("home")
+        await until(pilot, lambda: "suppressed: agreed" in screen_text(app))
+        await pilot.press("x", "H")
+        await pilot.pause()
+        assert first in listed(app)
+
+
+async def test_what_a_baseline_hides_is_listed_and_taken_back(tmp_path: Path, own_places: Path) -> None:
+    """Hidden with a reason into the baseline, in a later run listed with it, and taken out only after a question."""
+    baseline = tmp_path / "baseline.json"
+    other = {"path": "<server>", "code": "SYS001", "name": "x", "group": None, "option": None, "value": "gone"}
+    baseline.write_text(json.dumps({"version": 1, "findings": [other | {"reason": "kept"}]}), encoding="utf-8")
+
+    def entries() -> list[dict[str, object]]:
+        return list(json.loads(baseline.read_text(encoding="utf-8"))["findings"])
+
+    async with driven("--demo", "--baseline", str(baseline)) as (app, pilot):
+        await pilot.press("down", "down", "x", *"agreed", "enter")
+        await until(pilot, lambda: len(entries()) == 2)
+        await until(pilot, lambda: "H lists 1 hidden" in screen_text(app))
+        await until(pilot, lambda: app.query_one("#findings-list", OptionList).highlighted == 2)  # goes on from there
+        assert "enter reads on" in screen_text(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: "esc to the list" in screen_text(app))
+        assert [(e["code"], e["reason"]) for e in entries()] == [("BIN003", "agreed"), ("SYS001", "kept")]
+    for notes_of_the_app in notes(own_places):
+        notes_of_the_app.unlink()
+    async with driven("--demo", "--baseline", str(baseline), size=(120, 40)) as (app, pilot):
+        assert not [row for row in listed(app) if "BIN003" in row]
+        await pilot.press("H")
+        await until(pilot, lambda: "-BIN003" in listed(app)[2])
+        await pilot.press("home", "down", "down")
+        await until(pilot, lambda: "take back" in screen_text(app))
+        await until(pilot, lambda: "knows it: agreed" in screen_text(app))
+        for key, answer in (("x", ("escape",)), ("u", ("down", "enter"))):
+            await pilot.press(key)
+            await until(pilot, lambda: "out of the baseline" in screen_text(app))
+            assert "agreed" in screen_text(app)
+            await pilot.press(*answer)
+            await until(pilot, lambda: len(app.screen_stack) == 1)
+            assert len(entries()) == 2
+        await pilot.press("u", "enter")
+        await until(pilot, lambda: [e["code"] for e in entries()] == ["SYS001"])
+        await until(pilot, lambda: " BIN003" in listed(app)[2])
+        assert os.listdir(tmp_path) == [baseline.name]  # nothing is left beside it
+        baseline.unlink()
+        await pilot.press("x", *"again", "enter")
+        await until(pilot, lambda: any("can't be read" in n.message for n in app._notifications))
+
+
+async def test_a_seen_finding_is_marked() -> None:
+    """m marks it and takes the mark away again."""
+    async with driven() as (app, pilot):
+        assert app.view is not None
+        key = key_of(app.view.audited.findings[0])
+        await pilot.press("m")
+        await until(pilot, lambda: app.view is not None and key in app.view.aside.seen)
+        await pilot.press("m")
+        await until(pilot, lambda: app.view is not None and key not in app.view.aside.seen)
+
+
+async def test_damaged_notes_are_passed_over(own_places: Path) -> None:
+    """A file of notes that can't be read as one hides nothing and breaks nothing."""
+    async with driven() as (app, pilot):
+        await pilot.press("m")
+        await until(pilot, lambda: app.view is not None and bool(app.view.aside.seen))
+    (kept,) = notes(own_places)
+    for text in ("", "[]", '{"seen": 3, "suppressed": {}}', "\x00"):
+        kept.write_text(text, encoding="utf-8")
+        async with driven() as (app, _):
+            assert app.view is not None
+            assert not app.view.aside.seen
+
+
+async def test_statement_and_line_are_copied() -> None:
+    """y copies the statement of the marked finding, Y the line for the option file; without one it says so."""
+    async with driven() as (app, pilot):
+        assert app.view is not None
+        findings = app.view.audited.findings
+        wanted = next(i for i, f in enumerate(findings) if any(a.statement and a.option_line for a in f.actions))
+        await pilot.press(*["down"] * wanted, "y")
+        action = next(a for a in findings[wanted].actions if a.statement)
+        assert app.clipboard == action.statement
+        await pilot.press("Y")
+        assert app.clipboard == action.option_line
+
+
+async def test_the_mouse_marks_a_finding() -> None:
+    """A click on a row shows that finding."""
+    async with driven(size=(120, 40)) as (app, pilot):
+        assert app.view is not None
+        await pilot.click("#findings-list", offset=(6, 3))
+        await pilot.pause()
+        chosen = app.query_one("#findings").chosen  # type: ignore[attr-defined]
+        assert chosen == app.view.audited.findings[2]
+
+
+async def test_each_finding_is_shown_in_full() -> None:
+    """Message, evidence with its source, and what to do stand beside the list for every finding of the recording."""
+    from advisor.tui.detail import detail
+
+    async with driven() as (app, _):
+        assert app.view is not None
+        for finding in app.view.audited.findings:
+            text = detail(app.view, finding, 60).plain
+            assert finding.code in text
+            assert " ".join(finding.message.split()[:4]) in " ".join(text.split())
+            for action in finding.actions:
+                assert not action.statement or action.statement.split()[0] in text
+            for identity in finding.evidence:
+                assert identity in text
+        assert {f.severity for f in app.view.audited.findings} == set(Severity)

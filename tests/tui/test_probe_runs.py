@@ -1,0 +1,277 @@
+"""Runs begun in the app: seen growing, ended, left, broken off, and what audits make of their results."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from app_driving import driven, screen_text, until
+from app_measuring import FORCED, ask, choose_probe, measuring, run, screen, shown
+from launched import programs
+from running import eventually
+from scanning import Scans
+from servers_plugin import Start
+from tmux import MYCNF, Terminal, audit, place, terminal
+
+from advisor.model import Confidence
+from advisor.tui import running
+from advisor.tui.app import AuditApp
+from advisor.tui.panes.probes import Probes
+from probes.results import shelf
+from probes.sandbox.scratch import SHORT
+from probes.sandbox.sweeping import has_left
+
+
+def leftovers(folder: Path) -> list[str]:
+    """Scratch directories in a folder."""
+    return [name for name in os.listdir(folder) if name.startswith("mycnf-sandbox-")]
+
+
+async def test_a_run_is_seen_growing_and_its_result_is_read(
+    scans: Scans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Round, time left and a chart beside the published one while it runs; its report when it is done."""
+    monkeypatch.setattr(running, "SPARING", 0.0)  # these blocks take no time
+    scans.held = 6
+    async with measuring(tmp_path, size=(120, 40)) as (app, pilot):
+        await run(app, pilot)
+        await until(pilot, scans.reached.is_set)
+        await until(pilot, lambda: "round 2 of 5" in shown(app))
+        words = shown(app)
+        assert "left" in words
+        assert "the least and the most" in words
+        assert "beyond_cache" in words
+        assert "here" in words
+        assert "RBS-01" in words
+        assert "▶ read-buffer" in screen_text(app)
+        scans.go_on.set()
+        await until(pilot, lambda: "What this run can't show" in shown(app))
+        assert scans.closed == 1
+        assert "● read-buffer" in screen_text(app)
+        (kept,) = shelf().kept
+        assert kept.result.rounds == 5
+
+
+async def test_a_result_changes_the_finding_at_once(scans: Scans, tmp_path: Path) -> None:
+    """The rules are asked again: what was measured here is in the finding, and makes it measured."""
+
+    def finding(app: AuditApp) -> Any:
+        assert app.view is not None
+        return next(f for f in app.view.audited.findings if f.code == "BUF001")
+
+    async with measuring(tmp_path) as (app, pilot):
+        assert finding(app).local is None
+        await run(app, pilot)
+        await until(pilot, lambda: finding(app).local is not None)
+        assert finding(app).confidence is Confidence.MEASURED
+        assert app.view is not None
+        assert [r.probe for r in app.view.audited.facts.probes] == ["read-buffer"]
+        await pilot.press("1")
+        await choose_finding(app, "BUF001")
+        await until(pilot, lambda: "measured here" in screen_text(app))
+
+
+async def test_a_finding_leads_to_its_experiment() -> None:
+    """`p` on a finding marks the probe that repeats its evidence; one without any says so."""
+    async with driven() as (app, pilot):
+        await choose_finding(app, "BUF001")
+        await pilot.press("p")
+        await until(pilot, lambda: bool(app.query(Probes)) and screen(app).chosen == "read-buffer")
+        await pilot.press("1")
+        await choose_finding(app, "SEC003")
+        await pilot.press("p")
+        await until(pilot, lambda: any("no experiment" in n.message for n in app._notifications))
+
+
+async def choose_finding(app: AuditApp, code: str) -> None:
+    """Mark a finding in the list."""
+    options = app.query_one("#findings-list")
+    places = range(options.option_count)  # type: ignore[attr-defined] # an OptionList
+    options.highlighted = next(  # type: ignore[attr-defined]
+        n
+        for n in places
+        if (options.get_option_at_index(n).id or "").startswith(code)  # type: ignore[attr-defined]
+    )
+
+
+@pytest.mark.parametrize("key", ["c", "escape"])
+async def test_a_run_can_be_ended_at_any_time(scans: Scans, tmp_path: Path, key: str) -> None:
+    """In mid-round the whole rounds are kept, what was made is removed, and the next run may begin."""
+    scans.held = 6
+    async with measuring(tmp_path) as (app, pilot):
+        await run(app, pilot)
+        await until(pilot, scans.reached.is_set)
+        await pilot.press("enter")  # one at a time
+        await until(pilot, lambda: any("two would measure each other" in n.message for n in app._notifications))
+        await pilot.press(key)
+        await until(pilot, lambda: screen(app).run is None)
+        (kept,) = shelf().kept
+        assert (kept.result.ended, kept.result.rounds) == ("cancelled", 1)
+        assert scans.closed == 1
+        await pilot.press("c")
+        assert "snapshot" in " ".join(n.message for n in app._notifications)  # c is the app's own again
+        scans.held = None
+        await run(app, pilot)
+        await until(pilot, lambda: len(shelf().kept) == 2)
+
+
+async def test_a_run_that_was_ended_can_be_gone_on_with(scans: Scans, tmp_path: Path) -> None:
+    """The dialog offers it by its day and rounds; `yes` adds the rounds that are left to those that are kept."""
+    scans.held = 6
+    async with measuring(tmp_path) as (app, pilot):
+        await run(app, pilot)
+        await until(pilot, scans.reached.is_set)
+        await pilot.press("c")
+        await until(pilot, lambda: screen(app).run is None)
+        (kept,) = shelf().kept
+        assert kept.result.rounds == 1
+        scans.held = None
+        await run(app, pilot, earlier="yes")
+        await until(pilot, lambda: [k.result.rounds for k in shelf().kept] == [5])
+        assert shelf().kept[0].path == kept.path
+        await until(pilot, lambda: screen(app).run is None)
+        await ask(app, pilot)
+        assert not app.screen.query_one("#begin-earlier").is_on_screen  # it is complete
+
+
+async def test_ended_before_its_first_round_it_has_no_result(scans: Scans, tmp_path: Path) -> None:
+    """It says so, keeps nothing, and shows the description with the reason."""
+    scans.held = 1
+    async with measuring(tmp_path) as (app, pilot):
+        await run(app, pilot)
+        await until(pilot, scans.reached.is_set)
+        await pilot.press("c")
+        await until(pilot, lambda: "no result" in shown(app))
+        assert "before its first round was whole" in shown(app)
+        assert shelf().kept == ()
+
+
+async def test_another_screen_does_not_stop_a_run(scans: Scans, tmp_path: Path) -> None:
+    """It goes on, and its end is told wherever the user is."""
+    scans.held = 6
+    async with measuring(tmp_path) as (app, pilot):
+        await run(app, pilot)
+        await until(pilot, scans.reached.is_set)
+        await pilot.press("1")
+        scans.go_on.set()
+        await until(pilot, lambda: bool(shelf().kept))
+        await until(pilot, lambda: any("5 rounds" in n.message for n in app._notifications))
+        assert shelf().kept[0].result.ended == "finished"
+
+
+async def test_leaving_the_app_stops_a_run(scans: Scans, tmp_path: Path) -> None:
+    """The stop is said before the app is left, whole rounds are kept once, and what was made is removed."""
+    scans.held = 6
+    async with measuring(tmp_path) as (app, pilot):
+        await run(app, pilot)
+        await until(pilot, scans.reached.is_set)
+        await pilot.press("q")
+        await until(pilot, lambda: app.return_value == 0)
+    assert scans.stop.reason == "cancelled"
+    assert [k.result.rounds for k in shelf().kept] == [1]
+    eventually(lambda: scans.closed == 1, what="the end of the run")
+    eventually(lambda: not [t for t in threading.enumerate() if t.name == "probe"], what="the end of its thread")
+    assert [k.result.rounds for k in shelf().kept] == [1]
+
+
+async def test_leaving_waits_for_no_run_that_does_not_hear(scans: Scans, tmp_path: Path) -> None:
+    """A run that is stuck in a block is left behind with its whole rounds kept."""
+    scans.at[6] = scans.go_on.wait  # deaf to the stop
+    async with measuring(tmp_path) as (app, pilot):
+        await run(app, pilot)
+        await until(pilot, lambda: len(scans.measured) == 7)
+        await pilot.press("q")
+        await until(pilot, lambda: app.return_value == 0)
+        assert [k.result.rounds for k in shelf().kept] == [1]
+        scans.go_on.set()
+        await until(pilot, lambda: scans.closed == 1)
+
+
+async def test_a_run_that_breaks_is_one_line(scans: Scans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mistake in an experiment costs neither the app nor the whole rounds."""
+    monkeypatch.chdir(tmp_path)
+
+    def broken() -> None:
+        raise KeyError("mistake")
+
+    scans.at[6] = broken
+    async with measuring(tmp_path) as (app, pilot):
+        await run(app, pilot)
+        await until(pilot, lambda: "no result" in shown(app))
+        assert app.is_running
+        assert [k.result.rounds for k in shelf().kept] == [1]
+
+
+async def test_memory_is_measured_to_the_end(tmp_path: Path) -> None:
+    """A real probe of this host, in few seconds: its report is shown and it is the view's from then on."""
+    async with measuring(tmp_path) as (app, pilot):
+        await choose_probe(app, pilot, "memory-latency")
+        await run(app, pilot, time="3s", **{"choice-0": "4M"})
+        await until(pilot, lambda: bool(shelf().kept))
+        await until(pilot, lambda: "Found besides" in shown(app))
+        assert app.view is not None
+        await until(pilot, lambda: [r.probe for r in app.view.audited.facts.probes] == ["memory-latency"])
+
+
+async def test_a_disk_is_measured_until_it_is_stopped(tmp_path: Path) -> None:
+    """A real probe of this host, ended after its first round: that is kept, and the file that it wrote is gone."""
+    async with measuring(tmp_path) as (app, pilot):
+        await choose_probe(app, pilot, "commit-latency")
+        await run(app, pilot, time="12s", **{"choice-0": "4K", "choice-2": "buffered"})
+        await until(pilot, lambda: "round 2 of" in shown(app))
+        assert leftovers(tmp_path)
+        await pilot.press("c")
+        await until(pilot, lambda: screen(app).run is None)
+        assert shelf().kept[0].result.ended == "cancelled"
+        assert leftovers(tmp_path) == []
+
+
+@pytest.mark.servers("mariadb-10.11", "mysql-8.0")
+@pytest.mark.parametrize("moment", ["preparing", "round 1 of"])
+def test_leaving_takes_the_throwaway_server_along(server_name: str, start: Start, tmp_path: Path, moment: str) -> None:
+    """After `q` in a server's probe neither that server, nor who works on it, nor a file of them stays on the host."""
+    audited, scratch = start(server_name, small=True), tmp_path / ("so-long-that-no-socket-has-room-in-it" * 2)
+    scratch.mkdir()
+    (_, program), libraries = programs(server_name)
+    path = f"{Path(program).parent}:{os.environ['PATH']}"
+    places = place(tmp_path) | libraries | {"PATH": path, "TMPDIR": str(scratch)}
+    with terminal(*audit(audited, tmp_path), size=(100, 30), environment=places) as window:
+        window.shows(audited.binary.target.label)
+        window.keys("6")
+        window.shows("cache-fit")
+        window.keys("End", "Up")
+        window.shows("╭─ commit ─")
+        window.keys("Enter")
+        window.until(lambda seen: "enter begins" in seen and "looking at" not in seen, "the dialog")
+        window.keys("Tab")
+        window.until(lambda seen: "in spite of" in seen.splitlines()[cursor(window)], "the cursor beside it")
+        window.keys(FORCED.replace(" ", ""), "Enter")
+        window.shows(moment)
+        (app,) = (pid for pid, words in processes(scratch).items() if words.startswith(" ".join(MYCNF)))
+        window.until(lambda _: has_left(app, str(scratch)) and has_left(app, SHORT), "its directories")
+        window.keys("q")
+        window.shows("ended with 0")
+    eventually(lambda: not processes(scratch), what="the end of the server and of all that worked on it")
+    eventually(lambda: not leftovers(scratch), what="the end of its files")
+    eventually(lambda: not has_left(app, SHORT), what="the end of its socket's directory")
+
+
+def cursor(window: Terminal) -> int:
+    """The line that the cursor is in, counted from 0."""
+    return int(window.tmux("display-message", "-p", "#{cursor_y}"))
+
+
+def processes(folder: Path) -> dict[int, str]:
+    """Number and command line of the processes that name a folder there, or have their temporary files in it."""
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            own = f"TMPDIR={folder}".encode() in (process / "environ").read_bytes().split(b"\0")
+            if (own or str(folder) in words) and "tmux" not in words:
+                found[int(process.name)] = words
+    return found

@@ -1,0 +1,59 @@
+"""The app in a real terminal against a real server, as its user meets it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from servers_plugin import Start
+from tmux import MYCNF, Terminal, audit, place, terminal
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-10.11")
+def test_a_server_that_dies_and_comes_back(server_name: str, start: Start, tmp_path: Path) -> None:
+    """The audit opens; when the server is killed it says so and goes on; when it is back it is read again; q leaves."""
+    server = start(server_name, small=True)
+    with terminal(*audit(server, tmp_path), size=(120, 40), environment=place(tmp_path)) as window:
+        window.shows("1 Findings")
+        window.shows(server.binary.target.label)
+        os.kill(server.pid, signal.SIGKILL)
+        window.shows("no answer")
+        window.keys("2")
+        window.shows("unlike files")  # what was read stays
+        server.restart()
+        window.until(lambda screen: "no answer" not in screen, "an answer again")
+        window.keys("q")
+        window.shows("ended with 0")
+
+
+def test_from_the_demo_without_a_server(tmp_path: Path) -> None:
+    """`mycnf audit --demo` needs nothing but a terminal, in 16 colours and without colour too."""
+    for extra in ({}, {"NO_COLOR": "1"}, {"TERM": "screen", "COLORTERM": ""}):
+        with terminal(*MYCNF, "audit", "--demo", environment=place(tmp_path) | extra) as window:
+            window.shows("world-readable-secret")
+            look_around(window)
+            window.keys("q")
+            window.shows("ended with 0")
+
+
+def look_around(window: Terminal) -> None:
+    """Mark another finding, ask for help, and close it."""
+    window.keys("Down")
+    window.shows("BIN001")
+    window.keys("?")
+    window.shows("esc closes")
+    window.keys("Escape")
+    window.until(lambda screen: "esc closes" not in screen, "the help closed")
+
+
+def test_elsewhere_than_on_a_terminal_it_is_text(tmp_path: Path) -> None:
+    """With its output in a pipe, on a dumb terminal or with a format asked for, audit prints its report."""
+    for command in (
+        f"{MYCNF[0]} -m advisor audit --demo | head -3",
+        f"TERM=dumb {MYCNF[0]} -m advisor audit --demo | head -3",
+        f"{MYCNF[0]} -m advisor audit --demo --format text | head -3",
+    ):
+        with terminal("sh", "-c", command, environment=place(tmp_path)) as window:
+            assert "mycnf audit" in window.shows("ended with")

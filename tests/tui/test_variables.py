@@ -1,0 +1,80 @@
+"""The screen of variables: all of them, what differs, and one in full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app_driving import driven, until
+from textual.pilot import Pilot
+from textual.widgets import DataTable, Input
+
+from advisor.tui.app import AuditApp
+from advisor.tui.variables import Row, rows
+
+
+def names(app: AuditApp) -> list[str]:
+    """The variables in the table."""
+    return [str(key.value) for key in app.query_one("#variables-table", DataTable).rows]
+
+
+async def listed(app: AuditApp, pilot: Pilot[int], wanted: Callable[[Row], bool] = lambda _: True) -> None:
+    """Wait until the table has the variables that are wanted, in their order, and no other."""
+    assert app.view is not None
+    expected = [row.name for row in rows(app.view) if wanted(row)]
+    await until(pilot, lambda: bool(app.query("#variables-table")) and names(app) == expected)
+
+
+def shown(app: AuditApp) -> str:
+    """The variable that is told in full."""
+    return str(app.query_one("#variables-detail Static").render())
+
+
+async def test_every_variable_is_there_and_can_be_found() -> None:
+    """The table has all of the server's variables; words with dashes or underscores narrow it, escape shows all."""
+    async with driven() as (app, pilot):
+        await pilot.press("2")
+        await listed(app, pilot)
+        assert app.view is not None
+        assert names(app) == sorted(app.view.audited.facts.server.variables)
+        await pilot.press("slash", *"buffer-pool")
+        await until(pilot, lambda: len(names(app)) < 30)
+        assert "innodb_buffer_pool_size" in names(app)
+        await pilot.press("enter", "escape")
+        await listed(app, pilot)
+        assert app.query_one("#variables-filter", Input).value == ""
+
+
+async def test_what_differs_is_shown_alone() -> None:
+    """d leaves what is not the default, f what runs otherwise than the files say, once more all."""
+    async with driven(size=(120, 40)) as (app, pilot):
+        await pilot.press("2")
+        await listed(app, pilot)
+        await pilot.press("d")
+        await listed(app, pilot, lambda row: row.changed)
+        assert "sync_binlog" in names(app) or "innodb_buffer_pool_size" in names(app)
+        await pilot.press("f")
+        await listed(app, pilot, lambda row: row.differs_from_file)
+        await pilot.press("f")
+        await listed(app, pilot)
+
+
+async def test_one_is_told_in_full_and_copied() -> None:
+    """Value, default, source and range of the marked variable stand below; y copies it as an option file has it."""
+    async with driven(size=(120, 40)) as (app, pilot):
+        await pilot.press("2")
+        await listed(app, pilot)
+        await pilot.press("slash", *"innodb_buffer_pool_size", "enter")
+        await until(pilot, lambda: "innodb_buffer_pool_size = 268435456 (256M)" in shown(app))
+        told = shown(app)
+        assert "default       134217728 (128M)" in told
+        assert ".cnf:" in told
+        await pilot.press("y")
+        await until(pilot, lambda: bool(app.clipboard))
+        assert app.clipboard == "innodb_buffer_pool_size = 268435456"
+
+
+async def test_keys_typed_ahead_count_on_the_screen_that_was_asked_for() -> None:
+    """A key that comes right after a digit is the new screen's."""
+    async with driven() as (app, pilot):
+        await pilot.press("2", "d")
+        await until(pilot, lambda: bool(app.query("#variables-table")) and 0 < len(names(app)) < 100)

@@ -1,0 +1,210 @@
+"""How fast the terminal app is at a terminal, beside an empty app of the same framework."""
+
+from __future__ import annotations
+
+import compileall
+import json
+import os
+import socket
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from figure import Figure
+from servers_plugin import lacking, names_of, provisioned
+from slow_server import slowed
+from terminal import Window, window
+
+from probes.sandbox import start
+
+ROUNDS = 5
+KEYS = 200
+FINDINGS = 200
+EMPTY = """
+from textual.app import App
+from textual.widgets import Static
+class Empty(App):
+    def compose(self):
+        yield Static("empty-app")
+Empty().run()
+"""
+DOWN, UP, END = b"\x1b[B", b"\x1b[A", b"\x1b[F"
+EVERY = 4  # so many keys down, one up
+IDLE = 10.0  # seconds
+SLOW = 2.0  # seconds that a slow server takes for each statement
+SLOW_KEYS = 60
+
+
+def figures(top: str) -> Iterator[Figure]:
+    """First frame, first finding, keys, idle, and leaving; with servers that are slow, or never speak."""
+    # As an installed mycnf has it: a checkout whose bytecode may not be written would be compiled at each start.
+    for package in ("advisor", "rules", "probes"):
+        compileall.compile_dir(os.path.join(top, package), quiet=1)
+    os.environ["PYTHONPATH"] = top
+    with tempfile.TemporaryDirectory() as own:
+        os.environ |= {"XDG_STATE_HOME": own, "XDG_CONFIG_HOME": own}
+        snapshot = os.path.join(own, "large.json")
+        _enlarge(os.path.join(top, "advisor", "demo", "recording.json"), snapshot)
+        yield from _starting()
+        yield from _keys(snapshot)
+        yield _idle()
+        yield from _silent()
+        yield from _slow(own)
+        yield from _probing(own)
+
+
+def _mycnf(*words: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "advisor", "audit", *words)
+
+
+def _starting() -> Iterator[Figure]:
+    empty, frame, finding = [], [], []
+    for _ in range(ROUNDS):  # in turns: the machine's mood meets all three
+        with window(sys.executable, "-c", EMPTY) as shown:
+            empty.append(shown.until(b"empty-app"))
+        with window(*_mycnf("--demo")) as shown:
+            first = shown.until(b"1 Findings")
+            frame.append(first)
+            finding.append(first + shown.until(b"world-readable-secret"))
+    base = statistics.median(empty)
+    yield Figure("an empty Textual app, first frame", base, "s")
+    yield Figure("app, first frame, times an empty app's", statistics.median(frame) / base, "", "<=", 1.3)
+    yield Figure("app, first finding of a snapshot, times that", statistics.median(finding) / base, "", "<=", 2)
+
+
+def _keys(snapshot: str) -> Iterator[Figure]:
+    with window(*_mycnf("--snapshot", snapshot)) as shown:
+        shown.until(b"OPT001")
+        shown.forget()
+        yield Figure(f"key to paint, {FINDINGS} findings, p95", 1000 * _p95(shown), "ms", "<=", 50)
+        shown.press(b"2")
+        shown.until(b"of 7")
+        shown.forget()
+        yield Figure("key to paint, 700 variables, p95", 1000 * _p95(shown), "ms", "<=", 50)
+
+
+def _p95(shown: Window, keys: int = KEYS, rest: float = 0.02) -> float:
+    took = []
+    for place in range(keys):
+        took.append(shown.press(UP if place % EVERY == 0 else DOWN))
+        while shown.read(rest):
+            pass
+    return sorted(took)[int(len(took) * 0.95)]
+
+
+def _idle() -> Figure:
+    with window(*_mycnf("--demo")) as shown:
+        shown.until(b"SEC003")
+        shown.forget()
+        before = _processor(shown.pid)
+        time.sleep(IDLE)
+        return Figure("app, idle", 100 * (_processor(shown.pid) - before) / IDLE, "% of a core", "<=", 3)
+
+
+def _processor(pid: int) -> float:
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as text:
+        fields = text.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _silent() -> Iterator[Figure]:
+    """A server that takes the call and never speaks: keys go on, and q leaves."""
+    with _mute() as port, window(*_mycnf("--host", "127.0.0.1", "--port", str(port), "--user", "x")) as shown:
+        shown.until(b"reading")
+        shown.forget()
+        yield Figure("key to paint while a server hangs", 1000 * shown.press(b"?"), "ms", "<=", 50)
+        shown.forget()
+        shown.press(b"\x1b")
+        shown.forget()
+        shown.type(b"q")  # the figure is the whole end, not the first paint
+        yield Figure("q to the prompt while a server hangs", shown.ended(), "s", "<=", 0.5)
+
+
+def _slow(own: str) -> Iterator[Figure]:
+    """A server that takes two seconds for each statement: keys while all of it is read anew, and leaving meanwhile."""
+    names = ("key to paint while statements take 2 s, p95", "q to the prompt while statements take 2 s")
+    name = next((name for name in names_of(()) if not lacking(name)), None)
+    if name is None:
+        yield from (Figure(figure, None, why_not="no server is here (make servers)") for figure in names)
+        return
+    slow, empty = os.path.join(own, "slow.sock"), os.path.join(own, "empty.cnf")
+    with open(empty, "w", encoding="utf-8"):
+        pass
+    words = ("--isolated", "--defaults-file", empty, "--socket", slow, "--user", "root")
+    hold = [0.0]
+    with (
+        start(provisioned(name)) as server,
+        slowed(server.socket, slow, lambda _: time.sleep(hold[0])),
+        window(*_mycnf(*words)) as shown,
+    ):
+        shown.until(b"read-only")
+        hold[0] = SLOW
+        shown.type(b"r2")
+        shown.until(b"of ")
+        shown.forget()
+        yield Figure(names[0], 1000 * _p95(shown, SLOW_KEYS, 0.1), "ms", "<=", 50)
+        shown.type(b"q")
+        yield Figure(names[1], shown.ended(), "s", "<=", 0.5)
+
+
+def _probing(own: str) -> Iterator[Figure]:
+    """Leaving in the midst of an experiment on a throwaway server, and until nothing of that is left on the disk."""
+    names = ("q to the prompt while a probe's server runs", "until nothing of that is left")
+    name = next((name for name in names_of(()) if not lacking(name)), None)
+    if name is None:
+        yield from (Figure(figure, None, why_not="no server is here (make servers)") for figure in names)
+        return
+    from launched import FORCED, programs  # which finds its neighbours once servers_plugin has been imported
+
+    (_, program), libraries = programs(name)
+    scratch, empty = os.path.join(own, "scratch"), os.path.join(own, "empty.cnf")
+    os.mkdir(scratch)
+    with start(provisioned(name)) as server:
+        path = f"{os.path.dirname(program)}:{os.environ['PATH']}"
+        os.environ |= {"PATH": path, "TMPDIR": scratch} | libraries
+        words = ("--isolated", "--defaults-file", empty, "--socket", server.socket, "--user", "root")
+        with window(*_mycnf(*words)) as shown:
+            shown.until(b"read-only")
+            shown.type(b"6")
+            shown.until(b"cache-fit")
+            shown.forget()
+            shown.type(END + UP + b"\r")  # commit is the last but one
+            shown.until(b"enter begins")
+            shown.forget()
+            shown.until(b"creates")  # the host was looked at
+            shown.forget()
+            shown.press(b"\t")
+            shown.until(b"refusals")  # the cursor is in the field of their names
+            shown.type(FORCED.encode() + b"\r")
+            shown.until(b"round 1 of")
+            began = time.monotonic()
+            shown.type(b"q")
+            yield Figure(names[0], shown.ended(), "s", "<=", 0.5)
+            while os.listdir(scratch):
+                time.sleep(0.01)
+            yield Figure(names[1], time.monotonic() - began, "s")
+
+
+@contextmanager
+def _mute() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        calls: list[socket.socket] = []
+        threading.Thread(target=lambda: calls.extend(iter(lambda: server.accept()[0], None)), daemon=True).start()
+        yield server.getsockname()[1]
+
+
+def _enlarge(recording: str, path: str) -> None:
+    """The recording with 700 variables and an option file that gives 200 findings more."""
+    with open(recording, encoding="utf-8") as file:
+        told = json.load(file)
+    variables = told["server"]["variables"]
+    variables |= {f"made_up_{n}": "x" * 30 for n in range(700 - len(variables))}
+    lines = "".join(f"no_such_option_{n} = {n}\n" for n in range(FINDINGS))
+    copy = told["files"]["files"][-1]
+    copy["text"] = f"{copy['text'] or ''}\n[mysqld]\n{lines}"
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(told, file)

@@ -1,0 +1,175 @@
+"""Audit a server with 10,000 tables and 1,000 connections, beside MySQLTuner, and write that down in docs/peers.md.
+
+usage: python tools/figures/bigserver.py [SERVER]…
+
+Takes some minutes and two gigabytes of disk a server (TABLES=, CONNECTIONS= for less).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins"), os.path.join(TOP, "tools", "lab")]
+
+from bigmade import CONNECTIONS, TABLES, big
+from bigpage import put, section
+from figure import Figure
+from labpeers import PEERS
+from serverlogs import Load, logged
+from servers_plugin import lacking
+
+from probes.sandbox import Sandbox, SandboxError
+
+SERVERS = ("mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
+TOOLS = ("mycnf", "mysqltuner")
+ACCOUNTS = {"mycnf": "mycnf", "mysqltuner": "tuner"}
+ROUNDS = 3
+PATIENCE = 300.0  # seconds
+FASTER = 10  # times
+PERL_DIES = re.compile(r"^.+ at \S+ line \d+", re.MULTILINE)
+
+
+class Ran(NamedTuple):
+    """One run of a tool: seconds by the clock and of processors (its own processes'), and what it printed."""
+
+    seconds: float
+    processor: float
+    code: int
+    text: str
+
+
+class Took(NamedTuple):
+    """What a tool took on a server: seconds of each run, the median of its processors', and its load on the server.
+
+    `died` says how it ended where that was with an error, "" where it was not.
+    """
+
+    seconds: tuple[float, ...]
+    processor: float
+    died: str
+    load: Load
+
+    @property
+    def median(self) -> float:
+        """Seconds of a run."""
+        return statistics.median(self.seconds)
+
+
+def figures(top: str) -> Iterator[Figure]:  # noqa: ARG001 - every family is called alike
+    """How many times as fast as MySQLTuner, how many statements beside its, and how much the server has to do."""
+    for name in SERVERS:
+        if reason := _lacking(name):
+            yield Figure(f"audit of {name} with {TABLES:,} tables", None, why_not=reason)
+            continue
+        try:
+            took = measure(name)
+        except (SandboxError, RuntimeError) as error:
+            yield Figure(f"audit of {name} with {TABLES:,} tables", None, why_not=str(error))
+            continue
+        ours, theirs = took["mycnf"], took["mysqltuner"]
+        about = f"{name}, {TABLES:,} tables, {CONNECTIONS:,} connections"
+        yield Figure(f"{about}: MySQLTuner / audit", theirs.median / ours.median, "times", ">=", FASTER)
+        share = ours.load.statements / theirs.load.statements
+        yield Figure(f"{about}: statements / MySQLTuner's", share, "times", "<=", 1)
+        yield Figure(f"{about}: longest statement", ours.load.longest, "s", "<=", 1)
+        yield Figure(f"{about}: rows examined a table", ours.load.rows / TABLES, "", "<=", 3)
+
+
+def main() -> int:
+    """Measure, and write the section of the page."""
+    found = {}
+    for name in sys.argv[1:] or SERVERS:
+        if reason := _lacking(name):
+            print(f"{name}: not measured: {reason}")
+            continue
+        found[name] = measure(name)
+        print(name, *found[name].items(), sep="\n  ", flush=True)
+    put(TOP, section(found, _version()))
+    return int(any(t["mycnf"].median * FASTER > t["mysqltuner"].median for t in found.values()))
+
+
+def measure(name: str) -> dict[str, Took]:
+    """What each tool took: timed in turn, then once each while the server writes down all that it is asked."""
+    with big(name) as sandbox, tempfile.TemporaryDirectory(prefix="big-") as home:
+        runs: dict[str, list[Ran]] = {tool: [] for tool in TOOLS}
+        for _ in range(ROUNDS):
+            for tool in TOOLS:
+                runs[tool].append(_run(tool, sandbox, home))
+        took = {}
+        for tool in TOOLS:
+            with logged(sandbox) as logs:
+                _run(tool, sandbox, home)
+            one = runs[tool]
+            processor = statistics.median(run.processor for run in one)
+            load = logs.of(ACCOUNTS[tool])
+            took[tool] = Took(tuple(run.seconds for run in one), processor, _end(one), load)
+        return took
+
+
+def _run(tool: str, sandbox: Sandbox, home: str) -> Ran:
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    ran = subprocess.run(
+        _command(tool, sandbox, home),
+        cwd=TOP,
+        env={**os.environ, "HOME": home},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        timeout=PATIENCE,
+        check=False,
+    )
+    seconds, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    if tool == "mycnf" and ran.returncode:
+        raise RuntimeError(f"mycnf audit ended with {ran.returncode}: {ran.stdout}")
+    return Ran(seconds, processor, ran.returncode, ran.stdout)
+
+
+def _end(runs: Sequence[Ran]) -> str:
+    """What the first run that ended with an error said of it, as Perl does; its exit code where it said nothing."""
+    failed = next((run for run in runs if run.code), None)
+    if failed is None:
+        return ""
+    told = PERL_DIES.search(failed.text)
+    return told[0] if told else f"exit code {failed.code}"
+
+
+def _command(tool: str, sandbox: Sandbox, home: str) -> Sequence[str]:
+    # MySQLTuner's client is told the socket by ~/.my.cnf (labpeers.py), and mycnf is given no other account by it.
+    account = ACCOUNTS[tool]
+    with open(os.path.join(home, ".my.cnf"), "w", encoding="utf-8") as file:
+        file.write(f"[client]\nuser={account}\nsocket={sandbox.socket}\n")
+    if tool == "mycnf":
+        options = ["--socket", sandbox.socket, "--user", account, "--window", "0", "--fail-on", "never"]
+        return [sys.executable, "-m", "advisor", "audit", "--format", "text", *options]
+    return [tool, *(account if word == "root" else word.format(socket=sandbox.socket) for word in PEERS[tool])]
+
+
+def _lacking(name: str) -> str:
+    if shutil.which("mysqltuner") is None:
+        return "no MySQLTuner (apt-get install mysqltuner)"
+    return lacking(name) or ""
+
+
+def _version() -> str:
+    help_ = ["mysqltuner", "--help"]
+    ran = subprocess.run(help_, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    told = re.search(r"MySQLTuner (\d[\d.]*)", ran.stdout + ran.stderr)
+    return told[1] if told else "of unknown version"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

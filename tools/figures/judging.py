@@ -1,0 +1,49 @@
+"""How many rules there are, what asking all of them of a full snapshot takes, and how closely their cases look."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+from figure import Figure
+
+RUNS = 50
+KILLED = re.compile(r"^rules: killed (\d+) of (\d+)", re.MULTILINE)
+
+
+def figures(top: str) -> Iterator[Figure]:
+    """Rules, the verdicts on options counted once, and the processor time of one run in milliseconds."""
+    from advisor.assemble import know
+    from advisor.engine import run
+    from advisor.snapshot import load
+    from rules import all_rules
+
+    rules = all_rules()
+    verdicts = sum(rule.family == "OPT" for rule in rules)
+    yield Figure("rules, those of option verdicts counted once", len(rules) - verdicts + 1, "", ">=", 150)
+    folder = os.path.join(top, "examples", "snapshots")
+    for name in sorted(os.listdir(folder)):
+        known = know(load(os.path.join(folder, name)))
+        took = []
+        for _ in range(RUNS):
+            began = time.process_time()
+            run(known, rules)
+            took.append(time.process_time() - began)
+        variables = len(known.server.variables)
+        yield Figure(f"all rules over {name} ({variables} variables), best of {RUNS}", min(took) * 1000, "ms", "<=", 3)
+
+
+def killed(top: str) -> Iterator[Figure]:
+    """Of the small changes to the rules' conditions, the share that some case notices."""
+    name = "mutants of the rules' conditions killed"
+    tool = [sys.executable, os.path.join(top, "tools", "mutate"), "--every", "2", "--seed", "1"]
+    ran = subprocess.run(tool, capture_output=True, text=True, check=False)
+    found = KILLED.search(ran.stdout)
+    if found is None:
+        yield Figure(name, None, why_not=ran.stderr.strip()[-100:])
+        return
+    yield Figure(name, 100 * int(found[1]) / int(found[2]), "%", ">=", 90)

@@ -1,0 +1,151 @@
+"""A fleet as snapshots: servers that were really asked, each made into many with other names, values and counters."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import random
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+from servers_plugin import lacking, names_of, provisioned, quickly
+
+from advisor.collect.collect import Request, from_account
+from advisor.collect.options import Account
+from advisor.snapshot import written
+from probes.sandbox import SandboxError, start
+
+SEED = 7
+RECORDED = "examples/snapshots/*.json"
+WINDOW = 6.0  # seconds; rules believe no shorter one
+DAYS = 86400
+PATCHES = {
+    "5.7": (5, 7, 9, 22, 30, 38, 44),
+    "8.0": (8, 0, 15, 21, 28, 34, 43),
+    "9.7": (9, 7, 0, 1, 3, 4),
+    "10.11": (10, 11, 2, 6, 11, 16, 19),
+    "11.4": (11, 4, 2, 3, 5),
+    "11.8": (11, 8, 2, 4, 9),
+}
+# What administrators write, and every server takes: some of it well, some of it not.
+OPTIONS = """[client]
+port = 3306
+
+[mysqld]
+port = 3306
+max_connections = 300
+thread_cache_size = 50
+table_open_cache = 4000
+read_buffer_size = 8M
+read_rnd_buffer_size = 4M
+sort_buffer_size = 16M
+join_buffer_size = 4M
+tmp_table_size = 64M
+max_heap_table_size = 32M
+innodb_buffer_pool_size = 256M
+innodb_flush_log_at_trx_commit = 2
+innodb_flush_method = O_DIRECT
+innodb_io_capacity = 400
+sync_binlog = 100
+slow_query_log
+long_query_time = 0.5
+wait_timeout = 600
+skip_name_resolve
+character_set_server = utf8mb4
+loose_query_cache_type = 1
+loose_query_cache_size = 32M
+"""
+SIZES = ("innodb_buffer_pool_size", "sort_buffer_size", "read_buffer_size", "join_buffer_size", "tmp_table_size")
+
+
+def write(top: str, folder: str, count: int) -> None:
+    """So many snapshots below the folder, no two alike, in ten folders named 000 to 009."""
+    with tempfile.TemporaryDirectory() as scratch:
+        asked = [*_recorded(top), *_asked(scratch)]
+    for order in range(count):
+        place = os.path.join(folder, f"{order * 10 // count:03}")
+        os.makedirs(place, exist_ok=True)
+        with open(os.path.join(place, f"db{order:06}.json"), "wb") as file:
+            file.write(varied(asked[order % len(asked)], order))
+
+
+def _recorded(top: str) -> Iterator[bytes]:
+    """What servers said long ago."""
+    for name in sorted(glob.glob(os.path.join(top, RECORDED))):
+        with open(name, "rb") as file:
+            yield file.read()
+
+
+def _asked(scratch: str) -> Iterator[bytes]:
+    """What the servers that can be had say now, each with its defaults and with an option file."""
+    options = os.path.join(scratch, "my.cnf")
+    with open(options, "w", encoding="utf-8") as file:
+        file.write(OPTIONS)
+    for name in names_of(()):
+        if lacking(name):
+            continue
+        binary = provisioned(name)
+        for option_file in (None, options):
+            try:
+                with start(binary, option_file=option_file, arguments=quickly(binary)) as server:
+                    yield written(from_account(Account(user="root", socket=server.socket), Request(window=WINDOW)))
+            except SandboxError as error:
+                print(f"{name}: {error}")
+
+
+def varied(recorded: bytes, order: int) -> bytes:
+    """The server as another one: its name, patch, sizes, age, counters and option files differ."""
+    dice = random.Random(SEED + order)  # noqa: S311 - no secret comes of it
+    found = json.loads(recorded)
+    _variables(found["server"], order, dice)
+    age = dice.randrange(1, 400) * DAYS + dice.randrange(DAYS)
+    found["server"]["status"].update(_counters(found["server"]["status"], dice, str), uptime=str(age))
+    if found.get("workload"):
+        _window(found["workload"], age, dice)
+    for file in (found.get("files") or {"files": ()})["files"]:
+        file["text"] = _lines(file["text"] or "", order, dice)
+    return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
+
+
+def _variables(server: dict[str, Any], order: int, dice: random.Random) -> None:
+    variables = server["variables"]
+    series = ".".join(server["version"].split(".")[:2])
+    first, second, *patches = PATCHES.get(series, (*map(int, series.split(".")), 0))
+    version = f"{first}.{second}.{dice.choice(patches)}"
+    variables["version"] = variables["version"].replace(server["version"], version)
+    server["version"] = version
+    variables.update(hostname=f"db{order:06}", port=str(dice.choice((3306, 3306, 3307))))
+    variables.update(max_connections=str(dice.choice((151, 500, 1000, 4000, order % 5000 + 10))))
+    for name in SIZES:
+        if dice.random() < 0.5:  # noqa: PLR2004 - half of them stay
+            variables[name] = str(dice.randrange(1, 4096) << dice.choice((12, 16, 20)))
+
+
+def _window(window: dict[str, Any], age: int, dice: random.Random) -> None:
+    """Its counters another server's, the second sample never below the first."""
+    first, last = window["first"], window["last"]
+    rises = {name: last["status"].get(name, count) - count for name, count in first["status"].items()}
+    before = _counters(first["status"], dice, int)
+    after = {name: count + int(max(0, rises[name]) * dice.uniform(0.5, 20)) for name, count in before.items()}
+    length = last["at"] - first["at"]
+    first.update(at=float(age), status=before)
+    last.update(at=age + length, status=after)
+
+
+def _counters(status: dict[str, Any], dice: random.Random, kind: Callable[[int], Any]) -> dict[str, Any]:
+    """Each number as half or twice of what it was, or between."""
+    drawn = dice.uniform
+    return {name: kind(int(int(value) * drawn(0.5, 2))) for name, value in _numbers(status.items())}
+
+
+def _numbers(counters: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    return ((name, value) for name, value in counters if str(value).isdecimal())
+
+
+def _lines(text: str, order: int, dice: random.Random) -> str:
+    """A fifth of the lines left out, headers aside, and one that no other file has."""
+    kept = [line for line in text.splitlines() if line.startswith("[") or dice.random() < 0.8]  # noqa: PLR2004
+    return "\n".join([*kept, f"# of server {order}", ""])

@@ -1,0 +1,69 @@
+"""Write docs/experiments/memory.md: what real servers take under load, beside what audits reckon.
+
+usage: python tools/figures/memory.py [FOLDER]
+
+Takes half an hour and five gigabytes of memory. With FOLDER what was read is kept there, and what lies there already
+is not measured again: so a changed model is laid beside the same servers.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
+
+from figure import Figure
+from filled import SETTINGS, kept
+from memorypage import Run, likely, written
+from servers_plugin import lacking, names_of
+
+from probes.sandbox import SandboxError
+
+PAGE = os.path.join(TOP, "docs", "experiments", "memory.md")
+WITHIN = 2.0  # times, between the peak and what counters alone let one expect
+
+
+def figures(_: str) -> Iterator[Figure]:
+    """How near the peak comes to what is likely by the counters alone, and whether the ceiling holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        for run in _runs(folder):
+            if isinstance(run, Figure):
+                yield run
+                continue
+            name = f"memory of {run.server}, {run.setting}"
+            yield Figure(f"{name}: peak / likely", run.highest.resident / likely(run.highest), "", "<=", WITHIN)
+            yield Figure(f"{name}: likely / peak", likely(run.highest) / run.highest.resident, "", "<=", WITHIN)
+            yield Figure(f"{name}: peak / ceiling", run.lasting / run.ceiling, "", "<=", 1)
+
+
+def main() -> int:
+    """Measure, and write the page."""
+    with tempfile.TemporaryDirectory() as scratch:
+        found = list(_runs(sys.argv[1] if len(sys.argv) > 1 else scratch))
+    for absent in (one for one in found if isinstance(one, Figure)):
+        print(absent.name, absent.shown)
+    runs = [one for one in found if isinstance(one, Run)]
+    with open(PAGE, "w", encoding="utf-8") as page:
+        page.write(written(runs))
+    return int(any(run.lasting > run.ceiling for run in runs))
+
+
+def _runs(folder: str) -> Iterator[Run | Figure]:
+    for server in names_of(()):
+        for setting in SETTINGS:
+            name = f"memory of {server}, {setting}"
+            if reason := lacking(server):
+                yield Figure(name, None, why_not=reason)
+                continue
+            try:
+                yield Run(server, setting, kept(folder, server, setting))
+            except SandboxError as error:
+                yield Figure(name, None, why_not=str(error))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

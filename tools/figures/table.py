@@ -1,0 +1,93 @@
+"""Figures as a table that is kept: the newest on top, beside the last one of the same machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from typing import NamedTuple
+
+from figure import UNMEASURED, Figure
+
+from advisor.collect.host.read import read_host
+from advisor.collect.host.root import open_root
+
+KEPT = 10  # tables
+TOLD = 20  # percent: what changed by more is said; between two runs a quiet machine is within a tenth
+HEAD = "# Benchmarks\n\nWritten by `make bench`, newest first: each table beside the last one of the same machine.\n"
+RULE = "|---|---:|---|---:|---:|---:|"
+
+
+class Table(NamedTuple):
+    """One run: `title` is its day and commit, `machine` where it was made, `values` its figures by name."""
+
+    title: str
+    machine: str
+    values: dict[str, float]
+    text: str
+
+
+def keep(path: str, figures: list[Figure], commit: str) -> list[str]:
+    """Put the figures on top of the file's tables; one line for each that changed much since the last."""
+    tables, machine = read(path), machine_of()
+    last = next((table for table in tables if table.machine == machine), None)
+    before = last.values if last else {}
+    title = f"{time.strftime('%Y-%m-%d', time.gmtime())}, {commit}"
+    beside = f"before, {last.title.rpartition(' ')[2]}" if last else "before"
+    lines = [f"## {title}", "", machine, "", f"| figure | value | unit | limit | {beside} | change |", RULE]
+    lines += [_row(figure, before.get(figure.name)) for figure in figures]
+    texts = ["\n".join(lines) + "\n", *(table.text for table in tables)][:KEPT]
+    _write(path, "\n".join([HEAD, *texts]))
+    return [line for figure in figures if (line := _told(figure, before.get(figure.name)))]
+
+
+def read(path: str) -> list[Table]:
+    """The tables of a file that was kept, none where there is no file yet."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            _, *parts = file.read().split("\n## ")
+    except FileNotFoundError:
+        return []
+    return [_table(part) for part in parts]
+
+
+def _table(part: str) -> Table:
+    title, _, machine, *rows = part.splitlines()
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows if row.startswith("| ")]
+    shown = {name: value.strip("*") for name, value, *_ in cells[1:]}
+    values = {name: float(value) for name, value in shown.items() if not value.startswith(UNMEASURED)}
+    return Table(title, machine, values, f"## {part.rstrip()}\n")
+
+
+def machine_of() -> str:
+    """What a figure depends on beside the program, on one line."""
+    host = read_host(open_root("/"))
+    model = host.cpu.model_name if host.cpu else None
+    memory = host.memory.total / 1e9 if host.memory else 0
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"{model or platform.machine()}, {os.cpu_count()} processors, {memory:.0f} GB; {platform.system()}, {python}"
+
+
+def _row(figure: Figure, before: float | None) -> str:
+    limit = f"{figure.relation} {figure.limit:g}" if figure.relation else ""
+    shown = f"**{figure.shown}**" if figure.missed else figure.shown
+    past = "" if before is None else f"{before:.4g}"
+    return f"| {figure.name} | {shown} | {figure.unit} | {limit} | {past} | {_change(figure, before)} |"
+
+
+def _change(figure: Figure, before: float | None) -> str:
+    return "" if figure.value is None or not before else f"{100 * (figure.value / before - 1):+.0f} %"
+
+
+def _told(figure: Figure, before: float | None) -> str:
+    change = _change(figure, before)
+    if not change or abs(int(change.split()[0])) <= TOLD:
+        return ""
+    return f"{figure.name}: {figure.shown} {figure.unit}, before {before:.4g} ({change})"
+
+
+def _write(path: str, text: str) -> None:
+    beside = f"{path}.new"
+    with open(beside, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(beside, path)

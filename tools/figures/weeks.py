@@ -1,0 +1,174 @@
+"""A week of sampling, ten thousand windows of a minute: what memory and files come to on the way and at the end.
+
+usage: python tools/figures/weeks.py ring|history|app, which prints the figures of one of them as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import io
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import replace
+from typing import Any
+
+from figure import Figure
+
+WINDOWS = int(os.environ.get("WINDOWS", "10000"))
+WARM = 1500  # windows after which everything that is kept is full: the app's half hour is 900
+ASKED = 500
+# Of so many samples so many are drawn on the screen of the workload, which takes the time. WARM and WINDOWS are whole
+# laps: a hidden screen keeps the samples that it drew last, so that memory depends on how long ago that was.
+LAP, DRAWN = 500, 100
+GROWTH = 5  # % that may be added between then and the end
+IN_MEMORY = "/dev/shm"  # noqa: S108 - a folder of our own; ten thousand times to a disk take minutes
+NOON = 1_795_262_400
+RECORDED = os.path.join("examples", "snapshots", "mariadb-10.11.json")
+
+
+def figures(top: str) -> Iterator[Figure]:
+    """Growth of memory and of what is kept, in percent, of `mycnf sample`, of the history, and of the app."""
+    for part in PARTS:
+        name = f"{WINDOWS:,} windows, {part}"
+        place = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
+        with tempfile.TemporaryDirectory(dir=place) as state:
+            environment = {**os.environ, "PYTHONPATH": top, "XDG_STATE_HOME": state, "XDG_CONFIG_HOME": state}
+            command = [sys.executable, os.path.abspath(__file__), part]
+            ran = subprocess.run(command, cwd=top, env=environment, capture_output=True, text=True, check=False)
+        if ran.returncode:
+            yield Figure(name, None, why_not=ran.stderr.strip().rpartition("\n")[2])
+            continue
+        told = json.loads(ran.stdout.splitlines()[-1])
+        yield Figure(f"{name}: memory at the end", told["late"]["memory"] / 1e6, "MB")
+        for what in ("memory", "kept", "files"):
+            grown = 100 * (told["late"][what] / max(1, told["early"][what]) - 1)
+            yield Figure(f"{name}: growth of {what} after {WARM:,}", grown, "%", "<=", GROWTH)
+
+
+def ring() -> dict[str, Any]:
+    """What `mycnf sample` keeps, a sample every ten minutes as its ring is made for."""
+    from advisor.facts import Sample
+    from advisor.sampling.keep import keep
+
+    server = {"hostname": "db1", "port": "3306", "datadir": "/var/lib/mysql/"}
+    early: dict[str, int] = {}
+    for number in range(WINDOWS):
+        if number == WARM:
+            early = _held()
+        at = 5000 + 600 * number
+        keep(Sample(float(at), {"questions": at, "connections": number}, at * 1000), server, NOON + at)
+    return {"early": early, "late": _held()}
+
+
+def history() -> dict[str, Any]:
+    """What `mycnf history` keeps of a server whose counters go on, a snapshot a minute, and takes to tell of it.
+
+    It judges all hundred that are kept each time it is asked, so it is asked every five hundred.
+    """
+    from advisor.cli import build_parser
+    from advisor.commands.history import run
+    from advisor.history.keep import keep
+    from advisor.snapshot import load
+
+    facts = load(RECORDED)
+    asked = build_parser("history").parse_args(["history", "--isolated", "--format", "json"])
+    early: dict[str, int] = {}
+    for number in range(WINDOWS):
+        if number == WARM:
+            early = _held()
+        days, minutes = divmod(number, 1440)
+        taken = f"2026-11-{1 + days:02}T{minutes // 60:02}:{minutes % 60:02}:00+00:00"
+        status = facts.server.status | {"questions": str(1000 * number), "uptime": str(60 * number)}
+        keep(replace(facts, taken_at=taken, server=replace(facts.server, status=status)))
+        if number % ASKED == ASKED - 1:
+            with redirect_stdout(io.StringIO()) as told:
+                run(asked)
+            assert len(json.loads(told.getvalue())["servers"]) == 1
+    return {"early": early, "late": _held()}
+
+
+def app() -> dict[str, Any]:
+    """What the app keeps of a server that is watched, and draws, a fifth of the time on the screen of its workload."""
+    return asyncio.run(_watched())
+
+
+async def _watched() -> dict[str, Any]:
+    from textual.widgets import ContentSwitcher
+
+    from advisor.cli import build_parser
+    from advisor.commands.judging import audit, wanted
+    from advisor.exits import MycnfError
+    from advisor.facts import Sample
+    from advisor.snapshot import load
+    from advisor.tui.app import AuditApp
+    from advisor.tui.feed import Feed
+    from advisor.tui.messages import Sampled
+    from advisor.tui.opening import Opening
+    from advisor.tui.panes.workload import Workload
+
+    facts, left = load(RECORDED), threading.Event()
+    asked = wanted(build_parser("audit").parse_args(["audit", "--isolated", "--demo"]))
+
+    def session() -> Any:
+        left.wait()  # the samples below stand for those that it would bring
+        raise MycnfError("the week is over")
+
+    feed = Feed("live", "a server", lambda: facts, lambda read: audit(read, asked), session)
+    shown = AuditApp(Opening(feed))
+    counters = {name: int(text) for name, text in facts.server.status.items() if text.isascii() and text.isdigit()}
+    drawn = asyncio.Event()
+    early: dict[str, int] = {}
+    async with shown.run_test(size=(120, 40)) as pilot:
+        while shown.query_one(ContentSwitcher).current != "findings":  # what the first audit opens, behind the sampler
+            await pilot.pause(0.05)
+        await shown.action_go("workload")
+        pane = shown.query_one("#workload", Workload)
+        pane.action_window(-1)  # all that was sampled, the most that is drawn
+        for number in range(WINDOWS):
+            if number == WARM:
+                early = _held()
+            if number % LAP in (0, DRAWN):
+                await shown.action_go("findings" if number % LAP else "workload")
+            at = 60.0 * number
+            told = Sampled(Sample(at, {name: value + number for name, value in counters.items()}, number * 1000))
+            assert shown._sampler is not None  # noqa: SLF001
+            shown._sampler._tell(told)  # noqa: SLF001 - as the thread that reads does
+            # The framework's own pause waits for every widget, and for an idle processor: ten times as long.
+            while shown._samples[-1:] != (told.sample,) or _behind(pane, len(shown._samples)):  # noqa: SLF001, ASYNC110 - no event tells
+                await asyncio.sleep(0)
+            drawn.clear()
+            pane.call_after_refresh(drawn.set)
+            await drawn.wait()
+        late = _held()
+        assert len(shown._samples) < WARM  # noqa: SLF001
+        left.set()
+    return {"early": early, "late": late}
+
+
+def _behind(pane: Any, samples: int) -> bool:
+    """Whether the pane is on the screen and hasn't drawn all samples."""
+    return pane.display and (pane.shown is None or pane.shown.samples != samples)
+
+
+def _held() -> dict[str, int]:
+    """Bytes of memory that this process holds now, bytes that are kept on disk, and how many files they are in."""
+    gc.collect()
+    with open("/proc/self/statm", encoding="ascii") as file:
+        memory = int(file.read().split()[1]) * resource.getpagesize()
+    files = [os.path.join(above, name) for above, _, names in os.walk(os.environ["XDG_STATE_HOME"]) for name in names]
+    return {"memory": memory, "kept": sum(map(os.path.getsize, files)), "files": len(files)}
+
+
+PARTS = {"ring": ring, "history": history, "app": app}
+
+
+if __name__ == "__main__":
+    print(json.dumps(PARTS[sys.argv[1]]()))

@@ -1,0 +1,386 @@
+"""Everything that comes from outside, by who reads it: how an input is made, and what the product does with it.
+
+What reads an input may raise MycnfError, which tells the user in one line; anything else is a defect.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import documents
+import hosttars
+import ringfiles
+import seeds
+import tabletexts
+import tomltexts
+from line import Line
+from mangling import ENDINGS, TARGETS, lint, mangle
+from packets import Server
+from reading import ENDS, FIRST, line
+from strange import document
+
+from advisor.catalog.load import load as load_catalog
+from advisor.catalog.targets import parse_target
+
+Make = Callable[[random.Random], bytes]
+Read = Callable[[bytes, str], object]
+
+
+class Reader(NamedTuple):
+    """How its inputs are made, what is done with one in a folder of our own, and its share of a million."""
+
+    make: Make
+    read: Read
+    share: int
+
+
+def _put(data: bytes, folder: str, name: str = "input") -> str:
+    path = os.path.join(folder, name)
+    with open(path, "wb", opener=lambda where, flags: os.open(where, flags, 0o600)) as file:
+        file.write(data)
+    return path
+
+
+def _target(data: bytes) -> Any:
+    """A target that the same bytes always get."""
+    return parse_target(TARGETS[zlib.crc32(data) % len(TARGETS)])
+
+
+@contextmanager
+def _environment(**variables: str) -> Iterator[None]:
+    with patch.dict(os.environ, variables):
+        yield
+
+
+# Option files
+
+
+def _option_file(chance: random.Random) -> bytes:
+    if chance.random() < 0.5:
+        lines = [line(chance) + chance.choice(ENDS) for _ in range(chance.randrange(1, 12))]
+        return chance.choice(FIRST) + b"".join(lines)
+    real = seeds.files("option-file") or [b"[mysqld]\nport = 3306\n"]
+    return mangle(chance.choice(real), real, chance)[: 2 * seeds.LARGEST]
+
+
+def _resolved(data: bytes) -> Any:
+    from advisor.optionfile import resolve
+
+    def loaded(path: str) -> bytes:
+        if path == "my.cnf":
+            return data
+        raise FileNotFoundError(2, "No such file or directory", path)
+
+    target = _target(data)
+    return resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=loaded), target
+
+
+def _read_options(data: bytes, _folder: str) -> None:
+    from advisor.optionfile import parse
+    from advisor.optionfile.reader import render
+
+    _resolved(data)
+    assert render(parse(data, "my.cnf")) == data, "the file isn't given back as it was"
+
+
+def _judge_options(data: bytes, _folder: str) -> None:
+    from advisor.verdict import judge_file
+
+    resolved, target = _resolved(data)
+    judge_file(resolved, load_catalog(target))
+
+
+# Documents that carry options
+
+
+def _carried(name: str) -> Read:
+    def read(data: bytes, folder: str) -> None:
+        from advisor.carriers.recognise import carrier_of
+        from advisor.commands.carried import whole_text
+
+        _put(b"MYSQLD_OPTS='--port=1 --x'\nA=\"b\n", folder, "env")
+        carrier = carrier_of(data, name, name, folder)
+        if carrier is None:
+            return
+        catalog = load_catalog(_target(data))
+        for one in carrier.sets:
+            one.read(catalog)
+        whole_text(carrier)
+        for number in range(1, min(carrier.document.lines, 30) + 1):
+            carrier.document.shown(number)
+
+    return read
+
+
+def _yaml(chance: random.Random) -> bytes:
+    return documents.mostly(documents.yaml(chance), seeds.files("yaml"), chance)
+
+
+def _unit(chance: random.Random) -> bytes:
+    return documents.mostly(documents.unit(chance), seeds.files("unit"), chance)
+
+
+def _dockerfile(chance: random.Random) -> bytes:
+    return documents.mostly(documents.dockerfile(chance), [], chance)
+
+
+_SET = {"Value": "500", "Metadata": {"Timestamp": 1, "User": "root", "Host": "localhost"}}
+_SET_2 = {"Value": "2G", "Metadata": {"Timestamp": 1, "User": "root"}}
+PERSISTED = [
+    json.dumps(tree).encode()
+    for tree in (
+        {"Version": 1, "mysql_server": {"max_connections": _SET, "mysql_server_static_options": {"back_log": _SET}}},
+        {"Version": 2, "mysql_dynamic_variables": {"sql_mode": _SET_2}, "mysql_static_variables": {"port": _SET_2}},
+        {"Version": 2, "mysql_dynamic_parse_early_variables": {"a.b": _SET_2, "report_password": _SET}},
+    )
+]
+
+
+def _persisted(chance: random.Random) -> bytes:
+    return document(PERSISTED, chance)
+
+
+# What mycnf itself wrote once
+
+
+def _snapshot(chance: random.Random) -> bytes:
+    return document(seeds.small_snapshots(), chance)
+
+
+def _load_snapshot(data: bytes, folder: str) -> Any:
+    from advisor.snapshot import load
+
+    return load(_put(data, folder))
+
+
+def _judge_snapshot(data: bytes, folder: str) -> None:
+    from advisor.cli import build_parser
+    from advisor.commands.audit import run
+
+    kind = ("text", "json", "markdown", "html")[zlib.crc32(data) % 4]
+    words = ["--isolated", "--snapshot", _put(data, folder), "--format", kind, "-o", os.path.join(folder, "out")]
+    with redirect_stderr(io.StringIO()), _environment(XDG_STATE_HOME=folder):
+        run(build_parser("audit").parse_args(["audit", *words]))
+
+
+_FINDING = {
+    "path": "my.cnf", "code": "OPT001", "name": "unknown-option", "group": "mysqld", "option": "x", "value": None,
+}  # fmt: skip
+BASELINES = [json.dumps({"version": 1, "findings": [_FINDING | {"count": n}, _FINDING]}).encode() for n in (1, 3)]
+
+
+def _baseline(chance: random.Random) -> bytes:
+    return document(BASELINES, chance)
+
+
+def _read_baseline(data: bytes, folder: str) -> None:
+    from advisor.baseline import Reading, amended, apply, gone, read
+    from advisor.model import Confidence, Finding, Location, Severity
+
+    path = _put(data, folder)
+    place = Location(os.path.join(folder, "my.cnf"), 2, 1, 2, 5)
+    finding = Finding("OPT001", "unknown-option", Severity.ERROR, Confidence.CERTAIN, "x", location=place, option="x")
+    known = read(path)
+    readings = [Reading(place.path, (finding, finding), (place.path,))]
+    apply(known, readings)
+    gone(known, readings, frozenset({"OPT001"}))
+    amended(path, finding, place.path, "because")
+
+
+def _read_ring(data: bytes, folder: str) -> None:
+    from advisor.sampling import ring
+    from advisor.sampling.busiest import sampled
+
+    path = _put(data, folder)
+    head, entries = ring.read(path)
+    sampled(entries)
+    ring.last(path, head)
+    if len(entries) < ring.MOST_SLOTS:
+        ring.append(path, head, ring.Entry(1_795_262_400, 1, None, {"questions": 1}))
+
+
+def _kept_snapshot(data: bytes, folder: str) -> None:
+    from advisor.history.shelf import newest_first, servers
+
+    place = os.path.join(folder, "state", "mycnf", "history", "s")
+    os.makedirs(place, exist_ok=True)
+    _put(data, place, "20261121T050100-0.json")
+    with _environment(XDG_STATE_HOME=os.path.join(folder, "state")):
+        for kept in servers(lambda _: None):
+            list(newest_first(kept.paths, lambda _: None))
+
+
+def _results(chance: random.Random) -> bytes:
+    return document([_result()], chance)
+
+
+def _result() -> bytes:
+    """A result of a probe as it is kept."""
+    block = {"round": 1, "began": 1.5, "seconds": 1.0, "metrics": {"latency": 10.5}, "series": {}}
+    blocks = [block, block | {"round": 2}]
+    arm = {"name": "16K", "settings": {"read_buffer_size": "16384"}, "blocks": blocks, "point": 16384.0}
+    return json.dumps(
+        {
+            "schema": "1.0", "tool": "0", "probe": "read-buffer", "began_at": "2026-11-20T04:00:00Z", "seconds": 9.0,
+            "ended": "rounds", "place": {"host": "h", "path": "/", "file_system": "ext4", "device": "sda"},
+            "metrics": [{"name": "latency", "unit": "us", "better": "less"}], "arms": [arm, arm | {"name": "2M"}],
+            "baseline": "16K", "axis": "bytes", "server": "mariadb-10.11.19", "parameters": {"a": "b"}, "evidence": [],
+        }
+    ).encode()  # fmt: skip
+
+
+def _read_result(data: bytes, folder: str) -> None:
+    from probes.results import latest, shelf
+
+    place = os.path.join(folder, "state", "mycnf", "probes")
+    os.makedirs(place, exist_ok=True)
+    _put(data, place, "read-buffer-x-abc.json")
+    with _environment(XDG_STATE_HOME=os.path.join(folder, "state")):
+        latest(shelf(), "h")
+
+
+def _read_row(data: bytes, folder: str) -> None:
+    from advisor.fleet.folder import HOSTS, ROWS, hosts_of, kept, rows_of
+
+    os.makedirs(os.path.join(folder, ROWS), exist_ok=True)
+    _put(data, os.path.join(folder, ROWS), "db1.row")
+    kept(folder, "db1")
+    _put(data, folder, HOSTS)
+    rows_of(folder, hosts_of(folder)[:3])
+
+
+# What users write
+
+
+def _configuration(chance: random.Random) -> bytes:
+    return documents.mostly(tomltexts.toml(chance), seeds.files("configuration"), chance)
+
+
+def _read_configuration(data: bytes, folder: str) -> None:
+    from advisor.config.read import read
+
+    read(_put(data, folder, ("mycnf.toml", "pyproject.toml")[zlib.crc32(data) % 4 == 0]))
+
+
+def _read_keys(data: bytes, folder: str) -> None:
+    from advisor.tui.keymap import read_keymap
+
+    os.makedirs(os.path.join(folder, "mycnf"), exist_ok=True)
+    _put(data, os.path.join(folder, "mycnf"), "keys.toml")
+    with _environment(XDG_CONFIG_HOME=folder):
+        read_keymap()
+
+
+def _read_login_path(data: bytes, folder: str) -> None:
+    from advisor.collect.loginpath import login_lines
+
+    with _environment(MYSQL_TEST_LOGIN_FILE=_put(data, folder, "mylogin.cnf")):
+        login_lines("client")
+
+
+# What others send
+
+
+def _text(chance: random.Random) -> bytes:
+    data = tabletexts.text(*seeds.server_tables(chance), chance)
+    heads = [data + b"\n", b"+---+\n| Variable_name | Value |\n"]
+    return mangle(data, heads, chance) if chance.random() < 0.3 else data
+
+
+def _read_text(data: bytes, folder: str) -> None:
+    from advisor.collect.texts import facts_of_texts
+
+    facts_of_texts([_put(data, folder)])
+
+
+def _stalk(chance: random.Random) -> bytes:
+    return tabletexts.stalked(*seeds.server_tables(chance), chance)
+
+
+def _read_stalk(data: bytes, folder: str) -> None:
+    from advisor.collect.texts import facts_of_texts
+
+    place = os.path.join(folder, "stalk")
+    os.makedirs(place, exist_ok=True)
+    for name in os.listdir(place):
+        os.unlink(os.path.join(place, name))
+    for name, said in tabletexts.unpack(data).items():
+        _put(said, place, name)
+    facts_of_texts([place])
+
+
+def _read_host(data: bytes, folder: str) -> None:
+    from advisor.collect.host import read_host
+    from advisor.collect.host.archive import open_tar
+
+    read_host(open_tar(_put(data, folder)), None, "/var/lib/mysql", {"tmpdir": "/var/tmp"})  # noqa: S108 - a path in the tar
+
+
+def _dice(chance: random.Random) -> bytes:
+    """What decides over all that a server says: its packets follow from it."""
+    return str(chance.getrandbits(64)).encode()
+
+
+def _ask_server(data: bytes, _folder: str) -> None:
+    from advisor.collect import connect
+    from advisor.collect.collect import Request, from_account
+    from advisor.collect.options import Account
+    from advisor.collect.wire import Wire
+    from advisor.snapshot import written
+
+    chance = random.Random(data)
+
+    class Piped(Wire):
+        def connect(self, sock: Any = None) -> None:
+            super().connect(sock or Line(Server(chance, *seeds.server_tables(chance))))
+
+    account = Account("reader", b"secret", host="db.example", ssl_mode="disabled")
+    with patch.object(connect, "Wire", Piped):
+        written(from_account(account, Request(window=1.0), wait=lambda _: None))
+
+
+# Whole commands
+
+
+def _anything(chance: random.Random) -> bytes:
+    return chance.choice((_option_file, _yaml, _unit, _dockerfile, _persisted))(chance)
+
+
+def _run_lint(data: bytes, folder: str) -> None:
+    ending = (*ENDINGS, "mysqld-auto.cnf", ".dockerfile", ".json")[zlib.crc32(data) % (len(ENDINGS) + 3)]
+    ended = lint(data, ending, _target(data).label, folder)
+    assert ended.code in (0, 1, 2), ended.said
+    assert "internal error" not in ended.said, ended.said
+
+
+READERS: dict[str, Reader] = {
+    "option-file": Reader(_option_file, _read_options, 300_000),
+    "verdict": Reader(_option_file, _judge_options, 40_000),
+    "yaml": Reader(_yaml, _carried("compose.yml"), 100_000),
+    "unit": Reader(_unit, _carried("mysql.service"), 90_000),
+    "dockerfile": Reader(_dockerfile, _carried("dockerfile"), 80_000),
+    "persisted": Reader(_persisted, _carried("mysqld-auto.cnf"), 70_000),
+    "configuration": Reader(_configuration, _read_configuration, 80_000),
+    "keys": Reader(tomltexts.keymap, _read_keys, 15_000),
+    "login-path": Reader(ringfiles.login_path, _read_login_path, 15_000),
+    "snapshot": Reader(_snapshot, _load_snapshot, 50_000),
+    "audit-of-snapshot": Reader(_snapshot, _judge_snapshot, 2_000),
+    "history": Reader(_snapshot, _kept_snapshot, 10_000),
+    "baseline": Reader(_baseline, _read_baseline, 40_000),
+    "ring": Reader(ringfiles.ring, _read_ring, 30_000),
+    "probe-result": Reader(_results, _read_result, 15_000),
+    "fleet-row": Reader(ringfiles.row, _read_row, 15_000),
+    "text": Reader(_text, _read_text, 15_000),
+    "stalk": Reader(_stalk, _read_stalk, 5_000),
+    "host-tar": Reader(hosttars.host_tar, _read_host, 8_000),
+    "packets": Reader(_dice, _ask_server, 15_000),
+    "lint": Reader(_anything, _run_lint, 5_000),
+}

@@ -1,0 +1,71 @@
+"""Real files that inputs are made of: option files of the corpus, recorded servers, what the examples hold."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import glob
+import json
+import os
+import random
+from typing import Any
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RECORDED = ("examples/snapshots/*.json", "tests/snapshots/*.json", "advisor/demo/recording.json")
+LARGEST = 4096  # bytes: a reader's faults show in small files as well, and a million large ones take days
+FIELDS = 40  # of a value in a snapshot, at most: what has more is a table
+FEW = 5  # entries of a table in a snapshot that is cut down
+KINDS = {
+    "option-file": ("{shared}/corpus/files/*", "{top}/examples/*.cnf", "/etc/mysql/**/*.cnf"),
+    "yaml": ("{top}/examples/**/*.y*ml",),
+    "unit": ("/lib/systemd/system/*.service", "/etc/systemd/system/**/*.conf"),
+    "configuration": ("{top}/examples/**/*.toml", "{top}/pyproject.toml"),
+}
+
+
+@functools.cache
+def files(kind: str) -> list[bytes]:
+    """The small files of a kind that are at hand."""
+    shared = os.environ.get("MYCNF_SHARED", os.path.join(TOP, "..", "shared"))
+    found = []
+    for pattern in KINDS[kind]:
+        for path in sorted(glob.glob(pattern.format(shared=shared, top=TOP), recursive=True)):
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                found.append(file.read(LARGEST))
+    return [data for data in found if data]
+
+
+@functools.cache
+def recorded() -> list[dict[str, Any]]:
+    """Snapshots of real servers."""
+    found = []
+    for pattern in RECORDED:
+        for path in sorted(glob.glob(os.path.join(TOP, pattern))):
+            with open(path, encoding="utf-8") as file:
+                found.append(json.load(file))
+    return found
+
+
+@functools.cache
+def small_snapshots() -> list[bytes]:
+    """The snapshots with a few entries of each long table and list, each cut down in several ways."""
+    chance = random.Random("snapshots")
+    made = [_fewer(copy.deepcopy(whole), chance) for whole in recorded() for _ in range(6)]
+    return [json.dumps(tree).encode("ascii") for tree in made]
+
+
+def _fewer(tree: Any, chance: random.Random) -> Any:
+    if isinstance(tree, dict):
+        kept = list(tree) if len(tree) <= FIELDS else chance.sample(sorted(tree), FEW)
+        return {key: _fewer(tree[key], chance) for key in kept}
+    if isinstance(tree, list):
+        return [_fewer(one, chance) for one in tree[:FEW]]
+    return tree[:LARGEST] if isinstance(tree, str) else tree
+
+
+def server_tables(chance: random.Random) -> tuple[dict[str, str], dict[str, str]]:
+    """The variables and the counters of one of the recorded servers, named as servers print them."""
+    server = chance.choice(recorded())["server"]
+    counters = {"uptime": "100", **server["status"]}
+    return server["variables"], {name.capitalize(): value for name, value in counters.items()}

@@ -1,0 +1,116 @@
+"""Texts as they come by mail: tables of variables and counters in every client's form, reports of Percona's tools."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+
+from strange import TEXTS
+
+Rows = list[tuple[str, str]]
+SIZES = ("23.5G", "256k", "16M", "0", "9" * 400 + "G", "1.5.5G", "-1M", "", "²M", "1e5", "0.0001P", "9" * 5000, "NaN")
+REPORT = (
+    *("Version | 8.0.36-28 Percona Server", "Built On | Linux x86_64", "Started | 2026-11-21 20:42 (up 0+00:00:33)"),
+    *("Datadir | /var/lib/mysql/", "Hostname | db1", "Size | @", "query_cache_type | ON", "Buffer Pool Size | @"),
+    *("Log File Size | 2 * @ = 1.0G", "Flush Method | O_DIRECT", "R/W I/O Threads | 4 4", "Doublewrite | ON"),
+    *("Key Cache | @", "join_buffer_size | @"),
+    *("max_allowed_packet | @", "Auto-Inc Incr/Offset | 1/1", "thread_stack | @"),
+    *("Total | @", "Free | @"),
+    *("Used | physical = 1.0G, swap allocated = @, swap used = @, virtual = 2", "Swappiness | @"),
+    *("Processors | physical = 1, cores = 2, virtual = 99999", "DirtyPolicy | 20, 10"),
+    *("DirtyStatus | 0, @", "Kernel | 6"),
+    *("  /dev/sda1 10G 5% ext4 rw,noatime /", "  tmpfs 1G - tmpfs rw /run", "Started | (up 99999999999+9:9:9)"),
+)
+HEADINGS = (
+    *("Percona Toolkit MySQL Summary Report", "Report On Port 3306", "InnoDB", "MyISAM", "Query cache", "Table cache"),
+    *("Binary Logging", "Noteworthy Variables", "Report On Port ²", "Percona Toolkit System Summary Report", "Memory"),
+    *("Processor", "Mounted Filesystems", "#####", ""),
+)
+PARTS = {
+    "meminfo": ("MemTotal: 16384 kB", "MemFree: @ kB", "HugePages_Total: x", "SwapTotal: 0 kB", "TS 1.0 2026-11-21"),
+    "procstat": ("cpu  1 2 3", "cpu0 1 2", "cpu99999 1", "cpu0 x", "intr 1", "btime 1"),
+    "sysctl": ("vm.swappiness = 60", "vm.dirty_ratio = @", "kernel.osrelease = 6.1", "fs.aio-max-nr = ²", "x"),
+    "df": ("/dev/sda1 100 50 50 50% /", "/dev/sdb 999999999999999999 1 1 1% /var/lib/mysql", "x 1 1 1 1% /", "TS"),
+    "innodbstatus1": ("INNODB MONITOR OUTPUT", "---", "LOG", "Log sequence number 1", "END OF INNODB MONITOR OUTPUT"),
+}
+STALKED = b"\0part "  # parts the files of a directory from each other; no text holds it
+
+
+def _rows(server: Mapping[str, str], chance: random.Random) -> Rows:
+    """Some of a real server's variables or counters, the version mostly among them, a few values strange."""
+    names = sorted(server)
+    start = chance.randrange(len(names))
+    chosen = names[start : start + chance.choice((0, 1, 3, 10, 40))]
+    if chance.random() < 0.8:
+        chosen += [name for name in ("version", "version_comment", "Uptime", "Questions") if name in server]
+    return [(n, chance.choice(TEXTS) if chance.random() < 0.1 else server[n]) for n in chosen]
+
+
+def _boxed(rows: Rows) -> str:
+    line = "+---+---+"
+    body = [f"| {name} | {value} |" for name, value in rows]
+    return "\n".join([line, "| Variable_name | Value |", line, *body, line])
+
+
+def _tabbed(rows: Rows) -> str:
+    return "\n".join(["Variable_name\tValue", *(f"{name}\t{value}" for name, value in rows)])
+
+
+def _vertical(rows: Rows) -> str:
+    stars = "*" * 27
+    told = (f"Variable_name: {name}\n        Value: {value}" for name, value in rows)
+    return "\n".join(f"{stars} {n}. row {stars}\n{row}" for n, row in enumerate(told, 1))
+
+
+_FORMS: tuple[Callable[[Rows], str], ...] = (_boxed, _tabbed, _vertical)
+
+
+def table(server: Mapping[str, str], chance: random.Random) -> str:
+    """A table in one of the forms, sometimes cut off."""
+    text = chance.choice(_FORMS)(_rows(server, chance))
+    return text if chance.random() < 0.8 else text[: chance.randrange(len(text) + 1)]
+
+
+def report(chance: random.Random) -> str:
+    """A report of pt-mysql-summary or pt-summary."""
+    title = chance.choice((HEADINGS[0], HEADINGS[9]))
+    lines = [f"# {title} {'#' * 20}", "# Report On Port 3306 ####", chance.choice(REPORT[:1])]
+    for _ in range(chance.randrange(12)):
+        if chance.random() < 0.4:
+            lines.append(f"# {chance.choice(HEADINGS)} {'#' * chance.randrange(1, 60)}")
+        lines.append(_filled(chance.choice(REPORT), chance))
+    return "\n".join(lines)
+
+
+def _filled(line: str, chance: random.Random) -> str:
+    return line.replace("@", chance.choice(SIZES))
+
+
+def text(variables: Mapping[str, str], status: Mapping[str, str], chance: random.Random) -> bytes:
+    """Tables and reports, one after another, in one of the encodings that shells write."""
+    parts = [
+        table(variables, chance),
+        *(table(status, chance) for _ in range(chance.randrange(3))),
+        *(report(chance) for _ in range(chance.choice((0, 0, 0, 1)))),
+    ]
+    chance.shuffle(parts)
+    whole = chance.choice(("\n\n", "\n", "")).join(parts)
+    encoding = chance.choice(("utf-8", "utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16"))
+    return whole.encode(encoding, "surrogatepass")
+
+
+def stalked(variables: Mapping[str, str], status: Mapping[str, str], chance: random.Random) -> bytes:
+    """The files of a directory of pt-stalk, each behind its name."""
+    made = {"variables": table(variables, chance), "mysqladmin": table(status, chance)}
+    for part, lines in PARTS.items():
+        if chance.random() < 0.6:
+            chosen = [_filled(chance.choice(lines), chance) for _ in range(chance.randrange(8))]
+            made[part] = "\n".join(chosen)
+    texts = ((name.encode(), said.encode("utf-8", "surrogatepass")) for name, said in made.items())
+    return b"".join(STALKED + name + b"\n" + said for name, said in texts)
+
+
+def unpack(data: bytes) -> dict[str, bytes]:
+    """The files of such a directory by their names."""
+    parts = (part.partition(b"\n") for part in data.split(STALKED)[1:])
+    return {f"2026_11_21_05_00_00-{name.decode()}": said for name, _, said in parts}

@@ -1,0 +1,161 @@
+"""Measure the misconfigured servers of examples/lab before and after the tool's own advice.
+
+usage: python tools/lab [--dry-run] [--only NAME]… [--work DIR] [--together N] [--advise] [--peers]
+                        [--seconds N] [--uptime N] [--rounds N]
+
+It goes in two steps. First each server is kept under its load for ten minutes, because an audit believes no counters
+before that, and audited; --together N does so for N servers at a time, --advise ends there. Then both option files
+of each are measured, one server at a time, which takes an otherwise idle machine and about an hour and a half, and
+docs/experiments/lab.md with lab.json beside it is written after every server; with --only the others' results stay.
+--work DIR keeps what was advised, so that a second call goes on from there. TMPDIR names the file system to measure.
+
+--peers asks MySQLTuner and pt-variable-advisor too, of these servers and of six with nothing but their defaults, and
+keeps their words in DIR for tools/lab/peers.py.
+
+--dry-run audits each server after some seconds of load, as if it had been up for an hour, and prints what would be
+applied. --seconds, --rounds and a shorter --uptime are for trying the mechanics, and then nothing is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins"), os.path.join(TOP, "tests", "servers")]
+
+import labpage
+import labpeers
+from labaudit import Times
+from labdefaults import default_labs
+from labfolder import FEWEST_ROUNDS, Lab, labs
+from labrounds import length, measured
+from labserver import filled
+from labstage import Stage, staged
+from servers_plugin import provisioned
+
+from advisor.exits import MycnfError
+from advisor.sizes import exact
+from probes.stopping import Stop
+from probes.workload.driving import driver_of
+
+FOLDER = os.path.join(TOP, "examples", "lab")
+PAGE = os.path.join(TOP, "docs", "experiments", "lab.md")
+RESULTS = os.path.join(TOP, "docs", "experiments", "lab.json")
+RIPE = 615.0  # seconds of uptime from which on an audit believes counters
+WINDOW = 60.0
+BRIEF = Times(5.0, 20.0, aged=3600)  # of a dry run, which takes the server to have been up for longer
+SEED = 20
+TERMINATED = 128 + signal.SIGTERM
+
+
+def main() -> int:
+    """Go through the labs that were asked for; 1 where one of them was worse or could not be measured."""
+    asked = _asked()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that the server and its group go with us
+    chosen = _chosen(asked)
+    if asked.peers and (absent := labpeers.missing()):
+        sys.exit(f"lab: {', '.join(absent)} must be installed for --peers")
+    with tempfile.TemporaryDirectory(prefix="lab-work-") as folder:
+        stages = _advised(chosen, asked, asked.work or folder)
+        return 0 if asked.dry_run or asked.advise else _measured(stages, asked)
+
+
+def _chosen(asked: argparse.Namespace) -> list[Lab]:
+    every = labs(FOLDER)
+    chosen = [_tried(lab, asked) for lab in every if not asked.only or lab.name in asked.only]
+    if unknown := set(asked.only) - {lab.name for lab in every}:
+        sys.exit(f"lab: there is no {', '.join(sorted(unknown))} in examples/lab")
+    return chosen
+
+
+def _advised(chosen: list[Lab], asked: argparse.Namespace, work: str) -> list[tuple[Lab, Stage | MycnfError]]:
+    """What each server was advised, printed as it comes; default servers are asked about and not measured."""
+    every = [*chosen, *(default_labs(work) if asked.peers else ())]
+    times = BRIEF._replace(load=asked.uptime) if asked.dry_run else Times(asked.uptime, WINDOW)
+    peers = labpeers.asked if asked.peers else labpeers.nobody
+    stages = []
+    for lab, stage in zip(every, staged(every, work, times, asked.together, peers), strict=True):
+        print(f"{lab.name}: {_plan(lab)}")
+        _tell(stage)
+        stages.append((lab, stage))
+    return stages[: len(chosen)]
+
+
+def _measured(stages: list[tuple[Lab, Stage | MycnfError]], asked: argparse.Namespace) -> int:
+    trying = bool(asked.seconds or asked.rounds or asked.uptime < RIPE)
+    print(f"about {sum(length(lab) for lab, _ in stages) / 60:.0f} minutes", flush=True)
+    rows = {} if trying else labpage.kept(RESULTS)
+    for lab, stage in stages:
+        rows[lab.name] = row = _row(lab, stage)
+        print(labpage.line(row), flush=True)
+        if not trying:
+            labpage.keep(RESULTS, rows)
+            with open(PAGE, "w", encoding="utf-8") as page:
+                page.write(labpage.page(rows[name] for name in sorted(rows)))
+    return int(any(row.verdict in ("skipped", "worse") for row in rows.values()))
+
+
+def _row(lab: Lab, stage: Stage | MycnfError) -> labpage.Row:
+    """A lab's row; what can't be had is told in it."""
+    try:
+        if isinstance(stage, MycnfError):
+            raise stage
+        with (
+            tempfile.TemporaryDirectory(prefix="lab-") as place,
+            filled(lab, provisioned(lab.server), place, None, Stop()) as served,
+        ):
+            result = measured(lab, served, driver_of("auto"), stage.files, SEED)
+    except MycnfError as error:
+        return labpage.blank(lab, skipped=str(error))
+    return labpage.row_of(lab, stage.advice, result)
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python tools/lab", description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--dry-run", action="store_true", help="print what would be applied, measure nothing")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="this server alone")
+    parser.add_argument("--work", metavar="DIR", help="keep what was advised here, and go on from it")
+    parser.add_argument("--together", type=int, default=1, help="servers that are aged at a time")
+    parser.add_argument("--advise", action="store_true", help="end once all are audited")
+    parser.add_argument("--peers", action="store_true", help="ask other tools too, and of default servers")
+    parser.add_argument("--seconds", type=int, help="length of a block and of its warm-up, to try the mechanics")
+    parser.add_argument("--rounds", type=int, help=f"rounds, to try the mechanics ({FEWEST_ROUNDS} or more count)")
+    parser.add_argument("--uptime", type=float, help=f"seconds of load before the audit ({RIPE:g} count)")
+    asked = parser.parse_args()
+    asked.uptime = asked.uptime or (BRIEF.load if asked.dry_run else RIPE)
+    return asked
+
+
+def _tried(lab: Lab, asked: argparse.Namespace) -> Lab:
+    return lab._replace(
+        seconds=asked.seconds or lab.seconds,
+        rounds=asked.rounds or lab.rounds,
+        warm=min(lab.warm, asked.seconds or lab.warm),
+    )
+
+
+def _plan(lab: Lab) -> str:
+    limit = f" in {exact(lab.memory)} of memory" if lab.memory else ""
+    load = f"{lab.workload.name} by {lab.threads} on {lab.tables} x {lab.rows:,} rows ({lab.access})"
+    blocks = f"{lab.metric.name} ({lab.metric.better} is better) in {lab.rounds} rounds of {lab.seconds} s each"
+    return f"{lab.fault or 'nothing'} of {lab.server}{limit}; {load}; {blocks}"
+
+
+def _tell(stage: Stage | MycnfError) -> None:
+    if isinstance(stage, MycnfError):
+        print(f"  not audited: {stage}", flush=True)
+        return
+    for finding in stage.report["findings"]:
+        for action in finding["actions"]:
+            if action["option_line"]:
+                print(f"  {finding['code']} {finding['name']}: {action['option_line']}")
+    print(f"  findings without a line: {', '.join(stage.advice.left) or 'none'}")
+    print(f"  rules skipped: {', '.join(skipped['code'] for skipped in stage.report['skipped']) or 'none'}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

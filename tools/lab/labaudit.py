@@ -1,0 +1,116 @@
+"""Audit a lab's server while its load runs, as a user would: the command, its JSON, nothing from inside."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from labfolder import Lab, LabError
+from labserver import Switched, task_of
+
+from probes.sandbox import Sandbox
+from probes.stopping import Stop
+from probes.workload.driving import drive
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PATIENCE = 120.0  # seconds beyond the window
+LONGEST = 600.0  # seconds for which the load goes on at most while everybody is asked
+
+Told = dict[str, str]  # what a program printed, by its name
+Peers = Callable[[Sandbox], Told]
+
+
+class Times(NamedTuple):
+    """Seconds of load before the audit's window, of that window, and what is added to the server's uptime.
+
+    What is added pretends that the server has been up for longer, for a look at what an audit would say.
+    """
+
+    load: float
+    window: float
+    aged: int = 0
+
+
+class Asking(NamedTuple):
+    """How a server is asked: when, who else is, and the word to leave it before."""
+
+    times: Times
+    peers: Peers
+    leaving: Stop
+
+
+def audited(lab: Lab, served: Switched, driver: str, asking: Asking) -> tuple[dict[str, Any], Told]:
+    """The report of an audit whose window is the end of the lab's load, and what its peers said right after it.
+
+    Raises LabError where the load or the audit breaks off.
+    """
+    stop, failed = Stop(), []
+
+    def run() -> None:
+        try:
+            drive(driver, task_of(lab, served, 1), asking.times.load + asking.times.window + LONGEST, stop)
+        except Exception as error:  # noqa: BLE001  said by the thread that waits for it
+            failed.append(error)
+
+    thread = threading.Thread(target=run, name="lab-load")
+    thread.start()
+    try:
+        if asking.leaving.wait(asking.times.load):
+            raise LabError(f"{lab.name}: left before it was audited")
+        report = _ask(served.sandbox.socket, asking.times.window, asking.times.aged)
+        told = asking.peers(served.sandbox)
+    finally:
+        stop.say("audited")
+        thread.join()
+    if failed:
+        raise LabError(f"{lab.name}: the load broke off: {failed[0]}")
+    return report, told
+
+
+def _ask(socket: str, window: float, aged: int) -> dict[str, Any]:
+    live = ["--window", f"{window:g}", "--socket", socket, "--user", "root"]
+    form = ["audit", "--format", "json", "--fail-on", "never", "--isolated"]
+    with tempfile.TemporaryDirectory(prefix="lab-home-") as home:
+        if aged:
+            snapshot = os.path.join(home, "aged.json")
+            _mycnf(["collect", "-o", snapshot, *live], home, window + PATIENCE)
+            _age(snapshot, aged)
+            said = _mycnf([*form, "--snapshot", snapshot], home, PATIENCE)
+        else:
+            said = _mycnf([*form, *live], home, window + PATIENCE)
+    report: dict[str, Any] = json.loads(said)
+    return report
+
+
+def _mycnf(words: list[str], home: str, timeout: float) -> str:
+    # What this host measured or was asked before is no part of the experiment.
+    alone = {**os.environ, "HOME": home, "XDG_STATE_HOME": home, "XDG_CONFIG_HOME": home, "PYTHONPATH": TOP}
+    ran = subprocess.run(
+        [sys.executable, "-m", "advisor", *words],
+        env=alone,
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    if ran.returncode != 0:
+        raise LabError(f"mycnf {words[0]} ended with {ran.returncode}: {ran.stderr.strip()}")
+    return ran.stdout
+
+
+def _age(snapshot: str, seconds: int) -> None:
+    with open(snapshot, encoding="utf-8") as file:
+        facts = json.load(file)
+    for sample in facts["workload"].values():
+        sample["at"] += seconds
+    status = facts["server"]["status"]
+    status["uptime"] = str(int(status["uptime"]) + seconds)
+    with open(snapshot, "w", encoding="utf-8") as file:
+        json.dump(facts, file)

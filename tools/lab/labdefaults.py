@@ -1,0 +1,41 @@
+"""Servers with nothing but their defaults, under an ordinary load: what is said of them is either true or an alarm."""
+
+from __future__ import annotations
+
+import os
+
+from labfolder import Lab
+from provisioning.recipes import RECIPES
+
+from advisor.facts.probes import Metric
+from probes.workload.statements import OLTP
+from probes.workload.tables import Shape
+
+THREADS = 4
+ROWS, TABLES = 100_000, 2
+
+
+def default_labs(work: str) -> list[Lab]:
+    """One lab a real server; its option file in `work` has an empty group."""
+    path = os.path.join(work, "defaults.cnf")
+    os.makedirs(work, exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("[mysqld]\n")
+    return [_default(server, path) for server in RECIPES]
+
+
+def _default(server: str, path: str) -> Lab:
+    return Lab(
+        name=f"default-{server}",
+        option_file=path,
+        server=server,
+        fault="",
+        data=Shape(ROWS, TABLES),
+        workload=OLTP["oltp_read_write"],
+        threads=THREADS,
+        access="pareto",
+        metric=Metric("tps", "transactions/s", "more"),
+        warm=0,
+        seconds=1,
+        rounds=1,
+    )

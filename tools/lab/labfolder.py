@@ -1,0 +1,139 @@
+"""A folder of examples/lab: a misconfigured server, and how it is measured, fixed before the first run."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from typing import Any, NamedTuple
+
+from advisor.exits import MycnfError
+from advisor.facts.probes import Metric
+from probes.workload.scans import Scan
+from probes.workload.statements import OLTP, Step, Workload
+from probes.workload.tables import Shape
+
+FEWEST_ROUNDS = 5
+UNITS = {"tps": "transactions/s", "qps": "queries/s", "p95": "ms"}
+TOP = frozenset(("server", "fault", "warm", "seconds", "rounds", "data", "workload", "metric", "memory"))
+OPTIONAL = frozenset(("memory",))
+SBTEST = frozenset(("kind", "rows", "tables"))
+SCAN = frozenset(("kind", "engine", "bytes", "row_length"))
+WORKLOAD = frozenset(("name", "threads", "access", "span", "connecting", "steps"))
+KNOWN = frozenset(("name", "threads", "access"))  # of a workload; the rest describes one that isn't known by name
+
+
+class LabError(MycnfError):
+    """A folder can't be used, or its server can't be measured; the message is one line with what to do."""
+
+
+class Lab(NamedTuple):
+    """One misconfigured server.
+
+    `fault` is the option that its file gets wrong, `memory` the limit of its control group in bytes, `seconds` how
+    long a block measures, after the load ran unmeasured for `warm` seconds.
+    """
+
+    name: str
+    option_file: str
+    server: str
+    fault: str
+    data: Shape | Scan
+    workload: Workload
+    threads: int
+    access: str
+    metric: Metric
+    warm: int
+    seconds: int
+    rounds: int
+    memory: int | None = None
+
+    @property
+    def rows(self) -> int:
+        """Rows of a table, from which a workload draws."""
+        return self.data.rows
+
+    @property
+    def tables(self) -> int:
+        """How many tables there are."""
+        return self.data.tables if isinstance(self.data, Shape) else 1
+
+
+def labs(folder: str) -> list[Lab]:
+    """All of them by name. Raises LabError for one that is incomplete."""
+    found = sorted(entry.path for entry in os.scandir(folder) if os.path.exists(os.path.join(entry.path, "lab.toml")))
+    return [read(path) for path in found]
+
+
+def read(folder: str) -> Lab:
+    """One folder. Raises LabError where something is missing, unknown or out of its range."""
+    name = os.path.basename(folder)
+    option_file = os.path.join(folder, "my.cnf")
+    try:
+        with open(os.path.join(folder, "lab.toml"), "rb") as file:
+            told = tomllib.load(file)
+        if not os.path.exists(option_file):
+            raise LabError(f"{name}: there is no my.cnf")
+        _fields(told, TOP, OPTIONAL)
+        if told["rounds"] < FEWEST_ROUNDS:
+            raise LabError(f"{name}: {told['rounds']} rounds are too few, give {FEWEST_ROUNDS} or more")
+        return Lab(
+            name=name,
+            option_file=option_file,
+            server=told["server"],
+            fault=told["fault"],
+            data=_data(told["data"]),
+            workload=_workload(told["workload"]),
+            threads=int(told["workload"]["threads"]),
+            access=told["workload"]["access"],
+            metric=_metric(told["metric"]),
+            warm=int(told["warm"]),
+            seconds=int(told["seconds"]),
+            rounds=told["rounds"],
+            memory=size(told["memory"]) if "memory" in told else None,
+        )
+    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        raise LabError(f"{name}/lab.toml can't be used: {error}") from error
+
+
+def size(text: str) -> int:
+    """Bytes of 512M or 1G. Raises ValueError for anything else."""
+    number, letter = text[:-1], text[-1:].upper()
+    steps = {"K": 10, "M": 20, "G": 30}
+    if letter not in steps or not number.isdigit():
+        raise ValueError(f"{text!r} is no size such as 512M")
+    return int(number) << steps[letter]
+
+
+def _data(told: dict[str, Any]) -> Shape | Scan:
+    if told["kind"] == "sbtest":
+        _fields(told, SBTEST)
+        return Shape(told["rows"], told["tables"])
+    if told["kind"] != "scan":
+        raise ValueError(f"data of kind {told['kind']!r}: there is sbtest and scan")
+    _fields(told, SCAN)
+    return Scan(size(told["bytes"]), told["row_length"], told["engine"])
+
+
+def _workload(told: dict[str, Any]) -> Workload:
+    if told["access"] not in ("uniform", "pareto"):
+        raise ValueError(f"access {told['access']!r}: there is uniform and pareto")
+    if "steps" not in told:
+        _fields(told, KNOWN)
+        return OLTP[told["name"]]
+    _fields(told, WORKLOAD, frozenset(("span", "connecting")))
+    steps = tuple(Step(tuple(step["statements"]), step.get("times", 1)) for step in told["steps"])
+    return Workload(told["name"], steps, span=told.get("span", 100), connecting=told.get("connecting", False))
+
+
+def _metric(told: dict[str, str]) -> Metric:
+    _fields(told, frozenset(("name", "better")))
+    if told["better"] not in ("more", "less"):
+        raise ValueError(f"better = {told['better']!r}: it is more or less")
+    return Metric(told["name"], UNITS[told["name"]], told["better"])
+
+
+def _fields(told: dict[str, Any], names: frozenset[str], optional: frozenset[str] = frozenset()) -> None:
+    if unknown := sorted(told.keys() - names):
+        raise ValueError(f"unknown: {', '.join(unknown)}")
+    if missing := sorted(names - optional - told.keys()):
+        raise ValueError(f"missing: {', '.join(missing)}")

@@ -1,0 +1,56 @@
+"""Ask what other tools say of a lab's server: MySQLTuner and pt-variable-advisor, as their manuals say to run them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from labaudit import Told
+
+from probes.sandbox import Sandbox
+
+PATIENCE = 300.0  # seconds
+LISTED = re.compile(r"^\[!!\] CVE-.*\n", re.MULTILINE)  # hundreds of them, and a line tells their number
+COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+# MariaDB's client takes MySQLTuner's --socket for TCP, because a port goes with it: ~/.my.cnf tells it the socket.
+PEERS = {
+    "mysqltuner": ("--nocolor", "--skippassword", "--user", "root", "--protocol", "socket"),
+    "pt-variable-advisor": ("--socket", "{socket}", "--user", "root", "h=localhost"),
+}
+
+
+def missing() -> list[str]:
+    """Tools that are not installed here."""
+    return [name for name in PEERS if shutil.which(name) is None]
+
+
+def nobody(sandbox: Sandbox) -> Told:  # noqa: ARG001 - asked like the others
+    """Ask none of them."""
+    return {}
+
+
+def asked(sandbox: Sandbox) -> Told:
+    """What each prints of a running server, with what it says on the error stream."""
+    return {name: _said(name, words, sandbox.socket) for name, words in PEERS.items()}
+
+
+def _said(name: str, words: tuple[str, ...], socket: str) -> str:
+    with tempfile.TemporaryDirectory(prefix="lab-peer-") as home:
+        with open(os.path.join(home, ".my.cnf"), "w", encoding="utf-8") as file:
+            file.write(f"[client]\nuser=root\nsocket={socket}\n")
+        ran = subprocess.run(
+            [name, *(word.format(socket=socket) for word in words)],
+            cwd=home,
+            env={**os.environ, "HOME": home},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            encoding="utf-8",
+            errors="replace",
+            timeout=PATIENCE,
+            check=False,
+        )
+    return LISTED.sub("", COLOURS.sub("", ran.stdout))

@@ -1,0 +1,102 @@
+"""Before and after the advice, in interleaved rounds: the probes' own rounds, drivers and statistics."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+from labfolder import Lab
+from labserver import FILE, Switched, task_of
+
+from advisor.collect.host import open_root, read_host
+from advisor.facts.probes import Metric, ProbeResult
+from probes.experiment import Choice, Cost, Ground, Measured, Plan, Variant, Wanted
+from probes.rounds import Progress, run
+from probes.served import measuring
+from probes.served.loaded import METRICS, LoadedBench
+from probes.stopping import Stop
+from probes.workload.driving import drive
+
+BEFORE, AFTER = "before", "after"
+OVERHEAD = 8.0  # seconds of a shutdown and a start
+NEVER = 1e6  # seconds; the rounds end the run, not the time
+
+
+class Fixed(LoadedBench):
+    """A bench whose blocks warm up and measure as long as the lab says, whatever time is left."""
+
+    def __init__(self, lab: Lab, served: Switched, driver: str, seed: int) -> None:
+        super().__init__(served, driver, lambda _: task_of(lab, served, seed), warm_seconds=0)
+        self._lab = lab
+        self._load = task_of(lab, served, seed + 1)  # drawn otherwise than what is measured afterwards
+
+    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:  # noqa: ARG002 - fixed beforehand
+        """One block of the lab's length, after a restart and the lab's warm-up."""
+        with self.served.guard():
+            self.served.set_to(variant.settings)
+            drive(self.driver, self._load, self._lab.warm, stop)
+            return self._run(variant, self._lab.seconds, stop)
+
+
+class BeforeAfter:
+    """The experiment: one server, two option files."""
+
+    name = "lab"
+    title = "A misconfigured server before and after the advice"
+    question = "Does the advice, all of it and nothing else, help?"
+    kind = "server"
+    evidence: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
+
+    def __init__(self, lab: Lab, served: Switched, driver: str, files: tuple[str, str]) -> None:
+        self._lab, self._served, self._driver = lab, served, driver
+        self._files = dict(zip((BEFORE, AFTER), files, strict=True))
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:  # noqa: ARG002 - the folder says it all
+        """Two variants, the lab's metric first."""
+        lab = self._lab
+        return Plan(
+            variants=tuple(Variant(name, {FILE: path}) for name, path in self._files.items()),
+            baseline=BEFORE,
+            metrics=_metrics(lab.metric),
+            cost=Cost(disk=measuring.FRESH, memory=measuring.PROCESS, prepare=0.0, creates=()),
+            seconds=NEVER,
+            rounds=lab.rounds,
+            overhead=OVERHEAD + lab.warm,
+            driver=self._driver,
+            server=str(self._served.target),
+            parameters={"workload": lab.workload.name, "threads": str(lab.threads), "access": lab.access},
+        )
+
+    @contextlib.contextmanager
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[Fixed]:  # noqa: ARG002
+        """The server is there already: it has just been audited."""
+        yield Fixed(self._lab, self._served, self._driver, wanted.seed + 1)
+
+
+def measured(lab: Lab, served: Switched, driver: str, files: tuple[str, str], seed: int) -> ProbeResult:
+    """The samples of all rounds; `files` are the option file as it was and as advised.
+
+    Raises ProbeError where the server or the driver breaks off before the first round is whole.
+    """
+    directory = os.path.dirname(served.sandbox.directory)
+    ground = Ground(read_host(open_root("/"), datadir=directory), "here", (served.sandbox.binary,))
+    # The server that is measured runs already, and would be taken for a neighbour that suffers.
+    wanted = Wanted(directory, rounds=lab.rounds, force=frozenset({"busy", "neighbour"}), seed=seed)
+    return run(BeforeAfter(lab, served, driver, files), ground, wanted, Stop(), _told)
+
+
+def length(lab: Lab) -> float:
+    """About how many seconds the rounds of a lab take."""
+    return 2 * lab.rounds * (OVERHEAD + lab.warm + lab.seconds)
+
+
+def _metrics(first: Metric) -> tuple[Metric, ...]:
+    return (first, *(metric for metric in METRICS if metric.name != first.name))
+
+
+def _told(progress: Progress) -> None:
+    if progress.latest:
+        value = ", ".join(f"{name} {number:,.4g}" for name, number in progress.latest.metrics.items())
+        print(f"  round {progress.round} of {progress.rounds}, {progress.variant}: {value}", flush=True)

@@ -1,0 +1,180 @@
+"""Lay what mycnf, MySQLTuner and pt-variable-advisor said of the same servers side by side, as docs/peers.md.
+
+usage: python tools/lab/peers.py DIR
+
+DIR is what `python tools/lab --advise --peers --work DIR` kept. Each statement is judged by tools/lab/judgements.toml;
+one that nobody judged is listed and makes the exit code 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, TOP)
+
+from peertold import TOOLS, Said, told
+
+PAGE = os.path.join(TOP, "docs", "peers.md")
+JUDGEMENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "judgements.toml")
+KINDS = {
+    "fault": "the fault",
+    "sound": "sound",
+    "idle": "idle",
+    "false": "false alarm",
+    "inapplicable": "inapplicable",
+    "contradiction": "contradiction",
+    "unjudged": "not judged",
+}
+DEFAULT = "default-"
+UNJUDGED = "unjudged"
+# What differs from run to run and isn't what is said: paths, and numbers.
+LARGE_SERVER = re.compile(r"<!-- large server -->\n.*?<!-- /large server -->\n", re.DOTALL)
+VARYING = re.compile(r"/\S*/|\d[\d.,]*[KMGT%]?")
+
+
+class Judged(NamedTuple):
+    """A statement about a server, and what it is worth there."""
+
+    server: str
+    said: Said
+    kind: str
+    why: str
+
+
+def main() -> int:
+    """Write the page; 1 where a statement has no judgement."""
+    parser = argparse.ArgumentParser(prog="python tools/lab/peers.py", description=str(__doc__).partition("\n")[0])
+    parser.add_argument("work", metavar="DIR", help="what python tools/lab --advise --peers --work DIR kept")
+    judged = list(_judged(parser.parse_args().work))
+    large = _large_server()
+    with open(PAGE, "w", encoding="utf-8") as page:
+        page.write("\n".join(_page(judged, large)).rstrip() + "\n")
+    unjudged = [entry for entry in judged if entry.kind == UNJUDGED]
+    for entry in unjudged:
+        print(f"not judged: {entry.server}: {entry.said.tool}: {entry.said.heading}: {entry.said.words}")
+    return int(bool(unjudged))
+
+
+def _judged(work: str) -> Iterator[Judged]:
+    with open(JUDGEMENTS, "rb") as file:
+        judgements = tomllib.load(file)["judgement"]
+    for server in sorted(os.listdir(work)):
+        folder = os.path.join(work, server)
+        if os.path.exists(os.path.join(folder, "told.json")):
+            for said in told(_read(folder, "report.json"), _read(folder, "told.json")):
+                yield _judge(server, said, judgements)
+
+
+def _judge(server: str, said: Said, judgements: list[dict[str, str]]) -> Judged:
+    words = f"{said.heading}: {said.words}"
+    for one in judgements:
+        if one["tool"] == said.tool and re.search(one.get("on", ""), server) and re.search(one["said"], words):
+            return Judged(server, said, one["kind"], one["why"])
+    return Judged(server, said, UNJUDGED, "")
+
+
+def _read(folder: str, name: str) -> Any:
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def _large_server() -> str:
+    """The section that `python tools/figures/bigserver.py` wrote, if it has."""
+    if not os.path.exists(PAGE):
+        return ""
+    with open(PAGE, encoding="utf-8") as page:
+        found = LARGE_SERVER.search(page.read())
+    return found[0] if found else ""
+
+
+def _page(judged: list[Judged], large: str) -> Iterator[str]:
+    servers = list(dict.fromkeys(entry.server for entry in judged))
+    ill = [server for server in servers if not server.startswith(DEFAULT)]
+    well = [server for server in servers if server.startswith(DEFAULT)]
+    yield "# Beside MySQLTuner and pt-variable-advisor\n"
+    yield f"The {len(ill)} misconfigured servers of [examples/lab](../examples/lab/README.md) and {len(well)} with"
+    yield "nothing but their defaults were under load for ten minutes when each tool looked at them in turn."
+    yield "MySQLTuner is Debian's 1.9.9, pt-variable-advisor 3.2.1. Every statement was judged by hand against that"
+    yield "server, mycnf's own by the same words; the judgements and their reasons are in"
+    yield "[tools/lab/judgements.toml](../tools/lab/judgements.toml), for whoever thinks otherwise.\n"
+    yield "```console\n$ python tools/lab --advise --peers --together 6 --work lab-work"
+    yield "$ python tools/lab/peers.py lab-work\n```\n"
+    yield f"## {len(ill)} misconfigured servers\n"
+    yield from _totals(judged, ill, faults=True)
+    yield f"## {len(well)} servers with their defaults\n"
+    yield from _totals(judged, well, faults=False)
+    yield "## Which fault was found by whom\n"
+    yield from _found(judged, ill)
+    yield large
+    yield "## What each said, and what it is worth\n"
+    for tool in TOOLS:
+        yield from _statements(judged, tool)
+
+
+def _totals(judged: list[Judged], servers: list[str], *, faults: bool) -> Iterator[str]:
+    kinds = [kind for kind in KINDS if kind != UNJUDGED and (faults or kind != "fault")]
+    yield f"| statements | {' | '.join(TOOLS)} |"
+    yield "|:--|--:|--:|--:|"
+    if faults:
+        found = [str(sum(_has_fault(judged, server, tool) for server in servers)) for tool in TOOLS]
+        yield f"| **servers whose fault is told, of {len(servers)}** | {' | '.join(found)} |"
+    counted = Counter((entry.said.tool, entry.kind) for entry in judged if entry.server in servers)
+    for kind in kinds:
+        yield f"| {KINDS[kind]} | {' | '.join(str(counted[tool, kind]) for tool in TOOLS)} |"
+    yield f"| all | {' | '.join(str(sum(counted[tool, kind] for kind in KINDS)) for tool in TOOLS)} |\n"
+
+
+def _has_fault(judged: list[Judged], server: str, tool: str) -> bool:
+    return any(e.kind == "fault" and e.server == server and e.said.tool == tool for e in judged)
+
+
+def _found(judged: list[Judged], servers: list[str]) -> Iterator[str]:
+    yield f"| server | {' | '.join(TOOLS)} |"
+    yield "|:--|:--|:--|:--|"
+    for server in servers:
+        cells = []
+        for tool in TOOLS:
+            told_of = [e.said for e in judged if e.kind == "fault" and e.server == server and e.said.tool == tool]
+            cells.append(_cell(told_of))
+        yield f"| {server} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _cell(told_of: list[Said]) -> str:
+    if not told_of:
+        return "-"
+    names = [said.words if said.heading[0] in "[VG" else said.heading for said in told_of]
+    return "<br>".join(dict.fromkeys(_plain(name) for name in names))
+
+
+def _statements(judged: list[Judged], tool: str) -> Iterator[str]:
+    yield f"### {tool}\n"
+    yield "| statement | servers | worth | because |"
+    yield "|:--|--:|:--|:--|"
+    groups: dict[tuple[str, str, str], list[Judged]] = {}
+    for entry in judged:
+        if entry.said.tool == tool:
+            key = (entry.said.heading, VARYING.sub("#", entry.said.words), entry.kind)
+            groups.setdefault(key, []).append(entry)
+    order = list(KINDS)
+    for (heading, _, kind), entries in sorted(groups.items(), key=lambda group: (order.index(group[0][2]), group[0])):
+        words = f"{heading}: {entries[0].said.words}".removeprefix("[!!]: ")
+        yield f"| {_plain(words)} | {len({e.server for e in entries})} | {KINDS[kind]} | {entries[0].why} |"
+    yield ""
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"/\S*/(?=\w)", "", text).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

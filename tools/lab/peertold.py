@@ -1,0 +1,53 @@
+"""What each tool told of a server, statement by statement, out of what it printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+MYCNF, TUNER, VARIABLES = "mycnf", "MySQLTuner", "pt-variable-advisor"
+TOOLS = (MYCNF, TUNER, VARIABLES)
+ADVISED = re.compile(r"^# (?:WARN|NOTE|CRIT) (?P<name>\S+): (?P<words>.*)$", re.MULTILINE)
+ALARM = "[!!] "
+SECTIONS = ("General recommendations:", "Variables to adjust:")
+
+
+class Said(NamedTuple):
+    """One statement; `heading` is the tool's own name for it, where it has one."""
+
+    tool: str
+    heading: str
+    words: str
+
+
+def of_mycnf(report: dict[str, Any]) -> Iterator[Said]:
+    """Findings of an audit, with what they advise to write."""
+    for finding in report["findings"]:
+        lines = sorted({action["option_line"] for action in finding["actions"] if action["option_line"]})
+        advised = f" ({', '.join(lines)})" if lines else ""
+        yield Said(MYCNF, f"{finding['code']} {finding['name']}", f"{finding['severity']}{advised}")
+
+
+def of_mysqltuner(text: str) -> Iterator[Said]:
+    """Alarms of MySQLTuner, and its recommendations, which repeat some of them in other words."""
+    under = ""
+    for line in text.splitlines():
+        stripped = line.strip()
+        if stripped in SECTIONS:
+            under = stripped.rstrip(":")
+        elif line.startswith(ALARM):
+            yield Said(TUNER, "[!!]", line.removeprefix(ALARM).strip())
+        elif under and line.startswith(" ") and stripped:
+            yield Said(TUNER, under, stripped)
+
+
+def of_pt(text: str) -> Iterator[Said]:
+    """What pt-variable-advisor says of variables."""
+    for found in ADVISED.finditer(text):
+        yield Said(VARIABLES, found["name"], found["words"])
+
+
+def told(report: dict[str, Any], printed: dict[str, str]) -> list[Said]:
+    """All statements of all tools about one server."""
+    return [*of_mycnf(report), *of_mysqltuner(printed["mysqltuner"]), *of_pt(printed["pt-variable-advisor"])]

@@ -1,0 +1,103 @@
+"""Change the rules in small ways, one at a time, and list the changes that no case of the rules' tables notices.
+
+usage: python tools/mutate [--module rules/con.py]… [--every N] [--seed N] [--verdict [--sample N]]
+
+All of it happens in this process: the cases are made once, a changed module is carried out beside the real one, and
+asked the cases of its rules and of all rules that import it. A change is noticed where a case comes to another
+severity, confidence, silence, option, line or statement, or to an error, or to no end. changes.py says what is changed
+and what is left out, modules.py which modules are and what judges those. --verdict changes advisor/verdict instead,
+and runs its tests anew for each change. Exit 1 where less than 90 % were noticed, or a change of the verdict wasn't.
+"""
+
+from __future__ import annotations
+
+import argparse
+import linecache
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
+
+from changes import Mutant, mutants
+from modules import LEFT_OUT, Module, rule_modules
+from outcomes import Noticed, Posed, noticed, posed
+from rule_cases import all_cases, known_of
+from verdicts import try_verdicts
+
+ENOUGH = 90  # percent
+
+
+def main() -> int:
+    """Try the changes that were asked for."""
+    args = _arguments()
+    if args.verdict:
+        return int(not try_verdicts(TOP, args.module, args.sample, args.seed))
+    modules = rule_modules(TOP)
+    chosen = _chosen(modules, args.module, args.every, args.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        cases = [(case, known_of(case, _folder(folder, n))) for n, case in enumerate(all_cases())]
+        try:
+            kept = posed(cases, modules)
+        except ValueError as wrong:
+            sys.exit(f"mutate: {wrong}")
+        tally = [how for module, some in chosen for how in _try(module, some, modules, kept)]
+    killed = len(tally) - tally.count(Noticed.NOT_AT_ALL)
+    percent = 100 * killed / max(1, len(tally))
+    print(f"of them by another option or advice alone, which no table holds: {tally.count(Noticed.BY_ADVICE)}")
+    print(f"rules: killed {killed} of {len(tally)} ({percent:.1f} %)")
+    return int(percent < ENOUGH)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make mutate", description="list the small changes that no test notices")
+    parser.add_argument("--module", action="append", default=[], help="rules/con.py for instance (default: all)")
+    parser.add_argument("--every", type=int, default=1, help="try one change of so many (default: 1, all of them)")
+    parser.add_argument("--seed", type=int, default=1, help="the same seed chooses the same changes")
+    parser.add_argument("--verdict", action="store_true", help="change the verdict instead of the rules")
+    parser.add_argument("--sample", type=int, default=100, help="how many changes of the verdict (default: 100)")
+    return parser.parse_args()
+
+
+def _chosen(
+    modules: Mapping[str, Module], paths: Sequence[str], every: int, seed: int
+) -> list[tuple[Module, list[Mutant]]]:
+    """The changes to try, by module; a path that is none of the rules' modules ends the program."""
+    names = [path.removesuffix(".py").replace("/", ".") for path in paths]
+    for path, name in zip(paths, names, strict=True):
+        if name not in modules:
+            judge = LEFT_OUT.get(name.removeprefix("rules."))
+            sys.exit(f"mutate: {path}: " + (f"no case judges it, but {judge}" if judge else "no module of rules/"))
+    found = [(name, mutant) for name in names or modules for mutant in mutants(modules[name].tree)]
+    sample = random.Random(seed).sample(range(len(found)), -(-len(found) // every))  # noqa: S311 - no secret
+    picked = [found[number] for number in sorted(sample)]
+    return [(modules[name], [m for of, m in picked if of == name]) for name in names or modules]
+
+
+def _folder(above: str, number: int) -> Path:
+    folder = Path(above, str(number))
+    folder.mkdir()
+    return folder
+
+
+def _try(
+    module: Module, some: Sequence[Mutant], modules: Mapping[str, Module], cases: Sequence[Posed]
+) -> list[Noticed]:
+    """How far each change of one module is noticed; prints those that aren't."""
+    path, tally = os.path.relpath(module.path, TOP), []
+    for mutant in some:
+        tally.append(noticed(mutant, module, modules, cases))
+        if tally[-1] is Noticed.NOT_AT_ALL:
+            source = linecache.getline(module.path, mutant.line).strip()
+            print(f"{path}:{mutant.line}: no case notices {mutant.change}: {source}", flush=True)
+    if some:
+        print(f"{path}: killed {len(tally) - tally.count(Noticed.NOT_AT_ALL)} of {len(tally)}", flush=True)
+    return tally
+
+
+if __name__ == "__main__":
+    sys.exit(main())

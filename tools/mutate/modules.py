@@ -1,0 +1,99 @@
+"""The rules' modules and which of them import which; some of them carried out anew, beside the real ones."""
+
+from __future__ import annotations
+
+import ast
+import glob
+import os
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from types import CodeType, ModuleType
+from typing import NamedTuple
+
+from rules import all_rules, registry
+
+# Modules that no case can judge, and what judges them instead.
+LEFT_OUT = {
+    "__init__": "tests/rules/test_registry.py",
+    "registry": "tests/rules/test_registry.py",
+    "known": "tests/rules/test_known.py, for what a case knows is made once",
+    "houserule": "tests/config, for house rules are read before any rule looks",
+    "subject": "tests/fixing, with all places and edits",
+    "mending": "tests/fixing, with all places and edits",
+    "regrouping": "tests/fixing, with all places and edits",
+    "sup": "tests/suppress, for it waits for all other rules",
+    "claims": "tests/rules/test_claims.py",
+    "fine": "tests/rules/test_fine.py",
+    **dict.fromkeys(("judging", "local", "precedence", "remarks", "weighing"), "tests/rules/test_weighing.py"),
+    "evidence_store": "tests/rules/test_evidence.py",
+}
+
+
+class Module(NamedTuple):
+    """One module: its dotted name, its file, its tree, the code of that, and the modules of its package it imports."""
+
+    name: str
+    path: str
+    tree: ast.Module
+    code: CodeType
+    imports: frozenset[str]
+
+
+def read(name: str, path: str) -> Module:
+    """The module of that name, from its source."""
+    with open(path, encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    imports = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module}
+    return Module(name, path, tree, compiled(tree, path), frozenset(imports))
+
+
+def rule_modules(top: str) -> dict[str, Module]:
+    """All modules of rules/ that cases can judge, by dotted name; the real ones are imported."""
+    all_rules()
+    paths = sorted(glob.glob(os.path.join(top, "rules", "*.py")))
+    names = {os.path.basename(path)[:-3]: path for path in paths}
+    return {f"rules.{name}": read(f"rules.{name}", path) for name, path in names.items() if name not in LEFT_OUT}
+
+
+def compiled(tree: ast.Module, path: str) -> CodeType:
+    """A module's tree as code."""
+    return compile(tree, path, "exec", dont_inherit=True)
+
+
+def concerned(name: str, modules: Mapping[str, Module]) -> list[str]:
+    """A module and all that import it, however far off, in the order of their imports."""
+    found = {name}
+    while more := {m.name for m in modules.values() if m.imports & found} - found:
+        found |= more
+    return in_order(found, modules)
+
+
+def in_order(names: Collection[str], modules: Mapping[str, Module]) -> list[str]:
+    """Modules, each after those that it imports itself."""
+    ordered: list[str] = []
+    while left := sorted(set(names).difference(ordered)):
+        ordered.append(next((n for n in left if modules[n].imports.isdisjoint(left)), left[0]))
+    return ordered
+
+
+@contextmanager
+def carried_out(codes: Mapping[str, CodeType]) -> Iterator[dict[str, registry.Rule]]:
+    """Carry modules out anew, in this order, and give the rules that they made by name; afterwards all is as before.
+
+    Meanwhile an import finds them in place of the real ones. Raises whatever they raise.
+    """
+    real = {name: sys.modules.get(name) for name in codes}
+    listed, taken = registry.RULES, registry._TAKEN  # noqa: SLF001 - what a changed module lists stays out of the list
+    registry.RULES, registry._TAKEN = [], set()  # noqa: SLF001
+    try:
+        for name, code in codes.items():
+            sys.modules[name] = module = ModuleType(name)
+            exec(code, module.__dict__)  # noqa: S102 - the project's own code, changed by this tool
+        yield {rule.name: rule for rule in registry.RULES}
+    finally:
+        registry.RULES, registry._TAKEN = listed, taken  # noqa: SLF001
+        sys.modules.update({name: module for name, module in real.items() if module is not None})
+        for name in codes:
+            if real[name] is None:
+                sys.modules.pop(name, None)

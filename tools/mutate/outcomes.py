@@ -1,0 +1,123 @@
+"""What the cases of the rules' tables come to, and which of them notice a mutant."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import IntEnum
+from types import CodeType
+from typing import TYPE_CHECKING, NamedTuple
+
+from changes import Mutant, applied
+from modules import Module, carried_out, compiled, concerned, in_order
+from rule_cases import Case
+
+if TYPE_CHECKING:
+    from rules.known import Known
+    from rules.registry import Rule
+
+SECONDS = 2.0  # of processor time for all cases of a mutant; a hundredth of that is usual
+
+
+class Found(NamedTuple):
+    """What counts of a finding: severity, confidence, option, line, and the lines and statements that it advises."""
+
+    severity: str
+    confidence: str
+    option: str | None
+    line: int | None
+    advice: tuple[tuple[str | None, str | None], ...]
+
+
+class Posed(NamedTuple):
+    """A case with what rules may read in it, and what its rule finds while nothing is changed."""
+
+    case: Case
+    known: Known
+    found: tuple[Found, ...]
+
+
+class Noticed(IntEnum):
+    """How far a mutant is noticed: by a case as its table has it, by another option or advice, or by nothing."""
+
+    BY_TABLE = 0
+    BY_ADVICE = 1
+    NOT_AT_ALL = 2
+
+
+class TooLong(BaseException):
+    """A mutant takes longer than any rule does; no rule can catch this."""
+
+
+def posed(cases: Sequence[tuple[Case, Known]], modules: Mapping[str, Module]) -> list[Posed]:
+    """The cases of these modules' rules with what they come to; ValueError where that isn't what the table says."""
+    with carried_out(_codes(in_order(modules, modules), modules)) as rules:
+        made = [Posed(case, known, _found(rules[case.rule], known)) for case, known in cases if case.rule in rules]
+    wrong = [str(p.case) for p in made if not _as_tabled(p.case, p.found)]
+    if wrong:
+        raise ValueError(f"the tests must pass before anything is changed: {'; '.join(wrong)}")
+    return made
+
+
+def noticed(mutant: Mutant, module: Module, modules: Mapping[str, Module], cases: Sequence[Posed]) -> Noticed:
+    """How far the cases of the module's rules notice the change, and those of all rules that rest on it."""
+    with applied(mutant):
+        code = compiled(module.tree, module.path)
+    codes = {**_codes(concerned(module.name, modules), modules), module.name: code}
+    try:
+        with _limited(), carried_out(codes) as rules:
+            return min((_told(p, rules) for p in cases if p.case.rule in rules), default=Noticed.NOT_AT_ALL)
+    except (Exception, TooLong):  # noqa: BLE001 - whatever it raises, a test would fail
+        return Noticed.BY_TABLE
+
+
+def _codes(names: Sequence[str], modules: Mapping[str, Module]) -> dict[str, CodeType]:
+    return {name: modules[name].code for name in names}
+
+
+def _told(posed: Posed, rules: Mapping[str, Rule]) -> Noticed:
+    found = _found(rules[posed.case.rule], posed.known)
+    if not _as_tabled(posed.case, found):
+        return Noticed.BY_TABLE
+    return Noticed.NOT_AT_ALL if found == posed.found else Noticed.BY_ADVICE
+
+
+def _found(rule: Rule, known: Known) -> tuple[Found, ...]:
+    if not rule.concerns(known.target):
+        return ()
+    return tuple(
+        Found(
+            f.severity.value,
+            f.confidence.value,
+            f.option,
+            f.location.line if f.location else None,
+            tuple((a.option_line, a.statement) for a in f.actions),
+        )
+        for f in rule.check(known)
+    )
+
+
+def _as_tabled(case: Case, found: Sequence[Found]) -> bool:
+    """What tests/rules/test_cases.py holds."""
+    if [f.severity for f in found][:1] != ([case.finds] if case.finds else []):
+        return False
+    if case.line is not None and found[0].line != case.line:
+        return False
+    return (not case.about or found[0].option == case.about) and case.sure in ("", *(f.confidence for f in found[:1]))
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Raise TooLong when SECONDS are over."""
+
+    def stop(*_: object) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

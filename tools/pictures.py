@@ -1,0 +1,54 @@
+"""Write docs/pictures: each screen of the terminal app as it draws it of the demo's recording.
+
+usage: python tools/pictures.py
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+import tempfile
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
+
+from app_driving import driven, until
+
+from advisor.tui.screens import PLACES
+
+FOLDER = os.path.join(TOP, "docs", "pictures")
+SIZE = (100, 30)
+SETTLED = 0.5  # seconds
+KEYS = {"findings": ("down", "down", "down"), "variables": ("d",)}
+_OWN_NAME = r"terminal-\d+"  # made anew for every picture; without it equal screens give equal files
+
+
+async def picture(place: str, digit: str) -> str:
+    """One screen as SVG."""
+    async with driven(size=SIZE) as (app, pilot):
+        await pilot.press(digit)
+        await until(pilot, lambda: bool(app.query(f"#{place}")))
+        await pilot.press(*KEYS.get(place, ()))
+        before = ""
+        while (drawn := app.export_screenshot(title="mycnf audit --demo")) != before:
+            before = drawn
+            await pilot.pause(SETTLED)
+        return re.sub(_OWN_NAME, "terminal", drawn)
+
+
+def main() -> int:
+    """Draw them all."""
+    os.makedirs(FOLDER, exist_ok=True)
+    with tempfile.TemporaryDirectory() as own:
+        os.environ |= {"XDG_STATE_HOME": own, "XDG_CONFIG_HOME": own, "TZ": "UTC"}
+        for place in PLACES:
+            with open(os.path.join(FOLDER, f"{place.id}.svg"), "w", encoding="utf-8") as file:
+                file.write(asyncio.run(picture(place.id, place.digit)))
+            print(f"wrote docs/pictures/{place.id}.svg")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

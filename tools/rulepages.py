@@ -1,0 +1,74 @@
+"""Write docs/rules, the reference of all rules, from the rules; --check says whether it is current (exit 1 where not).
+
+usage: rulepages.py [--check]
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rules.registry import Rule
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDER = os.path.join(TOP, "docs", "rules")
+FAMILIES = {
+    "ARI": "Aria", "BIN": "Binary log", "BUF": "Buffers of sessions, and caches", "CON": "Connections and threads",
+    "DUR": "Durability", "GAL": "Galera", "GRP": "Group Replication", "HOU": "House rules", "INN": "InnoDB",
+    "LOG": "Redo log", "MEM": "Memory", "MOD": "SQL modes, character sets, compatibility", "MYI": "MyISAM",
+    "OBS": "Logs and instruments", "OPT": "Option files", "REP": "Replication", "SEC": "Security",
+    "STO": "Storage", "SUP": "Suppressions", "SYS": "Operating system", "TAB": "Table caches and open files",
+    "TLS": "Encrypted connections", "TMP": "Temporary tables", "VER": "Versions", "WRK": "Workload",
+}  # fmt: skip
+INTRO = """# Rules
+
+Made from the rules by `make docs`. `mycnf rules` prints the list, `mycnf explain CODE` a rule with its charts, and
+`mycnf rules --format markdown` all of this on one page.
+"""
+
+
+def main() -> int:
+    """Write or check the pages."""
+    sys.path.insert(0, TOP)
+    wanted = pages()
+    there = {name: _read(name) for name in os.listdir(FOLDER)} if os.path.isdir(FOLDER) else {}
+    if sys.argv[1:] == ["--check"]:
+        stale = sorted(n for n in wanted.keys() | there.keys() if wanted.get(n) != there.get(n))
+        if stale:
+            print(f"docs/rules is not what the rules say ({', '.join(stale)}): make docs")
+        return int(bool(stale))
+    os.makedirs(FOLDER, exist_ok=True)
+    for name in there.keys() - wanted.keys():
+        os.remove(os.path.join(FOLDER, name))
+    for name, text in wanted.items():
+        with open(os.path.join(FOLDER, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    return 0
+
+
+def pages() -> dict[str, str]:
+    """The pages by the names of their files: one a family, and the list of all."""
+    from advisor.report.rulemarkdown import document, table_of
+    from rules import all_rules
+    from rules.evidence_store import everything
+
+    families: dict[str, list[Rule]] = {}
+    for rule in all_rules():
+        families.setdefault(rule.family, []).append(rule)
+    made = {
+        f"{family.lower()}.md": document(rules, everything(), title=f"{FAMILIES[family]} ({family})")
+        for family, rules in families.items()
+    }
+    lists = [f"## {FAMILIES[family]} ({family})\n\n{table_of(rules, './')}\n" for family, rules in families.items()]
+    return {**made, "README.md": "\n".join([INTRO, *lists])}
+
+
+def _read(name: str) -> str:
+    with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+        return file.read()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""Build wheel, source archive and zipapp twice, in two folders, of other ages and under another umask, and compare.
+
+usage: python tools/supply/twice.py [--no-deps]
+
+--no-deps leaves out the packages of the zipapp, which need a network. Exit 1 where a byte differs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from typing import NamedTuple
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+class Round(NamedTuple):
+    """How one of the builds differs from the other: where, of what age the files are, and what processes have."""
+
+    folder: str
+    age: float
+    umask: int
+    environment: dict[str, str]
+
+
+ROUNDS = (
+    Round("here", 0.0, 0o022, {"TZ": "UTC", "LC_ALL": "C", "PYTHONHASHSEED": "1"}),
+    Round("elsewhere/deeper", 400 * 86400.0, 0o077, {"TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "2"}),
+)
+PAUSE = 2.1  # seconds: a zip counts in twos
+
+
+def main() -> int:
+    """Build in both rounds and print the hash of each file; 1 where they differ."""
+    with tempfile.TemporaryDirectory(prefix="mycnf-twice-") as scratch:
+        for one in ROUNDS:  # both at once, for somebody may be at work in the checkout
+            _copy(os.path.join(scratch, one.folder, "mycnf"), time.time() - one.age)
+        made = []
+        for one in ROUNDS:
+            made.append(_built(os.path.join(scratch, one.folder), one))
+            time.sleep(PAUSE)
+    first, second = made
+    for name in sorted(first | second):
+        same = first.get(name) == second.get(name)
+        print(f"{name}  {first.get(name, 'missing')[:16]}  {'the same' if same else 'DIFFERS'}")
+    return int(first != second)
+
+
+def _built(place: str, one: Round) -> dict[str, str]:
+    """The hashes of what is built of a copy of the checkout."""
+    source, out = os.path.join(place, "mycnf"), os.path.join(place, "out")
+    before = os.umask(one.umask)
+    try:
+        environment = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"} | one.environment
+        build = [sys.executable, "-m", "build", "--wheel", "--sdist", "--no-isolation", "--outdir", out, source]
+        subprocess.run(build, env=environment, cwd=place, capture_output=True, check=True)
+        (wheel,) = (name for name in os.listdir(out) if name.endswith(".whl"))
+        pack = [sys.executable, os.path.join(source, "tools", "onefile", "build.py"), *sys.argv[1:]]
+        pack += ["--wheel", os.path.join(out, wheel), os.path.join(out, "mycnf.pyz")]
+        subprocess.run(pack, env=environment, cwd=place, stdout=subprocess.DEVNULL, check=True)
+    finally:
+        os.umask(before)
+    return {name: _digest(os.path.join(out, name)) for name in os.listdir(out)}
+
+
+def _copy(source: str, written: float) -> None:
+    """The files that git knows, as they are now, all written at that time."""
+    listed = subprocess.run(["git", "-C", TOP, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        here, there = os.path.join(TOP, name), os.path.join(source, name)
+        if os.path.isfile(here):
+            os.makedirs(os.path.dirname(there), exist_ok=True)
+            shutil.copyfile(here, there)
+            os.chmod(there, 0o755 if os.access(here, os.X_OK) else 0o644)
+            os.utime(there, (written, written))
+
+
+def _digest(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
