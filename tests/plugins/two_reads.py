@@ -1,0 +1,75 @@
+"""A host at work, read in two ways: which fields differ by the way they were read, and which just moved."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts.host import Host
+
+Fields = dict[str, object]
+LACKING = "(not there)"
+# What other programs change while nobody touches the host's settings: memory and swap, also as a hypervisor gives it
+# (a node's total follows memory that is plugged in), asynchronous requests, what control groups count, loop devices.
+MOVING = re.compile(
+    r"memory\.(available|free|swap_total|swap_free|huge_pages_total|huge_pages_free|anonymous_huge|committed"
+    r"|commit_limit|total)|cpu\.nodes\[\d+\]\.memory|os\.(time|uptime|aio_used)"
+    r"|cgroup\.(usage|oom_kills|periods|throttled)|process\.(resident|peak_resident|swapped)|devices\[loop\d+\].*"
+)
+_KEYS = ("kernel_name", "name", "number", "variable")
+
+
+class Compared(NamedTuple):
+    """Names of fields with what was read live and what the other way, for those that stood still but differ; and the
+    names of those that moved meanwhile, so that their values say nothing.
+    """
+
+    differ: dict[str, tuple[object, object]]
+    moved: frozenset[str]
+
+
+def fields_of(value: object, at: str = "") -> Iterator[tuple[str, object]]:
+    """Each field of a host by its place: `memory.total`, `devices[sda].scheduler`."""
+    if is_dataclass(value):
+        for field in fields(value):
+            yield from fields_of(getattr(value, field.name), f"{at}.{field.name}" if at else field.name)
+    elif isinstance(value, tuple) and value and all(map(is_dataclass, value)):
+        for index, part in enumerate(value):
+            key = next((getattr(part, name) for name in _KEYS if hasattr(part, name)), index)
+            yield from fields_of(part, f"{at}[{key}]")
+    else:
+        yield at, value
+
+
+def compared(before: Host, other: Host, after: Host) -> Compared:
+    """Compare what was read another way with what was read live before and after it.
+
+    Of a field that moved only whether it is told at all is compared.
+    """
+    first, between, last = (dict(fields_of(host)) for host in (before, other, after))
+    differ, moved = {}, set()
+    for name in sorted(first.keys() | between.keys() | last.keys()):
+        values = [read.get(name, LACKING) for read in (first, between, last)]
+        if values[0] != values[2]:
+            moved.add(name)
+        told = [value not in (None, LACKING) for value in values]
+        if values[0] == values[2] != values[1] or (told[0] and told[2] and not told[1]):
+            differ[name] = (values[2], values[1])
+    return Compared(differ, frozenset(moved))
+
+
+def faults(rounds: list[Compared]) -> list[str]:
+    """A line for each field that differed in every round, and for each that moved in all of them though it shouldn't.
+
+    What came and went while the other way was read, a loop device for one, differs in one round and not in the next.
+    """
+    always = set.intersection(*(set(one.differ) for one in rounds))
+    never = frozenset.intersection(*(one.moved for one in rounds))
+    lines = [
+        f"{name}: live {live!r}, else {other!r}" for name, (live, other) in rounds[-1].differ.items() if name in always
+    ]
+    return [*lines, *(f"{name}: moves by itself" for name in sorted(never) if not MOVING.fullmatch(name))]
