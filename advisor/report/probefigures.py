@@ -7,7 +7,7 @@ import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
 from probes.conclude import change as words_for
-from probes.conclude import conclude
+from probes.stats import compare
 
 if TYPE_CHECKING:
     from advisor.facts.probes import Arm, ProbeResult
@@ -36,11 +36,12 @@ class Row(NamedTuple):
 
 def rows(result: ProbeResult) -> tuple[Row, ...]:
     """One row a variant in the first metric, in the order of the result."""
-    conclusion = conclude(result)
+    metric = result.metrics[0]
+    compared = {comparison.arm: comparison for comparison in compare(result.arms, metric, result.baseline)}
     made = []
     for arm in result.arms:
-        middle = median(arm, result.metrics[0].name)
-        beside = conclusion.of(arm.name)
+        middle = median(arm, metric.name)
+        beside = compared.get(arm.name)
         if arm.name == result.baseline:
             made.append(Row(arm.name, arm.point, middle, 1.0, 1.0, 1.0, "baseline"))
         elif beside is not None:
@@ -55,12 +56,6 @@ def median(arm: Arm, name: str) -> float | None:
     """The median of the blocks; None for a variant that has no such metric."""
     values = [block.metrics[name] for block in arm.blocks if name in block.metrics]
     return statistics.median(values) if values else None
-
-
-def reach(arm: Arm, name: str) -> tuple[float, float, float] | None:
-    """The median of the blocks, the least and the most; None for a variant that has no such metric."""
-    values = [block.metrics[name] for block in arm.blocks if name in block.metrics]
-    return (statistics.median(values), min(values), max(values)) if values else None
 
 
 def number(value: float | None) -> str:

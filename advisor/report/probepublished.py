@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.report.probefigures import DURATIONS, reach, rows
+from advisor.report.probefigures import DURATIONS, rows
 from advisor.report.probenames import curve_of, labels, numeric, short
 from rules.evidence_store import load
 
@@ -67,16 +67,12 @@ def curves(result: ProbeResult) -> tuple[Curve, ...]:
     for row in rows(result):
         if row.ratio is not None and row.low is not None and row.high is not None:
             shares[row.name] = (row.ratio, row.low, row.high)
-    return _beside(result, shares)
-
-
-def sketch(result: ProbeResult) -> tuple[Curve, ...]:
-    """The same by medians, from the least block to the most: quick enough to be drawn while a run measures."""
-    spans = {arm.name: reach(arm, result.metrics[0].name) for arm in result.arms}
-    base = next((s[0] for name, s in spans.items() if name == result.baseline and s is not None), None)
-    if not base:
+    found = _local(result, shares)
+    if sum(len(curve.points) for curve in found) < ENOUGH:
         return ()
-    return _beside(result, {name: (s[0] / base, s[1] / base, s[2] / base) for name, s in spans.items() if s})
+    for source, table in tables(result):
+        found += _published(result, result.metrics[0], source, table)
+    return tuple(found)
 
 
 def most(shown: Sequence[Curve], local: int, published: int) -> tuple[list[Curve], str]:
@@ -102,16 +98,6 @@ def matched(result: ProbeResult, table: Table) -> dict[str, int]:
         if place is not None:
             found[arm.name] = place
     return found
-
-
-def _beside(result: ProbeResult, shares: Mapping[str, Share]) -> tuple[Curve, ...]:
-    """The curve of these shares, and what was published beside it."""
-    found = _local(result, shares)
-    if sum(len(curve.points) for curve in found) < ENOUGH:
-        return ()
-    for source, table in tables(result):
-        found += _published(result, result.metrics[0], source, table)
-    return tuple(found)
 
 
 def _local(result: ProbeResult, shares: Mapping[str, Share]) -> list[Curve]:

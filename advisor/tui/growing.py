@@ -2,75 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from advisor import __version__
-from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Place, ProbeResult
 from advisor.report import probechart
 from advisor.report.probefigures import number
-from advisor.report.probenames import numeric
 from advisor.report.probepage import Page
-from advisor.report.probepublished import sketch
-from advisor.report.probewords import relation
 from advisor.report.words import wrap
 from advisor.tui.plain import line, plain
 
 if TYPE_CHECKING:
-    from advisor.report.probepublished import Curve
+    from advisor.facts.probes import Block
     from advisor.tui.probing import Order
-    from probes.rounds import Progress
+    from advisor.tui.sofar import State
 
-Blocks = dict[str, tuple[Block, ...]]
 BAR = 30  # columns, at most
 LEAST = 30
 LOWEST = 8  # lines of a chart
 LEGEND = 4  # lines below it, and what parts it from the words above
-BARS = " Bars: the least and the most of the rounds so far."
-
-
-class State(NamedTuple):
-    """How far a run is; `at` is the monotonic second of it. `progress` is None while things are prepared.
-
-    `latest` is the newest figure in words, `curves` are those of the blocks so far beside the published ones.
-    """
-
-    at: float
-    said: str = ""
-    progress: Progress | None = None
-    latest: str = ""
-    curves: tuple[Curve, ...] = ()
-    joined: bool = True
-    relation: str = ""
-
-
-def so_far(order: Order, blocks: Blocks) -> ProbeResult:
-    """What the blocks come to that were measured up to now."""
-    plan = order.plan
-    return ProbeResult(
-        schema=PROBE_SCHEMA,
-        tool=__version__,
-        probe=order.experiment.name,
-        began_at="",
-        seconds=0.0,
-        ended="",
-        place=Place(order.ground.host_id),
-        metrics=plan.metrics,
-        arms=tuple(Arm(v.name, v.settings, blocks.get(v.name, ()), v.point) for v in plan.variants),
-        baseline=plan.baseline,
-        axis=plan.axis,
-        server=plan.server,
-        parameters=plan.parameters,
-        evidence=order.experiment.evidence,
-    )
-
-
-def drawn(state: State, order: Order, blocks: Blocks) -> State:
-    """The state with the curves of these blocks."""
-    result = so_far(order, blocks)
-    curves = sketch(result)
-    return state._replace(curves=curves, joined=numeric(result), relation=relation(result, curves))
 
 
 def figure(order: Order, variant: str, block: Block) -> str:
@@ -90,7 +40,7 @@ def growing(state: State, order: Order, room: tuple[int, int], now: float, *, st
     ]
     blocks = [Content("\n").join(lines)]
     if state.curves:
-        words = wrap(f"{state.relation}{BARS}", "  ", width=width)
+        words = wrap(state.words, "  ", width=width)
         height = max(LOWEST, min(probechart.HEIGHT, room[1] - len(lines) - words.count("\n") - LEGEND))
         drawing = probechart.draw(state.curves, Page(width), joined=state.joined, height=height)
         blocks.append(plain(f"{words}\n{drawing}"))

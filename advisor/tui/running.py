@@ -12,8 +12,9 @@ from textual.message import Message
 
 from advisor.exits import MycnfError
 from advisor.tui.background import in_background
-from advisor.tui.growing import State, drawn, figure
+from advisor.tui.growing import figure
 from advisor.tui.messages import Measured, Noted
+from advisor.tui.sofar import State, drawn
 from advisor.tui.speaking import spoken
 from probes import rounds
 from probes.keeping import Keeper
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from textual.message_pump import MessagePump
 
     from advisor.facts.probes import ProbeResult
-    from advisor.tui.growing import Blocks
     from advisor.tui.probing import Order
+    from advisor.tui.sofar import Blocks
     from probes.rounds import Progress
 
 SPARING = 20.0  # times what a curve took to compute passes until the next one, for it takes time from the run
@@ -122,6 +123,8 @@ class Run:
         """Called between blocks, while nothing is measured."""
         now, block = time.monotonic(), progress.latest
         state = self.state._replace(at=now, progress=progress)
+        if self.state.progress is None:
+            state = state._replace(said="")  # it was said of what was prepared, and that is done
         if block is not None:
             self._blocks[progress.variant] = (*self._blocks.get(progress.variant, ()), block)
             state = state._replace(latest=figure(self.order, progress.variant, block))
