@@ -80,6 +80,16 @@ def _most(known: Known) -> int:
     return pool_that_fits(known, room[0]) if room else LARGEST
 
 
+def _left(known: Known, pool: int) -> int:
+    """The pool, or what MEM001 leaves of one that takes all memory: both are followed at once."""
+    if not known.has("host"):
+        return pool
+    from rules.memory import pool_that_fits, too_tight, usable
+
+    room = usable(known)
+    return pool_that_fits(known, room[0]) if room and too_tight(pool, room[0]) else pool
+
+
 @rule(
     "INN002",
     "many-buffer-pool-instances",
@@ -107,7 +117,8 @@ def many_buffer_pool_instances(known: Known) -> Iterator[Finding]:
     wanted, pool = _wanted(known), known.number(POOL)
     if wanted is None or pool is None or pool < LEAST_INSTANCE or wanted * LEAST_INSTANCE <= pool:
         return
-    action = advise(known, INSTANCES, pool // LEAST_INSTANCE, risk="more waiting for locks with many sessions")
+    most = max(_left(known, pool) // LEAST_INSTANCE, 1)
+    action = advise(known, INSTANCES, most, risk="more waiting for locks with many sessions")
     yield many_buffer_pool_instances.finding(
         f"{wanted} instances of {about(pool // wanted)} each; MySQL's manual wants 1 GB or more each.",
         of_variable(known, INSTANCES),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.model import Confidence, Severity
 from advisor.sizes import about
 from rules.advice import advise, these, words
-from rules.memory import GIB, MIB, Budget, budget, pool_that_fits, pool_that_holds, usable
+from rules.memory import GIB, MIB, Budget, budget, pool_that_fits, pool_that_holds, too_tight, usable
 from rules.rates import over, steady
 from rules.registry import Docs, rule
 from rules.subject import of_variable
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 POOL = "innodb_buffer_pool_size"
 # Names whose setting makes a memory budget somebody's decision.
 CHOSEN = (POOL, "max_connections", "sort_buffer_size", "join_buffer_size", "read_buffer_size", "tmp_table_size")
-TIGHT_PERCENT = 90
 FULL_PERCENT = 95
 DISK_READS = 100  # pages a second; a spinning disk does about that many
 FREE_PERCENT = 5
@@ -55,7 +54,7 @@ def pool_exceeds_memory(known: Known) -> Iterator[Finding]:
     if pool is None or room is None or not known.chosen(POOL):
         return
     size, where = room
-    if pool * 100 <= size * TIGHT_PERCENT:
+    if not too_tight(pool, size):
         return
     action = advise(
         known, POOL, pool_that_fits(known, size), size=True, watch="Innodb_buffer_pool_reads",

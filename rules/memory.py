@@ -16,6 +16,7 @@ GIB = 1 << 30
 # The share that leaves room for sessions and the system: MySQL's manual says 50 to 75 percent,
 # MariaDB's 60 to 70 (BP-05).
 POOL_PERCENT = 70
+TIGHT_PERCENT = 90
 GROWTH_PERCENT = 25
 CHUNK = 128 * MIB
 INSTANCES = "innodb_buffer_pool_instances"
@@ -91,6 +92,11 @@ def pool_that_fits(known: Known, usable_bytes: int) -> int:
     wanted = usable_bytes * POOL_PERCENT // 100
     step = _step(known, wanted)
     return wanted // step * step if wanted >= step else wanted // MIB * MIB
+
+
+def too_tight(pool: int, usable_bytes: int) -> bool:
+    """Whether a pool leaves hardly anything of the memory for all else."""
+    return pool * 100 > usable_bytes * TIGHT_PERCENT
 
 
 def pool_that_holds(known: Known, data_bytes: int) -> int:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -119,13 +120,23 @@ def browsing() -> Iterator[Tab]:
     )
     if program is None:
         pytest.skip("Chromium is not installed: apt-get install chromium")
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         process, pipe = _started(program, home)
         try:
             yield _tab(pipe)
         finally:
-            process.kill()
-            process.wait()
+            _ended(process, pipe)
+
+
+def _ended(process: subprocess.Popen[bytes], pipe: _Pipe) -> None:
+    """Have the browser end its helpers, which write on into its folder where it alone is killed."""
+    with contextlib.suppress(OSError):
+        pipe.send("Browser.close", {})
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(10)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def _started(program: str, home: str) -> tuple[subprocess.Popen[bytes], _Pipe]:
@@ -140,6 +151,7 @@ def _started(program: str, home: str) -> tuple[subprocess.Popen[bytes], _Pipe]:
         command,
         preexec_fn=place,  # noqa: PLW1509 - the two pipes need numbers of their own
         close_fds=False,
+        start_new_session=True,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rule_cases import all_cases
 
@@ -82,6 +82,7 @@ def refuted(known: Known, text: str) -> dict[str, set[str | None]]:
     return torn | {name: again[name] for name in first if again.get(name, first[name]) != first[name]}
 
 
+@example(["innodb_buffer_pool_instances = 16", "innodb_buffer_pool_size = 7800M"], parse_target("mysql-5.7.44"))
 @given(st.lists(st.sampled_from(SETTINGS), min_size=1, max_size=12), st.sampled_from(TARGETS))
 def test_any_bad_settings(lines: list[str], target: Target) -> None:
     """Whatever bad settings stand together, each option is advised one value, which stays advised."""

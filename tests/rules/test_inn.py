@@ -115,6 +115,15 @@ def test_instances_by_gigabytes(tmp_path: Path) -> None:
     assert found.message.startswith("16 instances of 256M each")
 
 
+@pytest.mark.parametrize(("memory", "instances"), [(16, 8), (8, 4)])
+def test_instances_of_a_pool_that_has_to_shrink(memory: int, instances: int, tmp_path: Path) -> None:
+    """Where MEM001 takes a part of the pool away, they are those of what it leaves."""
+    line = f"innodb_buffer_pool_instances = {instances}"
+    file = "innodb_buffer_pool_size = 7800M\ninnodb_buffer_pool_instances = 16"
+    host = {"memory": {"total": memory << 30}}
+    assert lines(first("many-buffer-pool-instances", "mysql-5.7.44", tmp_path, file=file, host=host)) == [line]
+
+
 @pytest.mark.parametrize(("count", "says"), [(1, "in 1 instance:"), (2, "in 2 instances:")])
 def test_one_instance_or_more(count: int, says: str, tmp_path: Path) -> None:
     """One instance is no plural."""
