@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.app import App, SystemCommand
+from textual.app import App
 from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.widgets import ContentSwitcher, Static
@@ -24,7 +24,7 @@ from advisor.tui.themes import HIGH_CONTRAST
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from textual.app import ComposeResult
+    from textual.app import ComposeResult, SystemCommand
     from textual.content import Content
     from textual.screen import Screen
 
@@ -53,7 +53,7 @@ class AuditApp(App[int]):
         Binding("r", "refresh", "refresh", id="refresh"),
         Binding("c", "connect", "connect", show=False, id="connect"),
         Binding("question_mark,f1", "help", "help", id="help", key_display="?"),
-        Binding("q,ctrl+q", "leave", "quit", id="quit", key_display="q"),
+        Binding("q,ctrl+q", "quit", "quit", id="quit", key_display="q"),
     ]
 
     def __init__(self, opening: Opening) -> None:
@@ -373,22 +373,30 @@ class AuditApp(App[int]):
 
         error = sys.exc_info()[1]
         self.panic(plain(write_crash_file(error)).plain if isinstance(error, Exception) else "interrupted")
+        self._clear_up()
 
-    async def action_leave(self) -> None:
-        """Give the prompt back at once."""
-        await self.leave(exits.OK)
+    async def action_quit(self) -> None:
+        """Give the prompt back at once; the framework's own way knows of nothing that is under way."""
+        self.leave(exits.OK)
 
-    async def leave(self, code: int) -> None:
+    def leave(self, code: int) -> None:
         """End with that exit code: no thread is waited for, but for what a screen has to clear up."""
         self._stop_sampling()
-        for pane in self._panes():
-            await pane.leaving()
+        self._clear_up()
         self.exit(code)
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every action in force, beside the ones of the framework."""
-        yield from super().get_system_commands(screen)
-        from advisor.tui.helping import in_force
+    def _clear_up(self) -> None:
+        for pane in self._panes():
+            pane.leaving()
 
-        for key in in_force(screen):
-            yield SystemCommand(key.words, key.keys, key.run)
+    def action_help_quit(self) -> None:
+        """Ctrl-C ends nothing, for in fields it copies: say what does."""
+        from advisor.tui.helping import what_quits
+
+        self.notify(what_quits(self.screen))
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Every action in force by its words, and what the framework has beside them."""
+        from advisor.tui.helping import commands
+
+        return commands(screen, super().get_system_commands(screen))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
@@ -12,10 +13,13 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from textual.app import ComposeResult
     from textual.screen import Screen
+
+
+DOUBLE = ("Keys", "Quit")  # commands of the framework's that say less than `help` and `quit` of ours
 
 
 class Key(NamedTuple):
@@ -42,6 +46,19 @@ def in_force(screen: Screen[object]) -> list[Key]:
         elif shown not in known.keys.split(", "):
             found[binding.action] = known._replace(keys=f"{known.keys}, {shown}")
     return list(found.values())
+
+
+def commands(screen: Screen[object], others: Iterable[SystemCommand]) -> Iterator[SystemCommand]:
+    """What the palette offers: the actions in force by their words, and the framework's own that aren't among them."""
+    yield from (command for command in others if command.title not in DOUBLE)
+    for key in in_force(screen):
+        if key.id:  # the ways to move about have none
+            yield SystemCommand(key.words, key.keys, key.run)
+
+
+def what_quits(screen: Screen[object]) -> str:
+    """How to get out of here, in words; from a dialog it is back first."""
+    return next((f"{key.keys} quits" for key in in_force(screen) if key.id == "quit"), "esc goes back, then q quits")
 
 
 class Help(ModalScreen[None]):

@@ -1,4 +1,4 @@
-"""kill and a closed terminal leave the app as its user does: what a screen has under way is cleared up first."""
+"""Signals that mean the end leave the app as its user does: what a screen has under way is cleared up first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATIENCE = 30  # seconds after a hang-up in which clearing up must be done: nobo
 def leave_on_signals(app: AuditApp) -> None:
     """Leave the app with exit code 130 where it is told to end; a signal that is to be ignored stays so."""
     loop = asyncio.get_running_loop()
-    for number in ENDING:
+    for number in (signal.SIGINT, *ENDING):  # Ctrl-C is a key here, and no signal; who sends that one means the end
         if signal.getsignal(number) is not signal.SIG_IGN:
             loop.add_signal_handler(number, _leave, app, number)
 

@@ -31,7 +31,7 @@ class Pane(Container):
     def refill(self) -> None:
         """Draw `self.view` anew; screens write this one."""
 
-    async def leaving(self) -> None:
+    def leaving(self) -> None:
         """The app is being left: end what goes on here, within half a second; most screens have nothing under way."""
 
     def soon(self, draw: Callable[[], None]) -> None:

@@ -99,3 +99,8 @@ async def run(app: AuditApp, pilot: Pilot[int], **fields: str) -> None:
 def said(app: AuditApp) -> str:
     """What the dialog says of the run as it would be."""
     return " ".join(str(app.screen.query_one("#begin-state").render()).split())
+
+
+def leftovers(folder: Path) -> list[str]:
+    """Scratch directories in a folder."""
+    return [entry.name for entry in folder.iterdir() if entry.name.startswith("mycnf-sandbox-")]

@@ -1,34 +1,20 @@
-"""Runs begun in the app: seen growing, ended, left, broken off, and what audits make of their results."""
+"""Runs begun in the app: seen growing, ended, broken off, and what audits make of their results."""
 
 from __future__ import annotations
 
-import os
-import threading
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from app_driving import driven, screen_text, until
-from app_measuring import FORCED, ask, choose_probe, measuring, run, screen, shown
-from launched import programs
-from running import eventually
+from app_measuring import ask, choose_probe, leftovers, measuring, run, screen, shown
 from scanning import Scans
-from servers_plugin import Start
-from tmux import MYCNF, Terminal, audit, place, terminal
 
 from advisor.model import Confidence
 from advisor.tui import running
 from advisor.tui.app import AuditApp
 from advisor.tui.panes.probes import Probes
 from probes.results import shelf
-from probes.sandbox.scratch import SHORT
-from probes.sandbox.sweeping import has_left
-
-
-def leftovers(folder: Path) -> list[str]:
-    """Scratch directories in a folder."""
-    return [name for name in os.listdir(folder) if name.startswith("mycnf-sandbox-")]
 
 
 async def test_a_run_is_seen_growing_and_its_result_is_read(
@@ -163,34 +149,6 @@ async def test_another_screen_does_not_stop_a_run(scans: Scans, tmp_path: Path) 
         assert shelf().kept[0].result.ended == "finished"
 
 
-async def test_leaving_the_app_stops_a_run(scans: Scans, tmp_path: Path) -> None:
-    """The stop is said before the app is left, whole rounds are kept once, and what was made is removed."""
-    scans.held = 6
-    async with measuring(tmp_path) as (app, pilot):
-        await run(app, pilot)
-        await until(pilot, scans.reached.is_set)
-        await pilot.press("q")
-        await until(pilot, lambda: app.return_value == 0)
-    assert scans.stop.reason == "cancelled"
-    assert [k.result.rounds for k in shelf().kept] == [1]
-    eventually(lambda: scans.closed == 1, what="the end of the run")
-    eventually(lambda: not [t for t in threading.enumerate() if t.name == "probe"], what="the end of its thread")
-    assert [k.result.rounds for k in shelf().kept] == [1]
-
-
-async def test_leaving_waits_for_no_run_that_does_not_hear(scans: Scans, tmp_path: Path) -> None:
-    """A run that is stuck in a block is left behind with its whole rounds kept."""
-    scans.at[6] = scans.go_on.wait  # deaf to the stop
-    async with measuring(tmp_path) as (app, pilot):
-        await run(app, pilot)
-        await until(pilot, lambda: len(scans.measured) == 7)
-        await pilot.press("q")
-        await until(pilot, lambda: app.return_value == 0)
-        assert [k.result.rounds for k in shelf().kept] == [1]
-        scans.go_on.set()
-        await until(pilot, lambda: scans.closed == 1)
-
-
 async def test_a_run_that_breaks_is_one_line(scans: Scans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mistake in an experiment costs neither the app nor the whole rounds."""
     monkeypatch.chdir(tmp_path)
@@ -228,50 +186,3 @@ async def test_a_disk_is_measured_until_it_is_stopped(tmp_path: Path) -> None:
         await until(pilot, lambda: screen(app).run is None)
         assert shelf().kept[0].result.ended == "cancelled"
         assert leftovers(tmp_path) == []
-
-
-@pytest.mark.servers("mariadb-10.11", "mysql-8.0")
-@pytest.mark.parametrize("moment", ["preparing", "round 1 of"])
-def test_leaving_takes_the_throwaway_server_along(server_name: str, start: Start, tmp_path: Path, moment: str) -> None:
-    """After `q` in a server's probe neither that server, nor who works on it, nor a file of them stays on the host."""
-    audited, scratch = start(server_name, small=True), tmp_path / ("so-long-that-no-socket-has-room-in-it" * 2)
-    scratch.mkdir()
-    (_, program), libraries = programs(server_name)
-    path = f"{Path(program).parent}:{os.environ['PATH']}"
-    places = place(tmp_path) | libraries | {"PATH": path, "TMPDIR": str(scratch)}
-    with terminal(*audit(audited, tmp_path), size=(100, 30), environment=places) as window:
-        window.shows(audited.binary.target.label)
-        window.keys("6")
-        window.shows("cache-fit")
-        window.keys("End", "Up")
-        window.shows("╭─ commit ─")
-        window.keys("Enter")
-        window.until(lambda seen: "enter begins" in seen and "looking at" not in seen, "the dialog")
-        window.keys("Tab")
-        window.until(lambda seen: "in spite of" in seen.splitlines()[cursor(window)], "the cursor beside it")
-        window.keys(FORCED.replace(" ", ""), "Enter")
-        window.shows(moment)
-        (app,) = (pid for pid, words in processes(scratch).items() if words.startswith(" ".join(MYCNF)))
-        window.until(lambda _: has_left(app, str(scratch)) and has_left(app, SHORT), "its directories")
-        window.keys("q")
-        window.shows("ended with 0")
-    eventually(lambda: not processes(scratch), what="the end of the server and of all that worked on it")
-    eventually(lambda: not leftovers(scratch), what="the end of its files")
-    eventually(lambda: not has_left(app, SHORT), what="the end of its socket's directory")
-
-
-def cursor(window: Terminal) -> int:
-    """The line that the cursor is in, counted from 0."""
-    return int(window.tmux("display-message", "-p", "#{cursor_y}"))
-
-
-def processes(folder: Path) -> dict[int, str]:
-    """Number and command line of the processes that name a folder there, or have their temporary files in it."""
-    found = {}
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            words = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-            own = f"TMPDIR={folder}".encode() in (process / "environ").read_bytes().split(b"\0")
-            if (own or str(folder) in words) and "tmux" not in words:
-                found[int(process.name)] = words
-    return found

@@ -326,7 +326,7 @@ class Probes(Pane):
         elif name := self.chosen:
             self.app.copy(f"mycnf probe {name}", "the command that runs it")
 
-    async def leaving(self) -> None:
+    def leaving(self) -> None:
         """End the run and keep what is whole of it; what it can't clear up in time is removed behind the process."""
         from probes.sandbox.afterwards import sweep_afterwards
         from probes.sandbox.scratch import default_base

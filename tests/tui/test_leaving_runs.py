@@ -1,0 +1,196 @@
+"""The app left in the middle of a run, in every way that there is: whole rounds are kept, and nothing else stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from app_driving import until
+from app_measuring import FORCED, leftovers, measuring, run
+from launched import programs
+from running import alive, eventually
+from scanning import Scans
+from servers_plugin import Start
+from tmux import MYCNF, Terminal, audit, place, terminal
+
+from probes.results import shelf
+from probes.sandbox import Sandbox
+from probes.sandbox.scratch import SHORT
+from probes.sandbox.sweeping import has_left
+
+FIELD = "   in spite of "
+
+
+async def test_leaving_the_app_stops_a_run(scans: Scans, tmp_path: Path) -> None:
+    """The stop is said before the app is left, whole rounds are kept once, and what was made is removed."""
+    scans.held = 6
+    async with measuring(tmp_path) as (app, pilot):
+        await run(app, pilot)
+        await until(pilot, scans.reached.is_set)
+        await pilot.press("q")
+        await until(pilot, lambda: app.return_value == 0)
+    assert scans.stop.reason == "cancelled"
+    assert [k.result.rounds for k in shelf().kept] == [1]
+    eventually(lambda: scans.closed == 1, what="the end of the run")
+    eventually(lambda: not [t for t in threading.enumerate() if t.name == "probe"], what="the end of its thread")
+    assert [k.result.rounds for k in shelf().kept] == [1]
+
+
+async def test_leaving_waits_for_no_run_that_does_not_hear(scans: Scans, tmp_path: Path) -> None:
+    """A run that is stuck in a block is left behind with its whole rounds kept."""
+    scans.at[6] = scans.go_on.wait  # deaf to the stop
+    async with measuring(tmp_path) as (app, pilot):
+        await run(app, pilot)
+        await until(pilot, lambda: len(scans.measured) == 7)
+        await pilot.press("q")
+        await until(pilot, lambda: app.return_value == 0)
+        assert [k.result.rounds for k in shelf().kept] == [1]
+        scans.go_on.set()
+        await until(pilot, lambda: scans.closed == 1)
+
+
+async def test_an_app_that_breaks_clears_up_behind_its_run(
+    scans: Scans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mistake in the app itself ends it, and costs neither the whole rounds nor what clears up."""
+    monkeypatch.chdir(tmp_path)  # where the file of the crash goes
+    scans.held = 6
+    with pytest.raises(ZeroDivisionError):  # noqa: PT012 - it comes out of the app's end
+        async with measuring(tmp_path) as (app, pilot):
+            await run(app, pilot)
+            await until(pilot, scans.reached.is_set)
+            app.call_later(lambda: 1 // 0)
+            await until(pilot, lambda: not app.is_running)
+    assert scans.stop.reason == "cancelled"
+    assert [k.result.rounds for k in shelf().kept] == [1]
+    eventually(lambda: scans.closed == 1, what="the end of the run")
+
+
+class Under(NamedTuple):
+    """A run of a server's experiment in a terminal: the app's process, and the folder of all that it makes."""
+
+    window: Terminal
+    app: int
+    scratch: Path
+
+
+def quit_by_key(run: Under) -> None:
+    """As anybody does."""
+    run.window.keys("q")
+
+
+def quit_by_palette(run: Under) -> None:
+    """Found by its name."""
+    run.window.keys("C-p")
+    run.window.shows("Search for commands")
+    run.window.keys("q", "u", "i", "t")
+    run.window.until(lambda seen: "theme" not in seen.lower() and "quit" in seen, "the command alone")
+    run.window.keys("Enter")
+
+
+def quit_beside_a_hung_server(run: Under) -> None:
+    """Neither the throwaway server nor who works on it hears anything any more."""
+    for pid in processes(run.scratch):
+        if pid != run.app:
+            os.kill(pid, signal.SIGSTOP)
+    run.window.keys("q")
+
+
+def close_the_terminal(run: Under) -> None:
+    """The window goes, and the app is told by SIGHUP."""
+    run.window.tmux("new-window", "-d", "exec sleep 600")
+    run.window.tmux("kill-pane", "-t", ":0.0")
+
+
+def interrupt(run: Under) -> None:
+    """`kill -INT`, for Ctrl-C is a key of the app's."""
+    os.kill(run.app, signal.SIGINT)
+
+
+def terminate(run: Under) -> None:
+    """`kill`."""
+    os.kill(run.app, signal.SIGTERM)
+
+
+class Case(NamedTuple):
+    """A run of this server's at this moment, how it is left, and the exit code, where somebody is there to see it."""
+
+    server: str
+    moment: str
+    way: Callable[[Under], None]
+    code: int | None
+
+
+CASES = (
+    Case("mariadb-10.11", "preparing", quit_by_key, 0),
+    Case("mysql-8.0", "preparing", quit_by_key, 0),
+    Case("mysql-8.0", "round 1 of", quit_by_key, 0),
+    Case("mariadb-10.11", "round 1 of", quit_by_palette, 0),
+    Case("mariadb-10.11", "round 1 of", quit_beside_a_hung_server, 0),
+    Case("mariadb-10.11", "round 1 of", close_the_terminal, None),
+    Case("mysql-8.0", "preparing", close_the_terminal, None),
+    Case("mariadb-10.11", "round 1 of", interrupt, 130),
+    Case("mariadb-10.11", "round 1 of", terminate, 130),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.server}-{case.moment}-{case.way.__name__}")
+def test_leaving_takes_the_throwaway_server_along(case: Case, start: Start, tmp_path: Path) -> None:
+    """Neither that server, nor who works on it, nor a file of them stays on the host, and the prompt is back."""
+    audited, scratch = start(case.server, small=True), tmp_path / ("so-long-that-no-socket-has-room-in-it" * 2)
+    scratch.mkdir()
+    (_, program), libraries = programs(case.server)
+    path = f"{Path(program).parent}:{os.environ['PATH']}"
+    places = place(tmp_path) | libraries | {"PATH": path, "TMPDIR": str(scratch)}
+    with terminal(*audit(audited, tmp_path), size=(100, 30), environment=places) as window:
+        begin(window, audited)
+        window.shows(case.moment)
+        (app,) = (pid for pid, words in processes(scratch).items() if words.startswith(" ".join(MYCNF)))
+        window.until(lambda _: has_left(app, str(scratch)) and has_left(app, SHORT), "its directories")
+        case.way(Under(window, app, scratch))
+        if case.code is not None:
+            window.shows(f"ended with {case.code}")
+        eventually(lambda: not alive(app), what="the end of the app")
+    eventually(lambda: not processes(scratch), what="the end of the server and of all that worked on it")
+    eventually(lambda: not leftovers(scratch), what="the end of its files")
+    eventually(lambda: not has_left(app, SHORT), what="the end of its socket's directory")
+
+
+def begin(window: Terminal, audited: Sandbox) -> None:
+    """Begin the experiment of commits, whatever else the host is doing."""
+    window.shows(audited.binary.target.label)
+    window.keys("6")
+    window.shows("cache-fit")
+    window.keys("End", "Up")
+    window.shows("╭─ commit ─")
+    window.keys("Enter")
+    window.until(lambda seen: "enter begins" in seen and "looking at" not in seen, "the dialog")
+    before = field(window)
+    window.keys("Tab")
+    window.until(lambda _: field(window) != before, "the keys in the field")
+    window.keys(FORCED.replace(" ", ""))
+    window.shows(f"{FIELD}busy,")
+    window.keys("Enter")
+
+
+def field(window: Terminal) -> str:
+    """The field for refusals with its colours, which tell whether it has the keys."""
+    return next((line for line in window.tmux("capture-pane", "-p", "-e").splitlines() if FIELD in line), "")
+
+
+def processes(folder: Path) -> dict[int, str]:
+    """Number and command line of the processes that name a folder there, or have their temporary files in it."""
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            own = f"TMPDIR={folder}".encode() in (process / "environ").read_bytes().split(b"\0")
+            if (own or str(folder) in words) and "tmux" not in words:
+                found[int(process.name)] = words
+    return found
