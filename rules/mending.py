@@ -26,7 +26,12 @@ OFF = ("0", "off", "false")
 # What the server ends up with depends on the file system that it finds.
 BY_THE_HOST = frozenset({"lower_case_table_names"})
 # Their successor does the same job in other terms, so that the old value says something else there.
-OTHER_TERMS = frozenset({"default_authentication_plugin", "innodb_checksums", "log_slow_admin_statements", "old"})
+OTHER_TERMS = frozenset(
+    {
+        *("default_authentication_plugin", "innodb_checksums", "innodb_file_io_threads", "log"),
+        *("log_slow_admin_statements", "log_slow_queries", "old", "one_thread"),
+    }
+)
 DAY = 86400
 REDO_FILES = 2  # innodb_log_files_in_group where nobody set it
 _BARE = r"[\w.:/+-]+"  # needs no quotes in an option file

@@ -72,13 +72,19 @@ def unknown_option(known: Known) -> Iterator[Finding]:
     for line in _with(known, Outcome.UNKNOWN):
         if line.loose and _of_plugin(line, known):
             continue  # whoever writes loose_ before a plugin's option knows that it may not be loaded
-        words = f"did you mean {line.candidates[0]}?" if line.candidates else _without(line)
-        yield _refusal(unknown_option, known, line, words, mend("mending", "unknown", line, known))
+        fix = mend("mending", "unknown", line, known)
+        words = f"did you mean {line.candidates[0]}?" if line.candidates else _near(line, fix, known)
+        yield _refusal(unknown_option, known, line, words, fix)
 
 
 def _of_plugin(line: LineVerdict, known: Known) -> bool:
     option = known.catalog.get(written(line.placed.line).removeprefix("loose_"))
     return option is not None and option.plugin is not None
+
+
+def _near(line: LineVerdict, fix: Fix | None, known: Known) -> str:
+    """The successor that another flavour gave it, where the target has that, else what comes of the line."""
+    return _without(line) if _of_plugin(line, known) else _instead(line, fix, _without(line), known)
 
 
 def _without(line: LineVerdict) -> str:
@@ -273,15 +279,16 @@ def removed_option(known: Known) -> Iterator[Finding]:
     """Lines whose option other versions have and the target has not."""
     for line in _with(known, Outcome.REMOVED):
         fix = mend("mending", "removed", line, known)
-        yield _refusal(removed_option, known, line, _instead(line, fix), fix)
+        yield _refusal(removed_option, known, line, _instead(line, fix, "remove the line", known), fix)
 
 
-def _instead(line: LineVerdict, fix: Fix | None) -> str:
+def _instead(line: LineVerdict, fix: Fix | None, otherwise: str, known: Known) -> str:
+    """What the fix writes in its place, else a successor that the target has."""
     if fix is not None and fix.edits[0].text:
         return f"use {' = '.join(edit.text for edit in fix.edits)} instead"
-    elsewhere = known_elsewhere(line.canonical or written(line.placed.line).removeprefix("loose_"))
+    elsewhere = known_elsewhere(written(line.placed.line).removeprefix("loose_"))
     successor = line.replaced_by or (elsewhere.replaced_by if elsewhere else None)
-    return f"use {successor} instead" if successor else "remove the line"
+    return f"use {successor} instead" if successor and known.catalog.get(successor) else otherwise
 
 
 @rule(
@@ -306,12 +313,13 @@ def deprecated_option(known: Known) -> Iterator[Finding]:
     for line in known.file_verdict.lines:
         since = line.option.deprecated if line.option is not None else None
         if line.deprecated and line.outcome in (Outcome.ACCEPTED, Outcome.ADJUSTED) and _reached(since, known.target):
+            fix = mend("mending", "deprecated", line, known)
             yield deprecated_option.finding(
                 f"{written(line.placed.line)} is deprecated" + (f" since {since}." if since else "."),
                 of_verdict(line),
                 confidence=_sureness(line),
-                help=f"use {line.replaced_by} instead" if line.replaced_by else "plan to remove the line",
-                fix=mend("mending", "deprecated", line, known),
+                help=_instead(line, fix, "plan to remove the line", known),
+                fix=fix,
             )
 
 

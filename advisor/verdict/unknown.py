@@ -9,7 +9,6 @@ from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
-    from advisor.model import Target
     from advisor.verdict.outcome import Found
 
 FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
@@ -38,7 +37,7 @@ def missing(written: str, found: Found, catalog: Catalog, loaded: frozenset[str]
         return found._replace(candidates=(meant,) if meant else ()), Taken(
             Outcome.UNKNOWN, None, f"No option of this name exists{hint}."
         )
-    return found, _from_elsewhere(presence, catalog.target)
+    return found, _from_elsewhere(presence, catalog)
 
 
 def bare(written: str, found: Found) -> str:
@@ -54,9 +53,10 @@ def _ambiguous(written: str, found: Found) -> Taken:
     return Taken(Outcome.AMBIGUOUS, None, f"{written} is short for several options: {some}{rest}.")
 
 
-def _from_elsewhere(presence: Presence, target: Target) -> Taken:
+def _from_elsewhere(presence: Presence, catalog: Catalog) -> Taken:
+    target, successor = catalog.target, presence.replaced_by
     own = presence.span(target.flavour)
-    instead = f" Use {presence.replaced_by}." if presence.replaced_by else ""
+    instead = f" Use {successor}." if successor and catalog.get(successor) else ""
     if own is None:
         other = presence.spans[0].flavour if presence.spans else "other"
         return Taken(

@@ -6,6 +6,12 @@ import pytest
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target
+from advisor.engine import run
+from advisor.optionfile import resolve
+from advisor.verdict import judge_file
+from advisor.verdict.settings import Settings
+from rules import all_rules
+from rules.known import Known
 
 ALL = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]
 
@@ -17,3 +23,29 @@ def test_no_option_of_durability_or_security_counts_in_blocks(series: str) -> No
     options = [option for name in catalog.options if (option := catalog.get(name)) is not None]
     assert any(option.block > 1 for option in options)
     assert [o.name for o in options if o.block > 1 and (o.durability or o.security)] == []
+
+
+@pytest.mark.parametrize(
+    ("server", "line", "help_", "becomes"),
+    [
+        ("mysql-8.0.43", "default-character-set = utf8mb4", "use character-set-server instead", "character-set-server"),
+        ("mariadb-10.11", "default-collation = utf8_bin", "use collation-server instead", "collation-server"),
+        ("mysql-8.0.43", "table_cache = 512", "use table_open_cache instead", "table_open_cache"),
+        ("mysql-8.4.8", "innodb_log_file_size = 2G", "use innodb_redo_log_capacity = 4G", "innodb_redo_log_capacity"),
+        ("mysql-9.7.4", "log_slow_queries = /var/log/slow.log", "use slow_query_log instead", ""),
+        ("mysql-9.7.4", "slave_parallel_type = LOGICAL_CLOCK", "remove the line", ""),
+        ("mariadb-10.11", "slave_parallel_type = LOGICAL_CLOCK", "remove the line, or write loose_", ""),
+        ("mysql-9.7.4", "thread_concurrency = 8", "remove the line", ""),
+    ],
+)
+def test_successors(server: str, line: str, help_: str, becomes: str) -> None:
+    """An option that went is replaced by what the target has in its place; where that has gone too, by nothing."""
+    target, text = parse_target(server), f"[mysqld]\n{line}\n".encode()
+    resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: text)
+    verdict = judge_file(resolved, load(target))
+    known = Known(target, verdict.catalog, Settings.from_file(verdict), verdict)
+    found = next(f for f in run(known, all_rules()).findings if f.code in ("OPT001", "OPT007", "OPT008"))
+    assert found.help is not None
+    assert found.help.startswith(help_)
+    assert found.fix is not None
+    assert found.fix.edits[0].text == becomes
