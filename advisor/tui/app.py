@@ -349,7 +349,7 @@ class AuditApp(App[int]):
     def action_connect(self, reason: str = "") -> None:
         """Ask which server; `reason` says why the last one could not be had."""
         if self.opening.connect is None:
-            self.notify("this audit is of a snapshot; mycnf audit without --snapshot connects to a server")
+            self.notify("this audit is of a recording; mycnf audit without --demo, --snapshot or --from asks a server")
             return
         from advisor.tui.connecting import Connecting
 

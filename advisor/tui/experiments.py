@@ -87,10 +87,11 @@ def row(entry: Entry, standing: Standing, width: int, *, runs: bool = False) -> 
     return shown + line(f"  {last}", "" if standing.answers else "dim")
 
 
-def columns(width: int) -> str:
-    """What the columns of a row are, as far as there is room for them."""
+def columns(width: int, *, here: bool = True) -> str:
+    """What the columns of a row are, as far as there is room for them; `here` where runs can take place."""
     named, room = [f"{KEPT} answered"], width - NAME - 2
-    for words, taken in (("time", FIGURE), ("day", DAY), ("disk", FIGURE), ("memory", FIGURE)):
+    shown = (("time", FIGURE), ("day", DAY), ("disk", FIGURE), ("memory", FIGURE)) if here else (("day", DAY),)
+    for words, taken in shown:
         room -= taken
         if room >= 0:
             named.append(words)

@@ -39,7 +39,11 @@ def words(view: View, book: Book, node: Node, number: int, width: int) -> Conten
         *(_finding(finding, width) for finding in mark.findings),
         *(_wrapped(text, width) for text in (*_of_line(line, mark, known, book.groups), *masked)),
     ]
-    return Content("\n").join(shown) if shown else plain("Nothing is to be said of this line.", MUTED)
+    return Content("\n").join(shown) if shown else plain(_nothing(book), MUTED)
+
+
+def _nothing(book: Book) -> str:
+    return f"Nothing is to be said of this line{'; n goes to the next that has a finding' if book.stops() else ''}."
 
 
 def _holds_secret(node: Node, number: int) -> bool:

@@ -53,7 +53,7 @@ def commands(screen: Screen[object], others: Iterable[SystemCommand]) -> Iterato
     yield from (command for command in others if command.title not in DOUBLE)
     for key in in_force(screen):
         if key.id:  # the ways to move about have none
-            yield SystemCommand(key.words, key.keys, key.run)
+            yield SystemCommand(key.words, f"key {key.keys}", key.run)
 
 
 def what_quits(screen: Screen[object]) -> str:
@@ -76,7 +76,7 @@ class Help(ModalScreen[None]):
             yield Input(placeholder="which key …", id="help-sought")
             with VerticalScroll():
                 yield Static(self._list(""), id="help-keys", markup=False)
-            yield Static("esc closes · ids are for keys.toml, see docs/app.md", markup=False)
+            yield Static("esc closes · ctrl+p finds all of it by name · ids: for keys.toml", markup=False)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrow the list."""

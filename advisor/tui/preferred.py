@@ -17,6 +17,12 @@ LONGEST = 100
 
 def theme() -> str:
     """The name of the theme to begin with; the app passes over one that it doesn't know."""
+    chosen = _chosen()
+    # Made grey, as the framework does for NO_COLOR, the terminal's own colours come out black on black.
+    return USUAL if "NO_COLOR" in os.environ and chosen.startswith("ansi") else chosen
+
+
+def _chosen() -> str:
     with suppress(OSError, UnicodeDecodeError), open(_path(), encoding="ascii") as file:
         return file.read(LONGEST).strip()
     from rich.console import Console

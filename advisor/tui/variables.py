@@ -19,6 +19,11 @@ REFERENCES = {
     "mariadb": "https://mariadb.com/kb/en/full-list-of-mariadb-options-system-and-status-variables/",
 }
 
+LEAST, WIDE, MOST = (30, 16, 10, 14), (34, 20, 12, 30), (58, 44, 24, 52)  # columns for name, value, default and source
+ROOMY = 116  # columns of the screen for the second of them; what there is between and beyond is shared out
+CHANGE = 8  # columns for when it may be changed
+FITS = 92  # columns of the screen of which that has some too: a letter of it would say nothing
+
 
 class Row(NamedTuple):
     """One variable; `default` and `written` (what the option files say) are None where nobody can tell.
@@ -90,6 +95,16 @@ def _row(name: str, setting: Setting, option: Option | None, written: str | None
 def _written(files: Settings, name: str) -> str | None:
     setting = files.get(name)
     return setting.value if setting is not None and setting.origin is Origin.FILE else None
+
+
+def widths(screen: int) -> tuple[int, ...]:
+    """Columns for name, value, default, source and, where there is room for it, when it may be changed."""
+    if screen < FITS:
+        return LEAST
+    few, many, spare = (LEAST, WIDE, screen - FITS) if screen < ROOMY else (WIDE, MOST, screen - ROOMY)
+    shares = [most - least for most, least in zip(many, few, strict=True)]
+    more = (min(share, share * spare // sum(shares)) for share in shares)
+    return (*(least + extra for least, extra in zip(few, more, strict=True)), CHANGE)
 
 
 def reference(view: View) -> str:

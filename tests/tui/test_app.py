@@ -86,8 +86,18 @@ async def test_the_palette_knows_every_action() -> None:
     async with driven() as (app, pilot):
         titles = [command.title for command in app.get_system_commands(app.screen)]
         assert {"filter", "hide", "quit", "refresh", "help"} <= set(titles)
+        assert len({title.lower() for title in titles}) == len(titles)  # each once
+        assert not {"Down", "Focus Next"} & set(titles)
         await pilot.press("ctrl+p")
         await until(pilot, lambda: len(app.screen_stack) == 2)
+
+
+async def test_ctrl_c_says_what_quits() -> None:
+    """It ends nothing, for in fields it copies; nobody is left with a key that does nothing."""
+    async with driven() as (app, pilot):
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: [told.message for told in app._notifications] == ["q quits"])
+        assert app.is_running
 
 
 async def test_q_leaves_with_success() -> None:

@@ -99,7 +99,7 @@ async def test_a_run_can_be_ended_at_any_time(scans: Scans, tmp_path: Path, key:
         assert (kept.result.ended, kept.result.rounds) == ("cancelled", 1)
         assert scans.closed == 1
         await pilot.press("c")
-        assert "snapshot" in " ".join(n.message for n in app._notifications)  # c is the app's own again
+        assert "recording" in " ".join(n.message for n in app._notifications)  # c is the app's own again
         scans.held = None
         await run(app, pilot)
         await until(pilot, lambda: len(shelf().kept) == 2)

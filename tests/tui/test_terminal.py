@@ -7,6 +7,8 @@ import signal
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+from rich.text import Text
 from servers_plugin import Start
 from tmux import MYCNF, Terminal, audit, place, terminal
 
@@ -30,12 +32,27 @@ def test_a_server_that_dies_and_comes_back(server_name: str, start: Start, tmp_p
 
 def test_from_the_demo_without_a_server(tmp_path: Path) -> None:
     """`mycnf audit --demo` needs nothing but a terminal, in 16 colours and without colour too."""
-    for extra in ({}, {"NO_COLOR": "1"}, {"TERM": "screen", "COLORTERM": ""}):
+    few = {"TERM": "screen", "COLORTERM": ""}
+    for extra in ({}, {"NO_COLOR": "1"}, few, few | {"NO_COLOR": "1"}):
         with terminal(*MYCNF, "audit", "--demo", environment=place(tmp_path) | extra) as window:
             window.shows("world-readable-secret")
             look_around(window)
+            assert unreadable(window) == [], extra
             window.keys("q")
             window.shows("ended with 0")
+
+
+def unreadable(window: Terminal) -> list[str]:
+    """Words in the colour of what is behind them."""
+    found = []
+    for text in Text.from_ansi(window.tmux("capture-pane", "-p", "-e")).split():
+        for segment in text.render(Console()):
+            style = segment.style
+            if not style or not style.color or style.color.is_default or not any(map(str.isalnum, segment.text)):
+                continue
+            if style.color == style.bgcolor:
+                found.append(segment.text)
+    return found
 
 
 def look_around(window: Terminal) -> None:

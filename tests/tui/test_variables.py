@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from app_driving import driven, until
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input
 
+from advisor.redact import clean
 from advisor.tui.app import AuditApp
-from advisor.tui.variables import Row, rows
+from advisor.tui.panes.variables import Variables
+from advisor.tui.variables import Row, rows, widths
 
 
 def names(app: AuditApp) -> list[str]:
@@ -78,3 +81,37 @@ async def test_keys_typed_ahead_count_on_the_screen_that_was_asked_for() -> None
     async with driven() as (app, pilot):
         await pilot.press("2", "d")
         await until(pilot, lambda: bool(app.query("#variables-table")) and 0 < len(names(app)) < 100)
+
+
+@pytest.mark.parametrize(("size", "least"), [((80, 24), 30), ((120, 40), 34), ((200, 60), 58)])
+async def test_the_columns_take_what_there_is(size: tuple[int, int], least: int) -> None:
+    """The table fits its screen; what is cut has a sign of it, so that no part of a number passes for the whole."""
+    async with driven(size=size) as (app, pilot):
+        await pilot.press("2")
+        await listed(app, pilot)
+        assert app.view is not None
+        table = app.query_one("#variables-table", DataTable)
+        assert table.virtual_size.width <= size[0]
+        assert table.ordered_columns[0].width >= least
+        for row in rows(app.view):
+            for whole, cell, column in zip(
+                (row.name, row.value), table.get_row(row.name), table.ordered_columns, strict=False
+            ):
+                text = cell.plain
+                assert len(text) <= column.width
+                assert text.endswith("…") or text == clean(whole)
+
+
+async def test_the_columns_follow_the_terminal() -> None:
+    """When the terminal is made wider or narrower the table is too, at the variable that was marked."""
+    async with driven() as (app, pilot):
+        await pilot.press("2")
+        await listed(app, pilot)
+        table = app.query_one("#variables-table", DataTable)
+        await pilot.press("down", "down")
+        for size in ((200, 60), (80, 24)):
+            await pilot.resize_terminal(*size)
+            wanted = list(widths(size[0]))
+            await until(pilot, lambda wanted=wanted: [c.width for c in table.ordered_columns] == wanted)  # type: ignore[misc] # the loop's own
+            assert table.cursor_row == 2
+            assert app.query_one("#variables", Variables).chosen is not None

@@ -90,11 +90,33 @@ async def test_the_demo_shows_the_rates_of_its_window(size: tuple[int, int]) -> 
     async with driven(size=size) as (app, pilot):
         await opened(pilot)
         text = screen_text(app)
-        assert "One recorded window of 10 s" in text
+        assert "One recorded window of 10 s, a rate each; only a running server has curves." in text
+        assert "w window" not in text
+        assert "pause" not in text
         assert row(pilot, "queries").split() == ["queries", "/s", f"{rate:.0f}", "Questions"]
         assert not set(STEPS) & set(row(pilot, "queries"))
         assert text.count("Innodb_lsn_current") == 1
         assert all(len(line) == size[0] for line in text.splitlines())
+
+
+def offered(app: AuditApp) -> set[str]:
+    """The actions that keys would run, by their ids."""
+    return {active.binding.id or "" for active in app.screen.active_bindings.values() if active.enabled}
+
+
+@pytest.mark.parametrize("window", [True, False])
+async def test_a_recording_offers_no_key_that_does_nothing(window: bool, tmp_path: Path) -> None:
+    """Its one window can be neither changed nor paused: both keys are a running server's, and come with its samples."""
+    path = snapshot_with(tmp_path, lambda facts: window or facts.update(workload=None))
+    async with driven("--snapshot", str(path)) as (app, pilot):
+        pane = await opened(pilot)
+        keys = {"workload.window", "workload.window-before", "workload.pause"}
+        assert not offered(app) & keys
+        await pilot.press("w", "p")
+        assert (pane.window, pane.paused) == (WINDOWS[0], False)
+        await sampled(pilot, *samples(3))
+        assert keys <= offered(app)
+        await until(pilot, lambda: "w window" in screen_text(app))
 
 
 async def test_a_snapshot_without_a_window_says_why(tmp_path: Path) -> None:

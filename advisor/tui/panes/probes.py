@@ -161,7 +161,7 @@ class Probes(Pane):
         options.clear_options()
         options.add_options(listed)
         options.border_title = "Probes" if self._entries else "Probes: looking …"
-        options.border_subtitle = columns(width)
+        options.border_subtitle = columns(width, here=any(entry.directory for entry in self._entries.values()))
         if self._entries:
             marked, self._wanted = self._wanted or kept, ""
             options.highlighted = list(self._entries).index(marked) if marked in self._entries else 0
@@ -316,7 +316,8 @@ class Probes(Pane):
         elif self._of(name).answers:
             self._results_shown.add(name)
         else:
-            self.notify(f"no result of {name} is known yet: enter runs it", markup=False)
+            runs = "" if self.view is None or lacking(self.view, name) else ": enter runs it"
+            self.notify(f"no result of {name} is known yet{runs}", markup=False)
         self._show()
 
     def action_copy(self) -> None:

@@ -13,10 +13,11 @@ from textual.widgets import DataTable, Input, Static
 from advisor.sizes import about
 from advisor.tui.pane import Pane
 from advisor.tui.plain import line, plain
-from advisor.tui.variables import bounds, reference, rows
+from advisor.tui.variables import bounds, reference, rows, widths
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
+    from textual.events import Resize
 
     from advisor.tui.app import AuditApp
     from advisor.tui.variables import Row
@@ -27,10 +28,7 @@ VIEWS = {
     "file": "not what the files say",
     "set": "set by somebody",
 }
-WIDE, NARROW = (34, 20, 12, 30), (30, 16, 10, 14)  # columns for name, value, default and source
-ROOMY = 110  # columns of the screen
-FITS = 92  # of which the last column of the narrow ones has room too
-CELL = 44  # characters of a cell; the whole value is shown below
+COLUMNS = ("variable", "value", "default", "source", "change")
 SIZE = 4096  # numbers from here on are shown as sizes too
 
 
@@ -52,23 +50,20 @@ class Variables(Pane):
         self._rows: dict[str, Row] = {}
         self._sought = ""
         self._only = "all"
-        self._source_width = 0
+        self._widths: tuple[int, ...] = ()
 
     def compose(self) -> ComposeResult:
         """The table, the field that narrows it, and one variable in full."""
         table: DataTable[Content] = DataTable(id="variables-table", cursor_type="row", zebra_stripes=False)
-        name, value, default, source = NARROW if self.app.size.width < ROOMY else WIDE
-        self._source_width = source
-        table.add_column("variable", key="name", width=name)
-        table.add_column("value", key="value", width=value)
-        table.add_column("default", key="default", width=default)
-        table.add_column("source", key="source", width=source)
-        if self.app.size.width >= FITS:  # else a letter of it would be seen; the words below have it too
-            table.add_column("change", key="when", width=8)
         yield table
         yield Input(placeholder="name or value", classes="filter", id="variables-filter")
         with VerticalScroll(id="variables-detail", classes="box"):
             yield Static("", markup=False)
+
+    def on_resize(self, _: Resize) -> None:
+        """Give the columns what there is."""
+        if self._widths != widths(self.app.size.width):
+            self._fill()
 
     def refill(self) -> None:
         """Read the rows anew and stay on the variable that was chosen."""
@@ -79,13 +74,22 @@ class Variables(Pane):
     def _fill(self) -> None:
         table = self.query_one(DataTable)
         kept = self.chosen.name if self.chosen else None
-        table.clear()
+        self._clear(table)
         for row in self._rows.values():
             if self._passes(row):
-                table.add_row(*_cells(row, self._source_width)[: len(table.columns)], key=row.name)
+                table.add_row(*_cells(row, self._widths), key=row.name)
         if kept in table.rows:
             table.move_cursor(row=table.get_row_index(kept or ""), animate=False)
         self._show_detail()
+
+    def _clear(self, table: DataTable[Content]) -> None:
+        """Take all rows out, and the columns too where there is room for others."""
+        anew = self._widths != widths(self.app.size.width)
+        table.clear(columns=anew)
+        if anew:
+            self._widths = widths(self.app.size.width)
+            for name, width in zip(COLUMNS, self._widths, strict=False):  # the last has no room everywhere
+                table.add_column(name, width=width)
 
     def _passes(self, row: Row) -> bool:
         if self._only == "changed" and not row.changed:
@@ -164,16 +168,13 @@ class Variables(Pane):
             self.app.copy(f"{row.option.name if row.option else row.name} = {row.value}", "name and value")
 
 
-def _cells(row: Row, width: int) -> tuple[Content, ...]:
+def _cells(row: Row, columns: tuple[int, ...]) -> list[Content]:
+    """What stands in the row, each cut with a sign of it: the whole value is shown below."""
     style = "$text-warning" if row.differs_from_file else "bold" if row.changed else ""
-    default = "" if row.default is None else row.default
-    return (
-        line(row.name, style, CELL),
-        line(row.value, style, CELL),
-        line(default, "dim", CELL),
-        line(row.source if len(row.source) <= width else f"…{row.source[1 - width :]}", "dim", CELL),
-        line(row.when, "dim"),
-    )
+    place = row.source if len(row.source) <= columns[3] else f"…{row.source[1 - columns[3] :]}"
+    texts = (row.name, row.value, row.default or "", place, row.when)
+    styles = (style, style, "dim", "dim", "dim")
+    return [line(*cell) for cell in zip(texts, styles, columns, strict=False)]
 
 
 def _sized(value: str) -> str:

@@ -59,6 +59,7 @@ class Workload(Pane):
         self.shown: Shown | None = None
         self._held: View | None = None
         self._moments: tuple[Moment, ...] = ()
+        self._recording: bool | None = None
 
     def compose(self) -> ComposeResult:
         """The rows under their heads, and one of them explained."""
@@ -105,6 +106,9 @@ class Workload(Pane):
             return
         if self._held is not None and self._held.place != self.view.place:
             self._held = None
+        if self._recording is not (self.view.samples is None):
+            self._recording = self.view.samples is None
+            self.refresh_bindings()
         if self.view.samples is None:
             self._recorded(self.view)
         else:
@@ -138,7 +142,9 @@ class Workload(Pane):
         if workload is None:
             self._say(f"Not sampled: {facts.why_not('workload')}.")
         else:
-            self._say(f"One recorded window of {lasted(workload.seconds)}: a rate each, and no curve to draw.")
+            self._say(
+                f"One recorded window of {lasted(workload.seconds)}, a rate each; only a running server has curves."
+            )
         self._draw()
 
     def _say(self, words: str) -> None:
@@ -184,6 +190,10 @@ class Workload(Pane):
 
     # What the user does
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A recording has one window at the most, and that stands still by itself."""
+        return not self._recording if action in ("window", "pause") else super().check_action(action, parameters)
+
     def action_window(self, by: int) -> None:
         """The next window, or the one before."""
         self.window = WINDOWS[(WINDOWS.index(self.window) + by) % len(WINDOWS)]
@@ -191,9 +201,6 @@ class Workload(Pane):
 
     def action_pause(self) -> None:
         """Let what is shown stand still, or go on with all that came meanwhile."""
-        if self.view is None or self.view.samples is None:
-            self.notify("a recorded window stands still by itself", severity="warning")
-            return
         self._held = None if self._held else self.view
         self.refill()
 
