@@ -87,6 +87,18 @@ def test_mysqladmin(live: Live, tmp_path: Path) -> None:
     assert facts.workload.delta("questions") > 0
 
 
+def test_differences_of_mysqladmin(live: Live, tmp_path: Path) -> None:
+    """With -r it prints what changed between its rounds, which adds up to a window and to the server's counters."""
+    rounds = ("-r", "-i", "1", "-c", "3", "extended-status")
+    paths = [told(tmp_path, "v", ADMIN, *at(live), "variables"), told(tmp_path, "s", ADMIN, *at(live), *rounds)]
+    facts = facts_of_texts(paths)
+    assert 2 <= facts.workload.seconds <= facts.server.uptime
+    assert facts.workload.delta("questions") > 0
+    counters = dict(live.run(ASKED[1]))
+    assert facts.server.counter("connections") <= int(counters["Connections"])
+    assert facts.server.counter("innodb_page_size") == int(counters["Innodb_page_size"])
+
+
 @pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.4")
 def test_pt_stalk(live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A directory of pt-stalk holds the variables, a window of counters, InnoDB's status, and something of the host.

@@ -31,7 +31,7 @@ SAID = {"Aborted_clients": "0", "Questions": "17", "Uptime": "1000"}
 
 def tables(text: str) -> Iterator[dict[str, str]]:
     """The tables in a text."""
-    return reader.tables(text.split("\n"))
+    return (one.rows for one in reader.tables(text.split("\n")))
 
 
 def boxed(rows: Mapping[str, str]) -> str:

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING
 
 from advisor import __version__
 from advisor.collect import identity
+from advisor.collect.texts.boxes import is_wrapped
 from advisor.collect.texts.counted import whole, workload_of
+from advisor.collect.texts.objects import is_json, no_rows
 from advisor.collect.texts.origins import OF_TEXT, told_origins
-from advisor.collect.texts.plain import read_plain
+from advisor.collect.texts.plain import read_json, read_plain
 from advisor.collect.texts.replicas import latest
 from advisor.collect.texts.serversummary import is_server_summary, read_server_summary
 from advisor.collect.texts.source import all_of, opened
 from advisor.collect.texts.stalk import read_directory
 from advisor.collect.texts.systemsummary import is_system_summary, read_system_summary
 from advisor.collect.texts.told import FORMS, SAME, TextError
+from advisor.collect.texts.whole import counters_lack, variables_lack
 from advisor.facts import SCHEMA, Facts, Link, Replication, Server, Unavailable
 from advisor.facts.storage import Storage
 from advisor.redact import clean, redact_value
@@ -50,9 +53,10 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
     told = [_read(path) for path in paths]
     variables = _merged(told)
     if not variables.get("version"):
+        cut = f" ({len(variables)} variables, cut off or filtered)" if variables else ""
         raise TextError(
-            f"{', '.join(clean(path) for path in paths)}: no text tells the server's version; "
-            "give that of SHOW GLOBAL VARIABLES too"
+            f"{', '.join(clean(path) for path in paths)}: no text tells the server's version{cut}; "
+            f"give {'all' if cut else 'that'} of SHOW GLOBAL VARIABLES{'' if cut else ' too'}"
         )
     exact = [one for one in told if one.samples and not one.lacks] or told  # a report tells no counters but the uptime
     samples = whole([sample for one in exact for sample in one.samples])
@@ -67,23 +71,33 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
         server=replace(server, replication=_replication(told, server)),
         workload=workload,
         host=host,
-        unavailable=tuple(_lacking(told, host, samples, "" if workload else why)),
+        unavailable=tuple(_lacking(told, host, variables, samples, "" if workload else why)),
     )
 
 
 def _lacking(
-    told: Sequence[Told], host: Host | None, samples: Sequence[dict[str, str]], no_window: str
+    told: Sequence[Told],
+    host: Host | None,
+    variables: dict[str, str],
+    samples: Sequence[dict[str, str]],
+    no_window: str,
 ) -> Iterator[Unavailable]:
     """Each part that the texts don't tell, with the reason."""
     yield from (Unavailable(part, WHY) for part in UNREAD)
     yield Unavailable("server.origins", OF_TEXT)
-    yield from [Unavailable("server.variables", one.lacks) for one in told if one.lacks][:1]
+    reasons = [one.lacks for one in told if one.lacks]
+    of_counters = [one.counters_lack for one in told if one.counters_lack]
+    if not samples:
+        of_counters.append(WHY)
+    elif not reasons:
+        of_counters.append(counters_lack(samples[-1]))
+    reasons.append(variables_lack(variables))
+    yield from [Unavailable("server.variables", why) for why in reasons if why][:1]
+    yield from [Unavailable("server.status", why) for why in of_counters if why][:1]
     if all(one.replicas is None for one in told):
         yield Unavailable("server.replication", NO_REPLICAS)
     if host is None:
         yield Unavailable("host", NO_HOST)
-    if not samples:
-        yield Unavailable("server.status", WHY)
     if no_window:
         yield Unavailable("workload", no_window)
 
@@ -96,7 +110,14 @@ def _read(path: str) -> Told:
             return read_server_summary(path, all_of(text), text.at)
         if is_system_summary(text.head):
             return read_system_summary(path, all_of(text), text.at)
-        told = read_plain(path, text.lines, text.at)
+        if is_json(text.head):
+            told = read_json(path, all_of(text), text.at)
+            if told.is_empty:
+                raise no_rows(path)
+        else:
+            told = read_plain(path, text.lines, text.at)
+    if told.is_empty and is_wrapped(text.head):
+        raise TextError(f"{path} has a table whose lines a terminal broke; give it as mysql -B or \\G prints it")
     if told.is_empty:
         raise TextError(f"{path} holds nothing that tells of a server; give {FORMS}")
     return told

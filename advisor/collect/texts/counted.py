@@ -16,7 +16,7 @@ Sample = dict[str, str]
 ONE = "needs two samples of the status counters, some time apart (mysqladmin extended-status -i 10 -c 2, or pt-stalk)"
 FELL = (
     "needs samples whose Uptime rises, the earlier first: the server restarted in between, or they are differences "
-    "(mysqladmin -r)"
+    "(mysqladmin -r) of some counters alone"
 )
 
 

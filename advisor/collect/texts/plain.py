@@ -6,18 +6,25 @@ from typing import TYPE_CHECKING
 
 from advisor.collect.texts.counted import with_next
 from advisor.collect.texts.monitor import Monitor
+from advisor.collect.texts.objects import is_formula, of_a_cloud, rows_in
+from advisor.collect.texts.rounds import NO_FIRST, Rounds
 from advisor.collect.texts.sources import Sources
 from advisor.collect.texts.tables import tables
 from advisor.collect.texts.told import SAME, Told
+from advisor.collect.texts.whole import SESSION_COUNTERS, is_of_session, without_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.collect.texts.tables import Table
+    from advisor.collect.texts.kinds import Answer, Table
 
 _OWN = ("pt-summary-internal", "internal::")  # what pt-mysql-summary adds to the variables that it saves
 MOST_SERVERS = 10  # tables of another server than the one before: two are refused already
-_RUNNING = frozenset({"uptime", "threads_connected", "questions"})
+
+
+def read_json(path: str, text: str, at: float) -> Told:
+    """What the rows in JSON texts tell. Raises TextError for what is none of a server."""
+    return _told(path, rows_in(path, text), at, Monitor(), Sources())
 
 
 def read_plain(path: str, lines: Iterable[str], at: float) -> Told:
@@ -26,30 +33,30 @@ def read_plain(path: str, lines: Iterable[str], at: float) -> Told:
     Texts of thousands of tables take no more memory than those of a few: of samples those are kept that a window
     needs, of variables the first table, and all others as one.
     """
+    monitor, sources = Monitor(), Sources()
+    return _told(path, tables(sources.passing(monitor.passing(lines))), at, monitor, sources)
+
+
+def _told(path: str, answers: Iterable[Answer], at: float, monitor: Monitor, sources: Sources) -> Told:
     variables: list[Table] = []
     samples: tuple[Table, ...] = ()
-    monitor, sources = Monitor(), Sources()
-    for table in tables(sources.passing(monitor.passing(lines))):
-        found = {name.lower(): value for name, value in table.items() if not name.startswith(_OWN)}
-        if _is_status(table):
-            samples = with_next(samples, found)
+    rounds, of_session = Rounds(), False
+    for one in answers:
+        found = {name.lower(): value for name, value in one.rows.items() if not name.startswith(_OWN)}
+        if any(map(is_formula, found.values())):
+            raise of_a_cloud(path, "a parameter group of Amazon RDS")
+        if one.counters:
+            whole = rounds.taken(found)
+            of_session = of_session or is_of_session(whole or {})
+            samples = with_next(samples, whole) if whole else samples
         elif len(variables) > 1 and _is_of_same_server(variables[-1], found):
             variables[-1] |= found
         elif len(variables) < MOST_SERVERS:
             variables.append(found)
-    return Told(path, tuple(variables), samples, monitor.text, at=at, replicas=sources.rows)
+    samples = tuple(without_session(one) if of_session else rounds.told(one) for one in samples)
+    lacks = SESSION_COUNTERS if of_session else NO_FIRST if rounds.no_first and not samples else ""
+    return Told(path, tuple(variables), samples, monitor.text, at=at, replicas=sources.rows, counters_lack=lacks)
 
 
 def _is_of_same_server(one: Table, other: Table) -> bool:
     return all(one.get(name, other.get(name)) == other.get(name, one.get(name)) for name in SAME)
-
-
-def _is_status(table: Table) -> bool:
-    """Whether they are counters: servers print their names with a capital, and those of variables without.
-
-    The tables of information_schema have capitals alone, so there the names tell.
-    """
-    names = [name for name in table if not name.startswith("wsrep_")]
-    if names and all(name.isupper() for name in names):
-        return not _RUNNING.isdisjoint(name.lower() for name in names)
-    return 2 * sum(name[:1].isupper() for name in names) > len(names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import sys
 import time
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ STDIN = "-"
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _PACKED = ((b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "zip"), (b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"))
 _TAR = (b"ustar", 257)
+_COLOURS = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\([0-9A-B])")  # of a terminal, in what script(1) records
 
 
 class Text(NamedTuple):
@@ -79,8 +81,13 @@ def _lines(path: str, parts: Iterable[str]) -> Iterator[str]:
         if len(rest) > LONGEST:
             raise TextError(f"{path} is no text of lines; give {FORMS}")
         for line in found:
-            yield line.removesuffix("\r")
-    yield rest
+            yield _plain(line)
+    yield _plain(rest)
+
+
+def _plain(line: str) -> str:
+    line = line.removesuffix("\r")
+    return _COLOURS.sub("", line) if "\x1b" in line else line
 
 
 def _parts(path: str, file: IO[bytes]) -> Iterator[str]:

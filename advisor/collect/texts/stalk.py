@@ -63,6 +63,7 @@ def read_directory(path: str) -> Told:
         _host(texts),
         mounts=tuple(_mounts(texts.get("df", ""))),
         at=max(written),
+        counters_lack=counters.counters_lack,
         replicas=replica_rows("".join(texts.get(part, "") for part in REPLICA)),
     )
 

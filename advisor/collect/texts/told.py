@@ -27,8 +27,8 @@ class Told(NamedTuple):
 
     Names are lower case, values as printed. `innodb_text` is InnoDB's status without the parts that quote statements,
     `host` what is told of the machine, `mounts` its file systems with their room. `lacks` says in what the variables
-    are not those of the server; `replicas` has a row for each source that the server follows, and is None where that
-    isn't told; `at` is when the text was written, in seconds since 1970.
+    are not those of the server, `counters_lack` in what the counters aren't; `replicas` has a row for each source that
+    the server follows, and is None where that isn't told; `at` is when the text was written, in seconds since 1970.
     """
 
     path: str
@@ -40,8 +40,16 @@ class Told(NamedTuple):
     lacks: str = ""
     at: float = 0.0
     replicas: tuple[dict[str, str | None], ...] | None = None
+    counters_lack: str = ""
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing in it tells of a server."""
-        return not (self.variables or self.samples or self.innodb_text or self.host or self.replicas is not None)
+        return not (
+            self.variables
+            or self.samples
+            or self.counters_lack
+            or self.innodb_text
+            or self.host
+            or self.replicas is not None
+        )

@@ -79,6 +79,8 @@ def test_fields_that_differ_are_named() -> None:
     """What differs each time stands with both values; what moved, or came and went, only where it is lost."""
     host = read_host(open_root("/"), os.getpid(), "/")
     memory = host.memory
+    assert memory
+    assert host.os
     later, lost = replace(host, memory=replace(memory, free=1)), replace(host, memory=replace(memory, free=None))
     other = replace(host, memory=replace(memory, swappiness=-1), devices=())
     assert faults([compared(host, host, later), compared(host, host, host)]) == []

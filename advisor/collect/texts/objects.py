@@ -1,0 +1,138 @@
+"""Rows as JSON: what MySQL Shell and programs with windows export, and what clouds list of their own settings."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from advisor.collect.texts.kinds import answer, answers
+from advisor.collect.texts.told import TextError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.collect.texts.kinds import Answer, Row
+
+_BEGINS = re.compile(r"\s*(?:\[\s*)*\{\s*\"")
+_GAP = re.compile(r"[\s,]*")
+_DEEPEST = 8
+# What tells a list of a cloud's settings from rows of a server, and its name.
+_CLOUDS = (
+    (frozenset(("ParameterName", "ApplyType")), "a parameter group of Amazon RDS"),
+    (frozenset(("ParameterName", "DataType")), "a parameter group of Amazon RDS"),
+    (frozenset(("databaseFlags",)), "the settings of a Cloud SQL instance"),
+    (frozenset(("allowedValues", "defaultValue")), "the server parameters of Azure"),
+)
+# What an object has whose names are those of variables or counters.
+_NAMED = (frozenset(("version", "datadir", "max_connections")), frozenset(("uptime", "questions", "threads_connected")))
+FORMULA = "{DBInstanceClassMemory"
+_INSTEAD = "which isn't what the server runs with; connect to the server, or give the text of SHOW GLOBAL VARIABLES"
+
+
+def is_json(text: str) -> bool:
+    """Whether it begins like rows in JSON."""
+    return bool(_BEGINS.match(text))
+
+
+def no_rows(path: str) -> TextError:
+    """Why a JSON text isn't read."""
+    return TextError(
+        f"{path} is JSON that is cut off, or has no rows with Variable_name and Value; give all rows of "
+        "SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS, or what the mysql client prints of them"
+    )
+
+
+def is_formula(value: str) -> bool:
+    """Whether it is a value of Amazon RDS's parameter groups, which servers never print."""
+    return FORMULA in value
+
+
+def of_a_cloud(path: str, what: str) -> TextError:
+    """Why such a text isn't read."""
+    return TextError(f"{path} is {what}, {_INSTEAD}")
+
+
+def rows_in(path: str, text: str) -> Iterator[Answer]:
+    """The answers in one or more JSON texts that stand behind each other; nothing where it is none.
+
+    Raises TextError for what clouds list of their settings.
+    """
+    loose: list[Row] = []  # MySQL Shell prints each row as a text of its own
+    for value in _values(text):
+        row = _row(value)
+        if row:
+            loose.append(row)
+        else:
+            yield from _answers_in(path, value, 0)
+    yield from answers(loose, headed=True)
+
+
+def _values(text: str) -> Iterator[Any]:
+    decoder = json.JSONDecoder()
+    at = 0
+    while (at := _after_gap(text, at)) < len(text):
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return
+        yield value
+
+
+def _answers_in(path: str, value: Any, depth: int) -> Iterator[Answer]:
+    """Each list of rows, and each object whose names are those of variables or counters."""
+    inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
+    if isinstance(value, dict):
+        cloud = next((what for signs, what in _CLOUDS if signs <= value.keys()), None)
+        if cloud:
+            raise of_a_cloud(path, cloud)
+        if any(signs <= {name.lower() for name in value} for signs in _NAMED):
+            plain = {name: _text(one) for name, one in value.items() if not isinstance(one, (list, dict))}
+            yield answer(plain)
+            return
+    rows = [row for one in inner if (row := _row(one))] if isinstance(value, list) else []
+    if rows:
+        yield from answers(rows, headed=True)
+    elif depth < _DEEPEST:
+        for one in inner:
+            yield from _answers_in(path, one, depth + 1)
+
+
+def _row(value: Any) -> Row | None:
+    if not isinstance(value, dict):
+        return None
+    cells = {name.lower(): cell for name, cell in value.items()}
+    name, told = cells.get("variable_name"), cells.get("value", cells.get("variable_value"))
+    return (name, _text(told)) if isinstance(name, str) and not isinstance(told, (list, dict)) else None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "ON" if value else "OFF"
+    return "" if value is None else str(value)
+
+
+def _after_gap(text: str, at: int) -> int:
+    gap = _GAP.match(text, at)
+    return gap.end() if gap else at
+
+
+def _rows_of(path: str, value: Any, depth: int) -> Iterator[Row]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, list):
+        for one in value:
+            yield from _rows_of(path, one, depth + 1)
+    elif isinstance(value, dict):
+        cloud = next((what for signs, what in _CLOUDS if signs <= value.keys()), None)
+        if cloud:
+            raise of_a_cloud(path, cloud)
+        cells = {name.lower(): cell for name, cell in value.items()}
+        name, told = cells.get("variable_name"), cells.get("value", cells.get("variable_value"))
+        if isinstance(name, str) and not isinstance(told, (list, dict)):
+            yield name, _text(told)
+        elif any(signs <= cells.keys() for signs in _NAMED):
+            yield from ((name, _text(one)) for name, one in value.items() if not isinstance(one, (list, dict)))
+        else:
+            for one in value.values():
+                yield from _rows_of(path, one, depth + 1)

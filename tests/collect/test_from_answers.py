@@ -1,0 +1,83 @@
+"""One text that holds several answers of a real client, in every form: which are variables and which counters."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from clients import CLIENT, at, told
+
+from advisor.collect.texts import facts_of_texts
+from advisor.redact import redact_value
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from live_server import Live
+
+VARIABLES, COUNTERS = "SHOW GLOBAL VARIABLES", "SHOW GLOBAL STATUS"
+FORMS = {
+    "boxed": ("-t",),
+    "boxed, bare": ("-tN",),
+    "batch": ("-B",),
+    "batch, bare": ("-BN",),
+    "raw": ("-B", "--raw"),
+    "raw, bare": ("-BN", "--raw"),
+    "vertical": ("-E",),
+    "vertical, bare": ("-EN",),
+    "verbose": ("-t", "-vv"),
+    "XML": ("-X",),
+    "HTML": ("-H",),
+    "HTML, bare": ("-HN",),
+}
+MOVING = re.compile(r"timestamp|gtid_(binlog_pos|binlog_state|current_pos)|innodb_buffer_pool_dump_now")
+KEYS = {"caching_sha2_password_rsa_public_key", "rsa_public_key"}  # of many lines, which bare boxes don't keep apart
+NAME = re.compile(r"[\w.-]+")  # MySQL 9.7 has some counters with blanks in their names
+
+
+@pytest.mark.parametrize("order", [(VARIABLES, COUNTERS), (COUNTERS, VARIABLES)], ids=["variables first", "last"])
+@pytest.mark.parametrize("form", FORMS)
+def test_both_in_one_text(form: str, order: tuple[str, str], live: Live, tmp_path: Path) -> None:
+    """Whatever parts them, and in whatever order they come, variables are the server's variables and none is more."""
+    server = facts_of_texts([told(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", ";".join(order))]).server
+    truth = {name.lower(): redact_value(name.lower(), value) for name, value in live.run(VARIABLES)}
+    assert {n: v for n, v in server.variables.items() if not MOVING.fullmatch(n)} == {
+        n: v for n, v in truth.items() if not MOVING.fullmatch(n)
+    }
+    counters = {name.lower() for name, _ in live.run(COUNTERS) if NAME.fullmatch(name)}
+    assert {name for name in server.status if NAME.fullmatch(name)} | KEYS == counters | KEYS
+    assert server.counter("uptime") is not None
+
+
+@pytest.mark.parametrize("form", ["batch", "batch, bare", "vertical", "XML"])
+def test_two_rounds_in_one_text(form: str, live: Live, tmp_path: Path) -> None:
+    """A name that comes again begins another answer: two rounds are a window, once the clock went on between them."""
+    rounds = f"{VARIABLES};{COUNTERS};SELECT SLEEP(1.1);{COUNTERS}"
+    facts = facts_of_texts([told(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", rounds)])
+    assert facts.workload.seconds >= 1
+    assert facts.workload.delta("questions") >= 1
+
+
+def test_tables_of_the_server(live: Live, tmp_path: Path) -> None:
+    """The tables that hold both are read as well, in capitals without headings too, as far as they tell."""
+    schema = "performance_schema" if live.name.startswith("mysql") else "information_schema"
+    asked = f"TABLE {schema}.global_variables;TABLE {schema}.global_status".replace("TABLE", "SELECT * FROM")
+    read = [
+        facts_of_texts([told(tmp_path, f"t{i}", CLIENT, *at(live), *form, "-e", asked)]).server
+        for i, form in enumerate((["-B"], ["-BN"], ["-X"], ["-H"]))
+    ]
+    names = {name.lower() for name, _ in live.run(VARIABLES)}
+    assert all(server.variables.keys() == names for server in read)
+    assert all("uptime" in server.status and "version" not in server.status for server in read)
+
+
+def test_of_one_session(live: Live, tmp_path: Path) -> None:
+    """Without GLOBAL a client tells of its own session: that is said, and its own counters aren't the server's."""
+    for _ in range(40):
+        live.run("SELECT 1")
+    facts = facts_of_texts([told(tmp_path, "t", CLIENT, *at(live), "-B", "-e", "SHOW VARIABLES; SHOW STATUS")])
+    assert "one session" in facts.why_not("server.variables")
+    assert "one session" in facts.why_not("server.status")
+    assert "com_select" not in facts.server.status
+    assert facts.server.counter("connections") > 0

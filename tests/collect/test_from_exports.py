@@ -1,0 +1,162 @@
+"""Texts that went through other programs: exports, mails, tickets, terminals; and those that tell of no server."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.collect.texts import facts_of_texts
+from advisor.collect.texts.tables import tables
+from advisor.collect.texts.told import TextError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+VARIABLES = {
+    "basedir": "/usr/",
+    "ft_boolean_syntax": '+ -><()~*:""&|',
+    "init_connect": "",
+    "sql_mode": "STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION",
+    "version": "8.0.36",
+    "version_comment": 'a; "b", c',
+}
+COUNTERS = {"Aborted_clients": "0", "Connections": "3", "Questions": "17", "Uptime": "1000"}
+HEAD = ("Variable_name", "Value")
+
+
+def separated(rows: Mapping[str, str], bar: str = ",", quoting: int = csv.QUOTE_MINIMAL) -> str:
+    """What programs with windows write into files of commas or semicolons."""
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=bar, quoting=quoting, lineterminator="\r\n")
+    writer.writerows([HEAD, *rows.items()])
+    return out.getvalue()
+
+
+def objects(rows: Mapping[str, str]) -> list[dict[str, str]]:
+    """Rows as objects."""
+    return [dict(zip(HEAD, row, strict=True)) for row in rows.items()]
+
+
+def boxed(rows: Mapping[str, str], edge: str = "|") -> str:
+    """A table in Markdown, whose columns programs pad or not."""
+    lines = [f"{edge} {name} | {value} |\n" for name, value in rows.items()]
+    return f"| Variable_name | Value |\n|---|:--|\n{''.join(lines)}\n"
+
+
+def batch(rows: Mapping[str, str]) -> str:
+    """What mysql -B prints."""
+    return "".join(f"{name}\t{value}\n" for name, value in [HEAD, *rows.items()])
+
+
+BOTH = {**VARIABLES, **COUNTERS}
+EXPORTS = {
+    "commas": separated(VARIABLES) + separated(COUNTERS),
+    "commas, with a mark": "\ufeff" + separated(VARIABLES) + separated(COUNTERS),
+    "semicolons": separated(VARIABLES, ";") + separated(COUNTERS, ";"),
+    "semicolons and quotes": separated(VARIABLES, ";", csv.QUOTE_ALL) + separated(COUNTERS, ";", csv.QUOTE_ALL),
+    "the second without a heading": separated(BOTH),
+    "Markdown": boxed(VARIABLES) + boxed(COUNTERS),
+    "Markdown, compact": (boxed(VARIABLES) + boxed(COUNTERS)).replace("| ", "|"),
+    "JSON": json.dumps([objects(VARIABLES), objects(COUNTERS)]),
+    "JSON, an object a row": "".join(json.dumps(row, indent=4) + "\n" for row in objects(BOTH)),
+    "JSON of MySQL Shell": json.dumps({"hasData": True, "rows": objects(BOTH), "warningCount": 0}),
+    "a mail": "".join(f"> {line}\n" for line in (batch(VARIABLES) + "\n" + batch(COUNTERS)).split("\n")),
+    "a mail within a mail": "".join(f">> {line}\n" for line in (batch(VARIABLES) + batch(COUNTERS)).split("\n")),
+    "an indented part": "".join(f"    {line}\n" for line in (batch(VARIABLES) + batch(COUNTERS)).split("\n")),
+    "blanks for tabs": (batch(VARIABLES) + "\n" + batch(COUNTERS)).replace("\t", "    "),
+    "blanks at the ends": batch(VARIABLES).replace("\n", "  \n") + batch(COUNTERS).replace("\n", "  \n"),
+    "a terminal's colours": batch(VARIABLES).replace("\n", "\x1b[0m\n") + "\x1b(B\x1b[m" + batch(COUNTERS),
+}
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_exports(export: str, tmp_path: Path) -> None:
+    """What other programs made of both tables is read as they are."""
+    path = tmp_path / "t"
+    path.write_text(EXPORTS[export], newline="")
+    server = facts_of_texts([str(path)]).server
+    assert server.variables == VARIABLES
+    assert server.status == {name.lower(): value for name, value in COUNTERS.items()}
+
+
+def test_names_as_keys(tmp_path: Path) -> None:
+    """An object whose names are variables is read too, numbers and booleans as the server prints them."""
+    path = tmp_path / "t"
+    settings = {"version": "8.0.36", "datadir": "/d/", "max_connections": 151, "autocommit": True, "init_file": None}
+    path.write_text(json.dumps({"changed": False, "settings": settings}))
+    found = facts_of_texts([str(path)]).server.variables
+    assert (found["max_connections"], found["autocommit"], found["init_file"]) == ("151", "ON", "")
+
+
+CLOUDS = {
+    "Amazon RDS": {"Parameters": [{"ParameterName": "max_connections", "ApplyType": "dynamic", "DataType": "integer"}]},
+    "Azure": [{"name": "max_connections", "value": "1", "defaultValue": "1", "allowedValues": "1-9"}],
+    "Cloud SQL": {"settings": {"databaseFlags": [{"name": "max_connections", "value": "100"}]}},
+}
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_settings_of_clouds(cloud: str, tmp_path: Path) -> None:
+    """What a cloud lists isn't what runs: that is one line, with what to give instead."""
+    path = tmp_path / "t"
+    path.write_text(json.dumps(CLOUDS[cloud], indent=2))
+    with pytest.raises(TextError, match=rf"^[^\n]*{cloud}[^\n]*SHOW GLOBAL VARIABLES$"):
+        facts_of_texts([str(path)])
+
+
+def test_formulas_of_a_cloud(tmp_path: Path) -> None:
+    """Two columns of a parameter group never stand in for variables, though another text tells the version."""
+    formulas, variables = tmp_path / "f", tmp_path / "v"
+    formulas.write_text("innodb_buffer_pool_size\t{DBInstanceClassMemory*3/4}\nmax_connections\t9\nport\t3306\n")
+    variables.write_text(batch(VARIABLES))
+    with pytest.raises(TextError, match="a parameter group of Amazon RDS"):
+        facts_of_texts([str(variables), str(formulas)])
+
+
+REFUSED = {
+    "cut off within": (json.dumps([{"Variable_name": "version", "Value": "8.0.36"}])[:-9], "cut off"),
+    "other JSON": (json.dumps({"a": [1, 2]}), "no rows with Variable_name and Value"),
+    "a terminal's lines": ("+------\n----+\n| Variable_name   | Va\nlue |\n", "lines a terminal broke"),
+    "no version": ("Variable_name\tValue\nbasedir\t/usr\nport\t1\n", r"the server's version \(2 variables, cut off"),
+    "a table of something": ("orders\t17\nlines\t18\nshops\t3\n", "nothing that tells of a server"),
+    "a count of something": ("Orders\t17\nLines\t18\nShops\t3\n", "nothing that tells of a server"),
+}
+
+
+@pytest.mark.parametrize("refused", REFUSED)
+def test_what_is_not_read(refused: str, tmp_path: Path) -> None:
+    """What can't be read without a guess is one line that says why."""
+    text, says = REFUSED[refused]
+    path = tmp_path / "t"
+    path.write_text(text)
+    with pytest.raises(TextError, match=rf"^[^\n]*{says}[^\n]*$"):
+        facts_of_texts([str(path)])
+
+
+@given(st.text(st.sampled_from('"\\,;|<>{}[]: \t\nVariable_name,Value<TABLE BORDER=1></TR>'), max_size=400))
+def test_any_text_ends(text: str) -> None:
+    """Whatever stands in a text, reading it ends."""
+    assert all(one.rows for one in tables(text.split("\n")))
+
+
+LONG = {
+    "quotes without an end": "Variable_name,Value\n" + 'a,"b\n' * 100_000,
+    "HTML without an end": "<TABLE BORDER=1>" + "<TR><TD>a</TD><TD>b</TD>\n" * 100_000,
+    "XML without an end": '<resultset statement="a">\n' + '<field name="Variable_name">a</field>\n' * 100_000,
+    "keys without an end": "Variable_name\tValue\n" + "a\t-----BEGIN KEY-----\n" * 100_000,
+    "marks of mails": "> " * 50_000 + "\n" + ">\n" * 100_000,
+    "capitals": "Variable_name\tValue\n" + "".join(f"A{i}\t1\n" for i in range(100_000)),
+}
+
+
+@pytest.mark.parametrize("text", LONG)
+def test_long_texts_end_too(text: str) -> None:
+    """What begins like a table and goes on for ever is read in one pass: a test that doesn't end would tell."""
+    assert len(list(tables(LONG[text].split("\n")))) <= 1

@@ -1,0 +1,108 @@
+"""Texts that are not whole: cut off, of differences alone. What is read of them is right, and what lacks is said."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from clients import CLIENT, at, told
+
+from advisor.collect.texts import facts_of_texts
+from advisor.collect.texts.rounds import NO_FIRST
+from advisor.collect.texts.told import TextError
+from advisor.redact import redact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from live_server import Live
+
+ASKED = "SHOW GLOBAL VARIABLES;SHOW GLOBAL STATUS"
+FORMS = {"boxed": ("-t",), "batch": ("-B",), "bare": ("-BN",), "vertical": ("-E",), "XML": ("-X",), "HTML": ("-H",)}
+MOVING = re.compile(r"timestamp|gtid_(binlog_pos|binlog_state|current_pos)|innodb_buffer_pool_dump_now")
+CUTS = 40
+WHOLE = "Variable_name\tValue\nversion\t8.0.36\ndatadir\t/d/\nport\t3306\n\n"
+FIRST = {
+    "Connections": 50,
+    "Innodb_page_size": 16384,
+    "Questions": 1000,
+    "Rsa_public_key": 0,
+    "Threads_connected": 5,
+    "Uptime": 400,
+}
+LATER = {
+    "Connections": 1,
+    "Innodb_page_size": 0,
+    "Questions": 70,
+    "Rsa_public_key": 0,
+    "Threads_connected": -2,
+    "Uptime": 10,
+}
+
+
+def boxed(rows: Mapping[str, object]) -> str:
+    """A round of mysqladmin."""
+    line = f"+{'-' * 32}+{'-' * 12}+\n"
+    body = "".join(f"| {name:<30} | {value!s:<10} |\n" for name, value in rows.items())
+    return f"{line}| {'Variable_name':<30} | {'Value':<10} |\n{line}{body}{line}\n"
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-11.4")
+@pytest.mark.parametrize("form", FORMS)
+def test_cut_off_anywhere(form: str, live: Live, tmp_path: Path) -> None:
+    """Wherever a text ends, each value is the server's, never the first half of one; and what isn't there is said."""
+    text = (tmp_path / told(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", ASKED)).read_text()
+    truth = {name.lower(): redact_value(name.lower(), value) for name, value in live.run(ASKED.partition(";")[0])}
+    uptime = int(dict(live.run("SHOW GLOBAL STATUS LIKE 'Uptime'"))["Uptime"])
+    for cut in range(1, CUTS):
+        path = tmp_path / str(cut)
+        path.write_text(text[: len(text) * cut // CUTS - cut % 7])
+        try:
+            facts = facts_of_texts([str(path)])
+        except TextError as error:
+            assert re.search("cut off|tells? of a server|tells the server's version", str(error))  # noqa: PT017
+            continue
+        read = {name: value for name, value in facts.server.variables.items() if not MOVING.fullmatch(name)}
+        assert read.items() <= truth.items()
+        assert ("wait_timeout" in read) or "not all" in facts.why_not("server.variables")
+        assert facts.why_not("server.status")
+        assert facts.server.uptime is None or facts.server.uptime <= uptime
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_whole_texts_lack_nothing(form: str, live: Live, tmp_path: Path) -> None:
+    """Of what a server told as a whole nothing is said to be missing, whatever its version."""
+    facts = facts_of_texts([told(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", ASKED)])
+    assert {"server.variables", "server.status"}.isdisjoint(one.part for one in facts.unavailable)
+
+
+def test_differences_are_added_up(tmp_path: Path) -> None:
+    """The rounds of mysqladmin -r are a window, and its counters those of the last round."""
+    path = tmp_path / "t"
+    path.write_text(WHOLE + boxed(FIRST) + boxed(LATER) + boxed(LATER))
+    facts = facts_of_texts([str(path)])
+    assert facts.workload.seconds == 20
+    assert facts.workload.delta("questions") == 140
+    counted = [facts.server.counter(name) for name in ("questions", "threads_connected", "uptime", "innodb_page_size")]
+    assert counted == [1140, 1, 420, 16384]
+    assert "rsa_public_key" not in facts.server.status  # -r prints a zero for texts
+
+
+def test_differences_without_their_beginning(tmp_path: Path) -> None:
+    """Differences never stand in for counters since the server's start."""
+    path = tmp_path / "t"
+    path.write_text(WHOLE + boxed(LATER) + boxed(LATER))
+    facts = facts_of_texts([str(path)])
+    assert (facts.server.status, facts.workload) == ({}, None)
+    assert facts.why_not("server.status") == NO_FIRST
+
+
+@pytest.mark.parametrize("end", ["134217", "134217728", "134217728\t"])
+def test_a_last_line_without_its_end(tmp_path: Path, end: str) -> None:
+    """A value that the end of a text may have halved is left out, whole or not."""
+    path = tmp_path / "t"
+    path.write_text(WHOLE.rstrip("\n") + "\ninnodb_buffer_pool_size\t" + end)
+    found = facts_of_texts([str(path)]).server.variables
+    assert found == {"version": "8.0.36", "datadir": "/d/", "port": "3306"}
