@@ -12,9 +12,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from asking import CHECKOUT, Mycnf
+from duck import asked
 from jsonschema import Draft202012Validator
 from nasty import SECRET
 from prometheus_client.parser import text_string_to_metric_families
@@ -180,7 +180,7 @@ def test_parquet(mycnf: Mycnf, folder: Path, tmp_path: Path) -> None:
     assert ran.code == 2
     what = "server, snapshot, target, code, severity, option, line, message, evidence, broken"
     # Lists of files that the test made itself.
-    found = [duckdb.sql(f"SELECT {what} FROM '{path}'").fetchall() for path in (parquet, lines)]  # noqa: S608
+    found = asked(f"SELECT {what} FROM '{path}'" for path in (parquet, lines))  # noqa: S608
     assert found[0] == found[1]
     assert len(found[0]) > 100
 
