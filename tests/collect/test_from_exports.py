@@ -64,6 +64,10 @@ EXPORTS = {
     "the second without a heading": separated(BOTH),
     "Markdown": boxed(VARIABLES) + boxed(COUNTERS),
     "Markdown, compact": (boxed(VARIABLES) + boxed(COUNTERS)).replace("| ", "|"),
+    "columns of DBeaver": "".join(
+        f"{HEAD[0]:30}|{HEAD[1]:60}|\n{'-' * 30}+{'-' * 60}+\n" + "".join(f"{n:30}|{v:60}|\n" for n, v in rows.items())
+        for rows in (VARIABLES, COUNTERS)
+    ),
     "JSON": json.dumps([objects(VARIABLES), objects(COUNTERS)]),
     "JSON, an object a row": "".join(json.dumps(row, indent=4) + "\n" for row in objects(BOTH)),
     "JSON of MySQL Shell": json.dumps({"hasData": True, "rows": objects(BOTH), "warningCount": 0}),
@@ -124,6 +128,11 @@ REFUSED = {
     "cut off within": (json.dumps([{"Variable_name": "version", "Value": "8.0.36"}])[:-9], "cut off"),
     "other JSON": (json.dumps({"a": [1, 2]}), "no rows with Variable_name and Value"),
     "a terminal's lines": ("+------\n----+\n| Variable_name   | Va\nlue |\n", "lines a terminal broke"),
+    "an option file": ("# comment\n[mysqld]\nport = 1\n", "is an option file; mycnf lint"),
+    "a server's help": ("Variables (--variable-name=value)\nport   0\n", "the help of a server's program; give"),
+    "a table of Amazon's": ("||  ParameterName  |  port ||\n", "a parameter group of Amazon RDS"),
+    "a document of Google's": ("settings:\n  databaseFlags:\n  - name: a\n", "Cloud SQL instance"),
+    "a workbook": ("PK\x03\x04\x14\x00\x06\x00[Content_Types].xml", "save it as CSV"),
     "no version": ("Variable_name\tValue\nbasedir\t/usr\nport\t1\n", r"the server's version \(2 variables, cut off"),
     "a table of something": ("orders\t17\nlines\t18\nshops\t3\n", "nothing that tells of a server"),
     "a count of something": ("Orders\t17\nLines\t18\nShops\t3\n", "nothing that tells of a server"),
@@ -160,3 +169,16 @@ LONG = {
 def test_long_texts_end_too(text: str) -> None:
     """What begins like a table and goes on for ever is read in one pass: a test that doesn't end would tell."""
     assert len(list(tables(LONG[text].split("\n")))) <= 1
+
+
+def test_other_answers_in_a_mail(tmp_path: Path) -> None:
+    """The status of a replica and of InnoDB is read out of a quoted mail too."""
+    row = "*************************** 1. row ***************************\n"
+    replica = f"{row}Slave_IO_State: waiting\nMaster_Host: db2\nSlave_IO_Running: Yes\nSlave_SQL_Running: No\n\n"
+    status = "INNODB MONITOR OUTPUT\n---\nLOG\n---\nLog sequence number 7\n---\nEND OF INNODB MONITOR OUTPUT\n"
+    text = f"{batch(VARIABLES)}\n{replica}{row}  Type: InnoDB\nStatus: {status}\n"
+    path = tmp_path / "t"
+    path.write_text("".join(f"> {line}\n" for line in text.split("\n")))
+    server = facts_of_texts([str(path)]).server
+    assert [one["Master_Host"] for one in server.replication.replica_rows] == ["db2"]
+    assert "Log sequence number 7" in server.innodb_status

@@ -109,6 +109,37 @@ def test_batch_mode_without_headings() -> None:
     assert list(tables("a\tb\nc\td\n")) == []
 
 
+def test_batch_mode_of_several_answers() -> None:
+    """A name that comes again begins another answer, and the case of a name tells of which kind it is."""
+    both = tabbed(ROWS, heading=False) + tabbed(SAID, heading=False)
+    assert list(tables(both * 2)) == [ROWS, SAID] * 2
+    assert list(tables(tabbed(SAID, heading=False) + tabbed(ROWS, heading=False))) == [SAID, ROWS]
+
+
+def test_counters_in_small_letters() -> None:
+    """Counters of Galera have no capital; they stay with the counters around them, before and behind the variables."""
+    counters = {**SAID, "wsrep_cluster_size": "3", "wsrep_cluster_status": "Primary", "wsrep_ready": "ON"}
+    variables = {**ROWS, "wsrep_cluster_name": "c", "wsrep_on": "ON"}
+    rows = [tabbed(one, heading=False) for one in (variables, counters)]
+    assert list(tables("".join(rows))) == [variables, counters]
+    assert list(tables("".join(reversed(rows)))) == [counters, variables]
+
+
+def test_raw_batch_mode() -> None:
+    """With --raw values of many lines stand as they are: keys, and statements for new connections."""
+    key = "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----\n"
+    rows = {"init_connect": "SET @a = 1;\n\nSET @b = 2", "port": "1", "version": "9.7.4", "wait_timeout": "7"}
+    counters = {"Questions": "1", "Rsa_public_key": key, "Uptime": "1"}
+    text = "".join(f"{name}\t{value}\n" for name, value in (rows | counters).items())
+    assert list(tables(f"Variable_name\tValue\n{text}")) == [rows, counters]
+
+
+def test_names_with_blanks() -> None:
+    """MySQL 9.7 has counters with blanks in their names, which end no table."""
+    rows = {"Opened_tables": "1", "Option_tracker_usage:Binary Log": "0", "Questions": "7", "Uptime": "9"}
+    assert [list(tables(form(rows))) for form in FORMS.values()] == [[rows]] * len(FORMS)
+
+
 def test_batch_mode_ends_at_another_table() -> None:
     """pt-stalk writes tables of threads below the variables; they are no part of them."""
     other = "\n\nTHREAD_ID\tVARIABLE_NAME\tVARIABLE_VALUE\n87\tbasedir\t/no\n"
@@ -192,7 +223,7 @@ BAD: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "missing": (lambda folder: [str(folder / "no")], "does not exist"),
     "nothing in it": (lambda folder: [write(folder, "t", "hello\n")], "nothing that tells of a server"),
     "empty": (lambda folder: [write(folder, "t", "")], "nothing that tells of a server"),
-    "an option file": (lambda folder: [write(folder, "t", "[mysqld]\nport = 1\n")], "nothing that tells of a server"),
+    "an option file": (lambda folder: [write(folder, "t", "[mysqld]\nport = 1\n")], "is an option file; mycnf lint"),
     "binary": (lambda folder: [write(folder, "t", bytes(range(256)))], "is no text"),
     "packed": (lambda folder: [write(folder, "t", b"\x1f\x8b123")], "packed .gzip.; unpack it"),
     "half UTF-16": (lambda folder: [write(folder, "t", b"\xff\xfea")], "is no text"),

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from advisor import __version__
 from advisor.collect import identity
-from advisor.collect.texts.boxes import is_wrapped
 from advisor.collect.texts.counted import whole, workload_of
 from advisor.collect.texts.objects import is_json, no_rows
 from advisor.collect.texts.origins import OF_TEXT, told_origins
+from advisor.collect.texts.others import not_read
 from advisor.collect.texts.plain import read_json, read_plain
 from advisor.collect.texts.replicas import latest
 from advisor.collect.texts.serversummary import is_server_summary, read_server_summary
 from advisor.collect.texts.source import all_of, opened
 from advisor.collect.texts.stalk import read_directory
 from advisor.collect.texts.systemsummary import is_system_summary, read_system_summary
-from advisor.collect.texts.told import FORMS, SAME, TextError
+from advisor.collect.texts.told import SAME, TextError
 from advisor.collect.texts.whole import counters_lack, variables_lack
 from advisor.facts import SCHEMA, Facts, Link, Replication, Server, Unavailable
 from advisor.facts.storage import Storage
@@ -116,10 +116,8 @@ def _read(path: str) -> Told:
                 raise no_rows(path)
         else:
             told = read_plain(path, text.lines, text.at)
-    if told.is_empty and is_wrapped(text.head):
-        raise TextError(f"{path} has a table whose lines a terminal broke; give it as mysql -B or \\G prints it")
     if told.is_empty:
-        raise TextError(f"{path} holds nothing that tells of a server; give {FORMS}")
+        raise not_read(path, text.head)
     return told
 
 

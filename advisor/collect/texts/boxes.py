@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.collect.texts.forms import MOST_LINES, NAME, VALUE
+from advisor.collect.texts.forms import MOST_LINES, NAME, VALUE, is_last
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from advisor.collect.texts.kinds import Row
 
 _HEAD = re.compile(rf"\| *variable_name *\| *{VALUE} *\|", re.IGNORECASE)
-_ROW = re.compile(r"\| ?([^\s|]+) *\| ?(.*)", re.DOTALL)  # programs with windows copy them without blanks
+# Of one whose first edge is left out.
+_OPEN_HEAD = re.compile(rf"variable_name *\|{VALUE} *\|?", re.IGNORECASE)
+_OPEN_ROW = re.compile(rf"({NAME}) *\|(.*?)\|?")
+_OPEN_LINE = re.compile(r"-+\+-+\+?")
+_ROW = re.compile(
+    r"\| ?([^\s|](?:[^|]*[^\s|])?) *\| ?(.*)", re.DOTALL
+)  # programs with windows copy them without blanks
 _LINE = re.compile(r"\|[ :-]+\|[ :-]+\|")  # below the heading in Markdown
 _WRAPPED = re.compile(r"^\| *variable_name *(?:\|[^|\n]*)?$", re.IGNORECASE | re.MULTILINE)
 _BORDER = re.compile(r"\+-+\+(?:-+\+)?-+\+")
@@ -26,6 +32,25 @@ _LEAST = 3  # rows without a border and a heading: fewer are no table
 def begins(line: str) -> bool:
     """Whether it is the heading of variables or counters."""
     return bool(_HEAD.fullmatch(line.rstrip()))
+
+
+def begins_open(line: str) -> bool:
+    """Whether it is such a heading without an edge to its left."""
+    return bool(_OPEN_HEAD.fullmatch(line.rstrip()))
+
+
+def open_rows(ahead: Ahead) -> Iterator[Row]:
+    """Rows as `name   |value|` below their heading, up to the first line that is none."""
+    ahead.take()
+    if _OPEN_LINE.fullmatch((ahead.peek() or "").rstrip()):
+        ahead.take()
+    while (line := ahead.peek()) is not None and (match := _OPEN_ROW.fullmatch(line.rstrip())):
+        if begins_open(line):
+            return
+        cut = is_last(ahead) and not line.rstrip().endswith("|")
+        ahead.take()
+        if not cut:
+            yield match[1], match[2].rstrip(" ")
 
 
 def is_wrapped(text: str) -> bool:

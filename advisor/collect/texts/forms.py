@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 
 VALUE = r"(?:variable_)?value"
 """The heading of the second column, in any case; the first one is always variable_name."""
-NAME = r"[A-Za-z_][\w.-]*"
+WORD = r"[A-Za-z_][\w.-]*"
+NAME = r"[A-Za-z_](?:[\w.: -]*\w)?"  # MySQL 9.7 has counters with blanks in their names
 MOST_LINES = 1000  # of one value; what goes on for longer is no row
 
 

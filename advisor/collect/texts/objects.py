@@ -27,7 +27,7 @@ _CLOUDS = (
 # What an object has whose names are those of variables or counters.
 _NAMED = (frozenset(("version", "datadir", "max_connections")), frozenset(("uptime", "questions", "threads_connected")))
 FORMULA = "{DBInstanceClassMemory"
-_INSTEAD = "which isn't what the server runs with; connect to the server, or give the text of SHOW GLOBAL VARIABLES"
+INSTEAD = "that isn't what the server runs with: connect to it, or give the text of SHOW GLOBAL VARIABLES"
 
 
 def is_json(text: str) -> bool:
@@ -50,7 +50,7 @@ def is_formula(value: str) -> bool:
 
 def of_a_cloud(path: str, what: str) -> TextError:
     """Why such a text isn't read."""
-    return TextError(f"{path} is {what}, {_INSTEAD}")
+    return TextError(f"{path} is {what}; {INSTEAD}")
 
 
 def rows_in(path: str, text: str) -> Iterator[Answer]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.collect.texts.counted import with_next
 from advisor.collect.texts.monitor import Monitor
 from advisor.collect.texts.objects import is_formula, of_a_cloud, rows_in
+from advisor.collect.texts.quoted import unquoted
 from advisor.collect.texts.rounds import NO_FIRST, Rounds
 from advisor.collect.texts.sources import Sources
 from advisor.collect.texts.tables import tables
@@ -34,7 +35,7 @@ def read_plain(path: str, lines: Iterable[str], at: float) -> Told:
     needs, of variables the first table, and all others as one.
     """
     monitor, sources = Monitor(), Sources()
-    return _told(path, tables(sources.passing(monitor.passing(lines))), at, monitor, sources)
+    return _told(path, tables(sources.passing(monitor.passing(unquoted(lines)))), at, monitor, sources)
 
 
 def _told(path: str, answers: Iterable[Answer], at: float, monitor: Monitor, sources: Sources) -> Told:

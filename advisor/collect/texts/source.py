@@ -25,6 +25,7 @@ STDIN = "-"
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _PACKED = ((b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "zip"), (b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"))
 _TAR = (b"ustar", 257)
+_OFFICE = b"[Content_Types].xml"  # the first thing in a workbook or a document, which is a zip too
 _COLOURS = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\([0-9A-B])")  # of a terminal, in what script(1) records
 
 
@@ -94,6 +95,8 @@ def _parts(path: str, file: IO[bytes]) -> Iterator[str]:
     """The text in parts that end anywhere."""
     data = file.read(CHUNK)
     packed = next((name for magic, name in _PACKED if data.startswith(magic)), None)
+    if packed == "zip" and _OFFICE in data[: 1 << 10]:
+        raise TextError(f"{path} is a workbook or a document; save it as CSV or as plain text")
     if packed or data[_TAR[1] :].startswith(_TAR[0]):
         raise TextError(f"{path} is packed ({packed or 'tar'}); unpack it and give the texts or their directory")
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")

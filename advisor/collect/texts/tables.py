@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from advisor.collect.texts import boxes, commas, markup, vertical
 from advisor.collect.texts.ahead import Ahead
-from advisor.collect.texts.forms import NAME, VALUE, is_last
+from advisor.collect.texts.forms import NAME, VALUE, WORD, is_last
 from advisor.collect.texts.kinds import answer, answers, joined
-from advisor.collect.texts.quoted import unquoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,12 +19,13 @@ _HEAD = re.compile(rf"variable_name\t{VALUE}", re.IGNORECASE)
 _ROW = re.compile(rf"({NAME})\t([^\t]*)")
 # Where a ticket took the tabs for blanks.
 _SPACED_HEAD = re.compile(rf"variable_name +{VALUE} *", re.IGNORECASE)
-_SPACED = re.compile(rf"({NAME})(?: +(.*)|)")
+_SPACED = re.compile(rf"({WORD})(?: +(.*)|)")
 _LEAST = 3  # rows of a table without a heading: fewer are no table
 _ESCAPED = {"n": "\n", "t": "\t", "0": "\0", "\\": "\\"}
-# A key is the one value of many lines that servers have of themselves, and --raw prints it as it is.
+# Values of many lines, which --raw prints as they are: keys, and statements that somebody set.
 _KEY_BEGINS, _KEY_ENDS = "-----BEGIN ", "-----END "
-_LONGEST_KEY = 100  # lines
+_STATEMENTS = re.compile(r"init_(?:connect|slave|replica)", re.IGNORECASE)
+_LONGEST = 100  # lines
 
 
 def tables(lines: Iterable[str]) -> Iterator[Answer]:
@@ -33,7 +33,7 @@ def tables(lines: Iterable[str]) -> Iterator[Answer]:
 
     Of the lines only a few are held at a time. A last row whose end may be cut off is left out.
     """
-    yield from joined(_all(Ahead(unquoted(lines))))
+    yield from joined(_all(Ahead(lines)))
 
 
 def _all(ahead: Ahead) -> Iterator[Answer]:
@@ -48,6 +48,8 @@ def _answers_at(line: str, ahead: Ahead) -> Iterator[Answer]:
     """What begins on this line, its lines taken as they are read; nothing where no table does."""
     if boxes.begins(line):
         yield answer(dict(boxes.rows(ahead)))
+    elif boxes.begins_open(line):
+        yield answer(dict(boxes.open_rows(ahead)))
     elif boxes.goes_on(ahead):
         yield from answers(boxes.bare_rows(ahead), headed=False)
     elif _HEAD.fullmatch(line.rstrip()):
@@ -72,8 +74,10 @@ def _tabbed(ahead: Ahead) -> Iterator[Row]:
         cut = is_last(ahead)
         ahead.take()
         value = unescaped(match[2]).rstrip(" ")
-        if value.startswith(_KEY_BEGINS) and "\n" not in value:
+        if "\n" not in value and value.startswith(_KEY_BEGINS):
             value, cut = _key(value, ahead)
+        elif not cut and _STATEMENTS.fullmatch(match[1]):
+            value += _more(ahead)
         if not cut:
             yield match[1], value
 
@@ -91,7 +95,7 @@ def _spaced(ahead: Ahead) -> Iterator[Row]:
 def _key(first: str, ahead: Ahead) -> tuple[str, bool]:
     """A key that goes on in the lines below its row, and whether its end is lacking."""
     held = [first]
-    for _ in range(_LONGEST_KEY):
+    for _ in range(_LONGEST):
         line = ahead.peek()
         if line is None or _ROW.fullmatch(line):
             return "", True
@@ -101,6 +105,17 @@ def _key(first: str, ahead: Ahead) -> tuple[str, bool]:
                 held.append(ahead.take())
             return "\n".join(held), False
     return "", True
+
+
+def _more(ahead: Ahead) -> str:
+    """The lines below a row that go on with its value, up to the next row; nothing where that doesn't come."""
+    for count in range(_LONGEST):
+        line = ahead.peek(count)
+        if line is None:
+            return ""
+        if _ROW.fullmatch(line):
+            return "".join(f"\n{ahead.take()}" for _ in range(count))
+    return ""
 
 
 def unescaped(value: str) -> str:

@@ -1,0 +1,43 @@
+"""Texts that people send instead, and what to do with each."""
+
+from __future__ import annotations
+
+import re
+
+from advisor.collect.texts.boxes import is_wrapped
+from advisor.collect.texts.objects import INSTEAD
+from advisor.collect.texts.told import FORMS, TextError
+
+_ASK = "give the text of SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS"
+# What is in such a text and in none that is read, what it is, and the remedy.
+_OTHERS = tuple(
+    (re.compile(sign, re.IGNORECASE | re.MULTILINE), what, remedy)
+    for sign, what, remedy in (
+        (
+            r"^Value \(after reading options\)|^Variables \(--variable-name=value\)",
+            "the help of a server's program",
+            _ASK,
+        ),
+        (
+            r"^ParameterName|\bDBParameterGroup|^PARAMETERS\t|\| +ParameterName ",
+            "a parameter group of Amazon RDS",
+            INSTEAD,
+        ),
+        (r"^ *databaseFlags:", "the settings of a Cloud SQL instance", INSTEAD),
+        (r">> +MySQLTuner", "a report of MySQLTuner, which rounds what it prints", _ASK),
+        (r"^-- (?:MySQL|MariaDB) dump ", "a dump", _ASK),
+        (r"^# Time: .*\n# User@Host:", "a slow query log", _ASK),
+        (r"^\d{4}-\d\d-\d\d[T ].* \[(?:Note|System|Warning|ERROR)\]", "an error log", _ASK),
+        (r"^\[(?:mysqld|mariadbd?|server|client|mysql)[\w.-]*\]", "an option file", "mycnf lint FILE reads it"),
+    )
+)
+
+
+def not_read(path: str, head: str) -> TextError:
+    """Why a text that begins so tells of no server, as far as what it is can be told."""
+    if is_wrapped(head):
+        return TextError(f"{path} has a table whose lines a terminal broke; give it as mysql -B or \\G prints it")
+    what, remedy = next(((what, remedy) for sign, what, remedy in _OTHERS if sign.search(head)), ("", ""))
+    if what:
+        return TextError(f"{path} is {what}; {remedy}")
+    return TextError(f"{path} holds nothing that tells of a server; give {FORMS}")
