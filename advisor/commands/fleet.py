@@ -74,6 +74,7 @@ def _asked_all(args: argparse.Namespace) -> str:
     """Ask all hosts, and give the run's directory."""
     from advisor.fleet.driving import drive, find_ansible
     from advisor.fleet.folder import default_place, prepare, withdraw
+    from advisor.fleet.holding import held
     from advisor.report.output import run_time
 
     find_ansible()
@@ -82,14 +83,15 @@ def _asked_all(args: argparse.Namespace) -> str:
             raise MycnfError(f"the inventory {inventory} does not exist; name a file or a directory with -i")
     folder = os.path.abspath(args.dir or default_place(run_time()))
     prepare(folder, resume=args.resume)
-    try:
-        drive(_fleet(args, folder), _tell)
-    except MycnfError:
-        withdraw(folder)
-        raise
-    except KeyboardInterrupt:
-        narrate(f"go on with {_again(args, folder)}")
-        raise
+    with held(folder) as lock:
+        try:
+            drive(_fleet(args, folder), _tell, lock)
+        except MycnfError:
+            withdraw(folder)
+            raise
+        except KeyboardInterrupt:
+            narrate(f"go on with {_again(args, folder)}")
+            raise
     return folder
 
 

@@ -6,17 +6,28 @@ import json
 import os
 import pkgutil
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from advisor.ending import orderly
 from advisor.exits import MycnfError
-from advisor.fleet import script
-from advisor.fleet.folder import ROW, file_name, finished, forget_begun, hosts_of, keep, kept, new_rows, row_in
+from advisor.fleet import guard, script
+from advisor.fleet.folder import (
+    ROW,
+    file_name,
+    finished,
+    forget_begun,
+    forget_failures,
+    hosts_of,
+    keep,
+    kept,
+    new_rows,
+    row_in,
+)
+from advisor.fleet.holding import scratch, tidy
 from advisor.fleet.leaving import end_children, fostering
 from advisor.fleet.row import UNREAD, Row, Status
 from advisor.redact import clean, redact_value
@@ -57,45 +68,57 @@ class Fleet(NamedTuple):
     asks: bool = False
 
 
-def drive(fleet: Fleet, tell: Callable[[Row, int, int], object]) -> None:
+def drive(fleet: Fleet, tell: Callable[[Row, int, int], object], lock: int | None = None) -> None:
     """Ask every host that has no row yet, and call `tell` with each row as it comes, its number and their count.
 
-    Raises MycnfError with what ansible said where no host came of the inventory. Ended by Ctrl-C, all that was
-    started is ended with it, and what came until then stays in the run directory.
+    `lock` is the handle that holds the run directory. Raises MycnfError with what ansible said where no host came of
+    the inventory. Ended by Ctrl-C, all that was started is ended with it, and what came until then stays in the run
+    directory; killed, a guard does the same behind it.
     """
     program = find_ansible()
-    with (
-        orderly(),  # kill and a closed terminal end all that was started, as Ctrl-C does
-        fostering() as before,
-        tempfile.TemporaryDirectory(prefix="mycnf-fleet-") as place,
-        tempfile.TemporaryFile() as errors,
-    ):
-        spared = finished(fleet.folder)
+    # kill and a closed terminal end all that was started, as Ctrl-C does
+    with orderly(), tempfile.TemporaryFile() as errors:
         try:
-            process = subprocess.Popen(
-                [program, *_words(fleet)],
-                env=_environment(fleet, place, spared),
-                stdin=None if fleet.asks else subprocess.DEVNULL,
-                stdout=errors,
-                stderr=subprocess.STDOUT,
-                preexec_fn=_outlive_terminal,  # noqa: PLW1509 - there are no threads
-            )
+            tidy(fleet.folder)  # what a run may have left that was killed with its guard
+            forget_failures(fleet.folder)
+            through = _guarded(fleet, program, lock, errors, tell)
+            errors.seek(0)
+            said = errors.read().decode("utf-8", "replace")
+            if not hosts_of(fleet.folder):
+                raise MycnfError(f"no host was asked: {_last_words(said)}")
+            _fill_in(hosts_of(fleet.folder) if through else (), fleet.folder)
+        except OSError as error:
+            told = f"{error.filename} can't be written ({error.strerror}); free some space, then go on with --resume"
+            raise MycnfError(told) from error
+        finally:
+            tidy(fleet.folder)
+
+
+def _guarded(
+    fleet: Fleet, program: str, lock: int | None, errors: IO[bytes], tell: Callable[[Row, int, int], object]
+) -> bool:
+    """Have a guard run ansible, and tell of the rows; whether ansible came to its end. Nothing runs any more then."""
+    spared = finished(fleet.folder)
+    lifeline, ours = os.pipe()
+    with fostering() as before, os.fdopen(ours, "wb") as held:  # where our end is closed the guard ends it all
+        process = subprocess.Popen(
+            guard.command(fleet.folder, lifeline, lock, [program, *_words(fleet)]),
+            env=_environment(fleet, scratch(fleet.folder), spared),
+            stdin=None if fleet.asks else subprocess.DEVNULL,
+            stdout=errors,
+            stderr=subprocess.STDOUT,
+            pass_fds=[lifeline, *([] if lock is None else [lock])],
+            process_group=0,
+        )
+        os.close(lifeline)
+        try:
             _follow(process, fleet.folder, spared, tell)
-        except BaseException:
-            _leave(fleet.folder, before)
-            raise
-        ended = process.returncode < 0  # by somebody else, who told none of its workers
-        if ended:
-            _leave(fleet.folder, before)
-        errors.seek(0)
-        said = errors.read().decode("utf-8", "replace")
-    if not hosts_of(fleet.folder):
-        raise MycnfError(f"no host was asked: {_last_words(said)}")
-    try:
-        _fill_in(() if ended else hosts_of(fleet.folder), fleet.folder)
-    except OSError as error:
-        told = f"{error.filename} can't be written ({error.strerror}); free some space, then go on with --resume"
-        raise MycnfError(told) from error
+        finally:
+            held.close()
+            if process.wait() < 0:  # the guard itself was killed
+                end_children(before)
+                forget_begun(fleet.folder)
+    return process.returncode in guard.THROUGH
 
 
 def find_ansible() -> str:
@@ -123,8 +146,7 @@ def _environment(fleet: Fleet, place: str, spared: list[str]) -> dict[str, str]:
     _write(os.path.join(place, "script"), script.command().encode())
     _write(os.path.join(place, "spared"), json.dumps(spared).encode())
     given = os.environ.get("ANSIBLE_ACTION_PLUGINS")
-    ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    paths = [ours, *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [guard.ours(), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         **os.environ,
         **_QUIET,
@@ -135,6 +157,7 @@ def _environment(fleet: Fleet, place: str, spared: list[str]) -> dict[str, str]:
         "MYCNF_FLEET_TIMEOUT": str(fleet.timeout),
         "MYCNF_FLEET_PYTHON": sys.executable,
         "MYCNF_FLEET_PATH": os.pathsep.join(paths),
+        "MYCNF_FLEET_SCRATCH": place,
         "MYCNF_FLEET_SCRIPT": os.path.join(place, "script"),
         "MYCNF_FLEET_SPARED": os.path.join(place, "spared"),
     }
@@ -148,7 +171,7 @@ def _write(path: str, data: bytes) -> None:
 def _follow(
     process: subprocess.Popen[bytes], folder: str, spared: list[str], tell: Callable[[Row, int, int], object]
 ) -> None:
-    """Until ansible has ended, tell of each row as it comes; of one that is begun, where ansible came to its end."""
+    """Until the guard has ended, tell of each row as it comes; of one that is begun, where ansible came to its end."""
     told = {file_name(name) + ROW for name in spared}
     hosts: tuple[str, ...] = ()
     ended = False
@@ -158,22 +181,11 @@ def _follow(
         for file in sorted(new_rows(folder, told)) if hosts else ():
             row = row_in(folder, file)
             begun = row is not None and row.host == UNREAD  # its machine is still being read
-            if row is not None and (not begun or (ended and process.returncode >= 0)):
+            if row is not None and (not begun or (ended and process.returncode in guard.THROUGH)):
                 told.add(file)
                 tell(row, len(told), len(hosts))
         if not ended:
             time.sleep(LOOK)
-
-
-def _outlive_terminal() -> None:
-    """Where the terminal is closed ansible would be gone at once, and nobody would tell its workers."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-
-
-def _leave(folder: str, before: frozenset[int]) -> None:
-    """Leave nothing running that the run began, and no rows but of hosts of which something came."""
-    end_children(before)
-    forget_begun(folder)
 
 
 def _fill_in(hosts: tuple[str, ...], folder: str) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FOLDER = "fleet"
 HOSTS, ROWS, SNAPSHOTS = "hosts.list", "rows", "snapshots"
+EARLIER = "hosts.before"  # the list of the part before, until --resume has one of its own
 # Only snapshots end as such do, so that `mycnf report` takes the directory as it is.
 ROW, SNAPSHOT = ".row", ".json"
 PRIVATE = 0o700
@@ -71,7 +72,8 @@ def snapshot_name(host: str) -> str:
 
 def prepare(folder: str, *, resume: bool) -> None:
     """Make the directory, or take one that holds a run to go on with. Raises MycnfError where it can't be had so."""
-    there = os.path.exists(os.path.join(folder, HOSTS)) or _holds(os.path.join(folder, ROWS))
+    lists = any(os.path.exists(os.path.join(folder, name)) for name in (HOSTS, EARLIER))
+    there = lists or _holds(os.path.join(folder, ROWS))
     if resume and not there:
         raise MycnfError(f"{folder} holds no run to go on with; leave --resume out, or name the directory of one")
     if there and not resume:
@@ -81,7 +83,6 @@ def prepare(folder: str, *, resume: bool) -> None:
             make_private_folders(*os.path.split(os.path.abspath(folder)))
         make_private_folders(folder, ROWS)
         make_private_folders(folder, SNAPSHOTS)
-        _forget_failures(folder)
     except OSError as error:
         raise MycnfError(f"{folder} can't be used ({error.strerror}); name another directory with --dir") from error
 
@@ -93,10 +94,13 @@ def _holds(folder: str) -> bool:
         return False
 
 
-def _forget_failures(folder: str) -> None:
-    """Take away what an earlier part of the run did not get done, and the list of hosts: the inventory may differ."""
+def forget_failures(folder: str) -> None:
+    """Take away what an earlier part of the run did not get done, and the list of hosts: the inventory may differ.
+
+    Raises OSError.
+    """
     with suppress(FileNotFoundError):
-        os.unlink(os.path.join(folder, HOSTS))
+        os.replace(os.path.join(folder, HOSTS), os.path.join(folder, EARLIER))
     for file in os.listdir(os.path.join(folder, ROWS)):
         path = os.path.join(folder, ROWS, file)
         row = _row_at(path)
@@ -148,24 +152,34 @@ def row_in(folder: str, file: str) -> Row | None:
 
 def hosts_of(folder: str) -> tuple[str, ...]:
     """The hosts that the run is about; none where ansible hasn't got as far as to name them."""
+    return _named(os.path.join(folder, HOSTS))
+
+
+def _named(path: str) -> tuple[str, ...]:
     try:
-        return shaped(_read(os.path.join(folder, HOSTS)), tuple[str, ...])
+        return shaped(_read(path), tuple[str, ...])
     except (OSError, ValueError, RecursionError):
         return ()
 
 
+def last_hosts_of(folder: str) -> tuple[str, ...]:
+    """The same, or the hosts of the part before where the last was ended before it had any."""
+    return hosts_of(folder) or _named(os.path.join(folder, EARLIER))
+
+
 def rows_of(folder: str, hosts: Iterable[str] | None = None) -> tuple[Row, ...]:
     """A row for each host of the run, in the inventory's order; one that nothing came of is `unasked`."""
-    names = hosts_of(folder) if hosts is None else hosts
+    names = last_hosts_of(folder) if hosts is None else hosts
     return tuple(kept(folder, name) or Row(name=name) for name in names)
 
 
 def done(folder: str, host: str) -> bool:
-    """Whether a host needs no asking again."""
+    """Whether a host needs no asking again. One that was ended while its machine was still being read does."""
     row = kept(folder, host)
     return (
         row is not None
         and row.status is Status.AUDITED
+        and row.host != UNREAD
         and row.schema.partition(".")[0] == SCHEMA.partition(".")[0]
         and os.path.isfile(os.path.join(folder, row.snapshot))
     )
@@ -173,7 +187,7 @@ def done(folder: str, host: str) -> bool:
 
 def check(folder: str) -> None:
     """Raise MycnfError where the directory holds no run to report on."""
-    if not hosts_of(folder):
+    if not last_hosts_of(folder):
         raise MycnfError(f"{clean(folder)} holds no run of mycnf fleet; name the directory of one")
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ENDING = 15.0  # seconds that a process has to end in, once it is told to
 LOOK = 0.02  # seconds between two looks at which are left
-_SUBREAPER = 36  # prctl(2): PR_SET_CHILD_SUBREAPER
+_DEATH, _SUBREAPER = 1, 36  # prctl(2): PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER
 
 
 @contextlib.contextmanager
@@ -34,6 +34,31 @@ def fostering() -> Iterator[frozenset[int]]:
 def _foster(on: int) -> None:
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_SUBREAPER, on, 0, 0, 0)
+
+
+def end_with_parent(parent: int) -> None:
+    """From now on this process is told to end (SIGTERM) where its parent ends; at once where that has already."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_DEATH, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that another one has started and that have not ended; itself where the kernel doesn't tell."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return [child for child in map(int, file.read().split()) if _lives(child)]
+    except OSError:
+        return [pid]
+
+
+def _lives(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] not in b"ZX"
+    except OSError:
+        return False
 
 
 def end_children(before: frozenset[int]) -> None:

@@ -34,10 +34,13 @@ class Machine(NamedTuple):
     reason: str
 
 
-def with_host(facts: Facts, answer: Mapping[str, Any], variables: Mapping[str, str]) -> Machine:
+def with_host(
+    facts: Facts, answer: Mapping[str, Any], variables: Mapping[str, str], scratch: str | None = None
+) -> Machine:
     """The facts with the machine that the host's shell told of, or that the variables describe.
 
-    A host that the collector proved to be the server's own stays.
+    The tar lies in the directory `scratch` meanwhile, by default in the system's. A host that the collector proved to
+    be the server's own stays.
     """
     if facts.host is not None:
         return Machine(facts, "")
@@ -45,7 +48,7 @@ def with_host(facts: Facts, answer: Mapping[str, Any], variables: Mapping[str, s
     if not answer and not DESCRIBED & variables.keys():
         return Machine(facts, facts.why_not("host"))
     try:
-        host = _described(variables) or _from_tar(facts.server, answer)
+        host = _described(variables) or _from_tar(facts.server, answer, scratch)
     except (ValueError, MycnfError) as error:
         reason = clean(" ".join(str(error).split()))
         return Machine(_without(facts, f"{reason}: {INSTEAD}"), reason)
@@ -70,11 +73,11 @@ def _described(variables: Mapping[str, str]) -> Host | None:
         raise MycnfError(str(error).replace("--", "mycnf_")) from error
 
 
-def _from_tar(server: Server, answer: Mapping[str, Any]) -> Host:
+def _from_tar(server: Server, answer: Mapping[str, Any], scratch: str | None) -> Host:
     """The host in the shell's answer. Raises ValueError or ArchiveError with the reason where it can't be had."""
     if "printed" not in answer:
         raise ValueError(str(answer.get("reason") or "the host's shell was not asked"))
-    with tempfile.TemporaryDirectory(prefix="mycnf-fleet-") as place:
+    with tempfile.TemporaryDirectory(prefix="mycnf-fleet-", dir=scratch) as place:
         path = os.path.join(place, "host.tar")
         with open(path, "wb") as file:
             file.write(unpacked(str(answer["printed"])))

@@ -6,8 +6,6 @@ answer of the host's shell comes as a second line while the server is being aske
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import json
 import os
 import signal
@@ -22,6 +20,7 @@ from advisor.collect.collect import Request, from_account
 from advisor.collect.connect import Limits
 from advisor.exits import ConnectError, MycnfError
 from advisor.fleet.folder import HOSTS, keep, snapshot_name
+from advisor.fleet.leaving import end_with_parent
 from advisor.fleet.place import account_of
 from advisor.fleet.row import UNREAD, Row, Status
 from advisor.privatefile import replace_private
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 # Of the server's and the driver's errors, those that say the account isn't let in: mysqld_error.h.
 _NOT_LET_IN = frozenset({1044, 1045, 1130, 1524, 1698, 1820, 1862, 3118, 3159, 4151, 2054, 2058, 2059, 2061})
-_PR_SET_PDEATHSIG = 1  # prctl(2)
 _LEAST = 0.01  # seconds
 _GUARDED = 4  # characters; a shorter password would be found in the middle of words
 
@@ -41,18 +39,23 @@ _GUARDED = 4  # characters; a shorter password would be found in the middle of w
 class Job:
     """What one line of stdin asks for."""
 
-    __slots__ = ("address", "broken", "folder", "groups", "hosts", "local", "name", "timeout", "variables", "window")
+    __slots__ = (
+        *("address", "broken", "folder", "groups", "hosts", "local", "name", "parent", "scratch", "timeout"),
+        *("variables", "window"),
+    )
 
     def __init__(self, told: dict[str, Any]) -> None:
         for field in self.__slots__:
             setattr(self, field, told[field])
 
     name: str
+    parent: int
     groups: list[str]
     hosts: list[str]
     address: str
     local: bool
     folder: str
+    scratch: str
     window: float
     timeout: float
     variables: dict[str, str]
@@ -62,8 +65,9 @@ class Job:
 def main() -> int:
     """Ask one server and keep what it told; always exit code 0, for the row says how it went."""
     os.umask(0o077)
-    _end_with_parent()
+    signal.signal(signal.SIGTERM, _told_to_end)
     job = Job(json.loads(sys.stdin.buffer.readline()))
+    end_with_parent(job.parent)  # ask nobody any more once ansible's worker is gone, and leave no tar of a host behind
     began = time.monotonic()
     _name_hosts(job)
     # What is told should the time be up before there is more to tell.
@@ -75,13 +79,6 @@ def main() -> int:
 
         _row(job, began, Status.FAILED, _told(error) if isinstance(error, MycnfError) else write_crash_file(error))
     return 0
-
-
-def _end_with_parent() -> None:
-    """Ask nobody any more once ansible's worker is gone, and leave no tar of a host behind."""
-    signal.signal(signal.SIGTERM, _told_to_end)
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _told_to_end(number: int, _frame: object) -> NoReturn:
@@ -112,7 +109,7 @@ def _ask(job: Job, began: float) -> None:
     answer = json.loads(sys.stdin.buffer.readline() or b"{}")
     from advisor.fleet.machine import with_host
 
-    machine = with_host(facts, answer, job.variables)
+    machine = with_host(facts, answer, job.variables, job.scratch)
     _keep(job, began, machine.facts, chosen, machine.reason)
 
 

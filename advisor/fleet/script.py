@@ -9,6 +9,7 @@ import re
 from advisor.collect.host import host_tar_script
 
 BEGIN, END = "MYCNF-TAR-BEGIN", "MYCNF-TAR-END"
+_BEGUN = re.compile(rf"{BEGIN}-(base64|hex)\s")
 # Connection plugins may give the command a terminal, which mixes in what is said on stderr, changes the ends of lines
 # and is no place for bytes. base64 is everywhere but in the smallest systems, od is POSIX's.
 _WRAPPED = """host_tar() (
@@ -31,13 +32,19 @@ def command() -> str:
 
 
 def unpacked(printed: str) -> bytes:
-    """The tar in what the shell printed, gzipped where the host could; ValueError in one line where there is none."""
-    found = re.search(rf"{BEGIN}-(base64|hex)\s(.*?){END}", printed, re.DOTALL)
-    if found is None:
+    """The tar in what the shell printed, gzipped where the host could; ValueError in one line where there is none.
+
+    Takes time and memory by its length alone, whatever it holds.
+    """
+    begun = None
+    for begun in _BEGUN.finditer(printed):  # noqa: B007 - the last one counts
+        pass
+    text, end, _ = printed[begun.end() :].partition(END) if begun else ("", "", "")
+    if begun is None or not end:
         raise ValueError("the host's shell did not run the script to its end")
-    text = "".join(found[2].split())
     try:
-        data = base64.b64decode(text, validate=True) if found[1] == "base64" else binascii.unhexlify(text)
+        written = text.encode("ascii").translate(None, b" \t\r\n")
+        data = base64.b64decode(written, validate=True) if begun[1] == "base64" else binascii.unhexlify(written)
     except (ValueError, binascii.Error) as error:
         raise ValueError("what the host's shell printed is damaged") from error
     if not data:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from fleet_ground import Ground, Servers
+from fleet_sshd import Key, make_keys
 from live_server import Live
 from provisioning.shelf import shelf
 from servers_plugin import Binaries
@@ -28,6 +29,12 @@ def ground(tmp_path: Path) -> Ground:
 def module_ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
     """A place for one run that the module's tests share."""
     return Ground(tmp_path_factory.mktemp("fleet"))
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Key:
+    """Keys for hosts behind sshd."""
+    return make_keys(tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -11,30 +11,21 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from fleet_ground import PATIENCE, Ground
+from begun import OnTerminal
+from fleet_begun import LOCAL, begun, child_of, hanging, marked, wait_until
+from fleet_ground import PATIENCE, VAULT_PASSWORD, Ground
 from live_server import Live
 from servers_plugin import Server
 
 from advisor.fleet.folder import file_name, finished, rows_of
-from advisor.fleet.row import Status
+from advisor.fleet.row import UNREAD, Status
 
 NAME = "mariadb-10.11"
-LOCAL = {"ansible_connection": "local", "mycnf_user": "root"}
-
-
-@contextmanager
-def _hanging() -> Iterator[tuple[socket.socket, dict[str, object]]]:
-    """A port that takes connections and says nothing, and the variables of a host whose server it would be."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        listener.settimeout(PATIENCE)
-        yield listener, {**LOCAL, "mycnf_host": "127.0.0.1", "mycnf_port": listener.getsockname()[1]}
 
 
 @pytest.fixture
@@ -70,16 +61,16 @@ WAYS: dict[str, tuple[Callable[[int, int], None], signal.Signals]] = {
 @pytest.mark.parametrize("way", WAYS)
 def test_interrupted(way: str, ground: Ground, host: dict[str, object]) -> None:
     """All that was started has ended with it, what came until then is kept and not asked again, and it says how."""
-    with _hanging() as (listener, hanging):
-        ground.inventory({"db": {"hangs": hanging, "one": host}})
+    with hanging() as (listener, silent):
+        ground.inventory({"db": {"hangs": silent, "one": host}})
         command = ground.command("--window", "0", "--forks", "2", "--timeout", "120")
-        with _begun(ground, command) as process, listener.accept()[0]:
+        with begun(ground, command) as process, listener.accept()[0]:
             rows = ground.run_directory / "rows" / f"{file_name('one')}.row"
-            _wait(lambda: rows.exists() and "audited" in rows.read_text())
+            wait_until(lambda: rows.exists() and '"audited"' in rows.read_text() and UNREAD not in rows.read_text())
             end, number = WAYS[way]
             end(process.pid, number)
             _, err = process.communicate(timeout=PATIENCE)
-            assert _marked(str(ground.place)) == []
+            assert marked(ground) == {}
     assert process.returncode == 130
     assert f"go on with mycnf fleet --resume --dir {ground.run_directory} -i inventory.yml" in err.decode()
     assert finished(str(ground.run_directory)) == ["one"]
@@ -91,65 +82,35 @@ def test_interrupted(way: str, ground: Ground, host: dict[str, object]) -> None:
 
 def test_ansible_is_killed(ground: Ground) -> None:
     """Where ansible itself is ended its workers are too, and hosts that it did not come to are said to be unasked."""
-    with _hanging() as (listener, hanging):
-        ground.inventory({"db": {"hangs": hanging, "later": hanging}})
+    with hanging() as (listener, silent):
+        ground.inventory({"db": {"hangs": silent, "later": silent}})
         command = ground.command("--window", "0", "--forks", "1", "--timeout", "120")
-        with _begun(ground, command) as process, listener.accept()[0]:
-            os.kill(_child_of(process.pid), signal.SIGKILL)
+        with begun(ground, command) as process, listener.accept()[0]:
+            os.kill(child_of(child_of(process.pid)), signal.SIGKILL)  # the guard's
             _, err = process.communicate(timeout=PATIENCE)
-            assert _marked(str(ground.place)) == []
+            assert marked(ground) == {}
     assert process.returncode == 3
     assert "gave no answer" not in err.decode()
     assert "0 of 2 hosts audited; go on with mycnf fleet --resume" in err.decode()
     assert [row.status for row in rows_of(str(ground.run_directory))] == [Status.UNASKED] * 2
 
 
-@contextmanager
-def _begun(ground: Ground, command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """The run, as one that a shell began in a terminal, whatever began the tests; its processes bear a mark."""
+def test_vault_password_is_asked_for(ground: Ground, host: dict[str, object]) -> None:
+    """On a terminal ansible asks for the password itself, and reads it unseen."""
 
-    def listen() -> None:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
+    def begin(*words: str | Path, **popen: object) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(ground.command(*words), cwd=ground.place, env=ground.environment(), **popen)  # type: ignore[call-overload,no-any-return] # words of Popen
 
-    with subprocess.Popen(
-        command,
-        cwd=ground.place,
-        env=ground.environment(MYCNF_TEST_MARK=str(ground.place)),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        preexec_fn=listen,  # noqa: PLW1509 - nothing here has threads that hold a lock meanwhile
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def _child_of(pid: int) -> int:
-    """The process that this one started."""
-    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
-
-
-def _wait(holds: Callable[[], object]) -> None:
-    until = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.05)
-
-
-def _marked(mark: str) -> list[str]:
-    """Processes that descend from the run."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                if f"MYCNF_TEST_MARK={mark}".encode() in (entry / "environ").read_bytes():
-                    found.append(entry.name)
-            except OSError:
-                continue
-    return found
+    ground.vault(vault_user="root")
+    ground.inventory({"db": {"one": {**host, "mycnf_user": "{{ vault_user }}"}}})
+    terminal = OnTerminal(begin, "--window", "0", "--ask-vault-password")
+    wait_until(lambda: terminal.shows(b"Vault password: "))
+    os.write(terminal.ours, f"{VAULT_PASSWORD}\n".encode())
+    wait_until(terminal.ended)
+    terminal.close()
+    assert b"one audited" in terminal.shown
+    assert VAULT_PASSWORD.encode() not in terminal.shown
+    assert terminal.process.returncode == 0
 
 
 @pytest.mark.parametrize(("words", "said"), [

@@ -62,7 +62,7 @@ def ran(
     bad: dict[str, dict[str, object]] = {"dead": {**tcp, "mycnf_port": dead_port}, "wrong": {**tcp, **wrong}}
     bad["unknown"] = {**tcp, "mycnf_password": "{{ no_such_variable }}"}
     bad["bare"] = {**tcp, "mycnf_user": "bare", "mycnf_password": "{{ vault_bare }}"}
-    _vault(module_ground, vault_bare=SECRET, vault_wrong=WRONG)
+    module_ground.vault(vault_bare=SECRET, vault_wrong=WRONG)
     with socket.socket() as listener, _user(over_tcp, "let_in"), _user(over_tcp, "bare"):
         listener.bind(("127.0.0.1", 0))
         listener.listen(8)
@@ -111,17 +111,6 @@ def _watch(seen: set[str], ended: threading.Event) -> None:
 def _user(live: Live, name: str) -> Iterator[None]:
     with live.user(name, f"IDENTIFIED BY '{SECRET}'"):
         yield
-
-
-def _vault(ground: Ground, **variables: str) -> None:
-    """Variables of all hosts, encrypted by ansible's own program."""
-    (ground.place / "vault-password").write_text("of the vault\n")
-    folder = ground.place / "group_vars"
-    folder.mkdir()
-    (folder / "all.yml").write_text(json.dumps(variables))
-    program = Path(sys.executable).parent / "ansible-vault"
-    words = [program, "encrypt", "--vault-password-file", "vault-password", "group_vars/all.yml"]
-    subprocess.run(words, cwd=ground.place, env=ground.environment(), check=True, capture_output=True)
 
 
 def test_each_real_server_is_audited(ran: Ran) -> None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from fleet_ground import Ground
+from fleet_sshd import Key, reached_by, sshd
 from live_server import Live
 from provisioning.shelf import shelf
 from servers_plugin import Binaries
@@ -24,19 +22,8 @@ from advisor.facts import Facts
 from advisor.snapshot import load
 from probes.sandbox import Binary
 from probes.sandbox import start as start_sandbox
-from probes.sandbox.server import free_port
 
-TOOLS = ("sh", "cat", "cp", "ln", "mkdir", "readlink", "rm", "sed", "tar", "tr", "uname", "od")
 NAMES = ("mysql-8.0", "mariadb-10.11")
-PATIENCE = 30  # seconds
-SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin")
-
-
-class Key(NamedTuple):
-    """The host's and the user's private keys of one test, with their public ones beside them."""
-
-    host: Path
-    user: Path
 
 
 class Site(NamedTuple):
@@ -45,68 +32,6 @@ class Site(NamedTuple):
     address: str
     port: int
     live: Live
-
-
-@pytest.fixture
-def keys(tmp_path: Path) -> Key:
-    """Keys made for this test alone; it skips by name where there is no sshd, or none that we could run."""
-    if SSHD is None or not shutil.which("ssh"):
-        pytest.skip("there is no sshd: apt-get install openssh-server")
-    if os.geteuid() == 0 and not os.path.isdir("/run/sshd"):
-        os.mkdir("/run/sshd", 0o755)  # where sshd of root parts with its privileges
-    for name in Key._fields:
-        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
-        subprocess.run(words, check=True)
-    return Key(*(tmp_path / name for name in Key._fields))
-
-
-@contextmanager
-def sshd(keys: Key, address: str, *before: str) -> Iterator[int]:
-    """A real sshd that takes our key, on a port of its own; `before` are the words that put it into a namespace."""
-    port = free_port()
-    settings = {
-        "Port": port,
-        "ListenAddress": address,
-        "HostKey": keys.host,
-        "AuthorizedKeysFile": f"{keys.user}.pub",
-        "PidFile": "none",
-        "UsePAM": "no",
-        "StrictModes": "no",
-        "PasswordAuthentication": "no",
-        "PermitRootLogin": "prohibit-password",
-        "SetEnv": f"PATH={_bare(keys.host.parent)}",
-    }
-    file = keys.host.parent / f"sshd-{port}.conf"
-    file.write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
-    assert SSHD is not None
-    with subprocess.Popen([*before, SSHD, "-D", "-e", "-f", str(file)], stderr=subprocess.PIPE) as process:
-        try:
-            _answers(process, address, port)
-            yield port
-        finally:
-            process.terminate()
-
-
-def _bare(place: Path) -> Path:
-    """A directory with the few programs that a small host has: no Python among them."""
-    tools = place / "tools"
-    if not tools.exists():
-        tools.mkdir()
-        for name in TOOLS:
-            (tools / name).symlink_to(shutil.which(name) or name)
-    return tools
-
-
-def _answers(process: subprocess.Popen[bytes], address: str, port: int) -> None:
-    """Wait until somebody listens there."""
-    until = time.monotonic() + PATIENCE
-    while True:
-        assert process.poll() is None, process.stderr and process.stderr.read()
-        with closing(socket.socket()) as probe:
-            if probe.connect_ex((address, port)) == 0:
-                return
-        assert time.monotonic() < until, f"no sshd answers at {address}:{port}"
-        time.sleep(0.05)
 
 
 def server(binary: Binary, *arguments: str, templates: Path | None = None) -> Live:
@@ -170,16 +95,13 @@ def _ip(*words: str) -> None:
 
 def facts_over_ssh(ground: Ground, keys: Key, sites: list[Site]) -> list[Facts]:
     """What one run reads of the sites' servers; all are audited."""
-    known = ground.place / "known_hosts"
     hosts: dict[str, dict[str, object]] = {
         f"db{number}": {"ansible_host": site.address, "ansible_port": site.port, "mycnf_port": site.live.sandbox.port}
         for number, site in enumerate(sites)
     }
     ground.inventory(
         {"db": hosts},
-        ansible_user=getpass.getuser(),
-        ansible_ssh_private_key_file=str(keys.user),
-        ansible_ssh_common_args=f"-o StrictHostKeyChecking=accept-new -o UserKnownHostsFile={known} -F none",
+        **reached_by(keys),
         mycnf_user="fleet",
     )
     with ExitStack() as accounts:

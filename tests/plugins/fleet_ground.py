@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from asking import CHECKOUT, Ended
 from live_server import Live
 
+VAULT_PASSWORD = "of the vault"  # noqa: S105 - the tests' own
 PATIENCE = 600  # seconds; a run takes some ten on a quiet host
 
 Hosts = Mapping[str, Mapping[str, object]]
@@ -33,6 +34,16 @@ class Ground(NamedTuple):
         children = {group: {"hosts": hosts} for group, hosts in groups.items()}
         written = {"all": {"children": children, "vars": variables}}
         (self.place / "inventory.yml").write_text(json.dumps(written))
+
+    def vault(self, **variables: str) -> None:
+        """Write group_vars of all hosts, encrypted by ansible's own program with VAULT_PASSWORD, which a file holds."""
+        (self.place / "vault-password").write_text(f"{VAULT_PASSWORD}\n")
+        folder = self.place / "group_vars"
+        folder.mkdir()
+        (folder / "all.yml").write_text(json.dumps(variables))
+        program = str(Path(sys.executable).parent / "ansible-vault")
+        words = [program, "encrypt", "--vault-password-file", "vault-password", "group_vars/all.yml"]
+        subprocess.run(words, cwd=self.place, env=self.environment(), check=True, capture_output=True)
 
     def command(self, *words: str | Path) -> list[str]:
         """The command line, with the inventory, the run's directory and a short window."""
