@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.verdict.number import LARGEST
-from advisor.verdict.outcome import Settled
-from advisor.verdict.special import HOST_BINLOG, NOTHING
+from advisor.verdict.outcome import REFUSED, Settled
+from advisor.verdict.special import HOST_BINLOG, HOST_LOG, NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +68,7 @@ def settle(given: Values, catalog: Catalog, lines: Lines) -> Settled:
     _no_network(settled)
     _ssl(settled, target)
     if target.is_mariadb:
-        _base_name_of_logs(settled)
+        _base_name_of_logs(settled, lines)
         _query_cache(settled)
         _thread_cache(settled, catalog)
         _relay_log_size(settled, catalog)
@@ -192,13 +192,15 @@ def _ssl(settled: Settled, target: Target) -> None:
         move(settled, "ssl", "TRUE", f"{switches[-1]} switches it on")
 
 
-def _base_name_of_logs(settled: Settled) -> None:
-    """log_basename names every log when its line is read; only later lines name them otherwise."""
-    names = list(settled.values)
-    at = names.index("log_basename") if settled.values.get("log_basename") else 0
-    for name in names[:at]:
-        if name in NAMED_BY_BASE:
-            base = settled.values["log_basename"]
+def _base_name_of_logs(settled: Settled, lines: Lines) -> None:
+    """log_basename names every log when its line is read; only later lines name them otherwise, empty ones don't."""
+    names, base = list(settled.values), settled.values.get("log_basename")
+    if not base or lines["log_basename"].outcome in REFUSED:
+        return
+    for at, name in enumerate(names):
+        if settled.values[name] == HOST_LOG:
+            settled.values[name] = base + NAMED_BY_BASE[name]
+        elif name in NAMED_BY_BASE and at < names.index("log_basename"):
             move(settled, name, base + NAMED_BY_BASE[name], "log_basename stands after it and names all logs")
 
 

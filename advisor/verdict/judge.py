@@ -79,6 +79,10 @@ def _judge_lines(placed: Iterable[Placed], catalog: Catalog) -> list[LineVerdict
     for at in placed:
         verdict = _judge(at, catalog, values, loaded, short=short)
         lines.append(verdict)
+        if verdict.canonical and "maximum" in (at.line.name or ""):
+            from advisor.verdict.bounds import overwritten
+
+            overwritten(lines, values, catalog)
         if verdict.canonical and verdict.value is not None and verdict.outcome not in REFUSED:
             alias = verdict.option.alias_of if verdict.option else None
             values[verdict.canonical] = values[alias or verdict.canonical] = verdict.value
@@ -116,9 +120,11 @@ def _kept(taken: Taken, option: Option, values: dict[str, str]) -> Taken:
         taken = taken._replace(value=None)
     elif taken.value is None:
         taken = taken._replace(value=values.get(option.alias_of or option.name, option.default))
-    if option.ignored:
-        return Taken(Outcome.IGNORED, taken.value, f"The server accepts {option.name} and does nothing with it.")
-    return taken
+    if not option.ignored:
+        return taken
+    if taken.outcome is Outcome.ADJUSTED:  # of this the server tells, and only of this
+        return taken._replace(reason=f"{taken.reason} It does nothing with {option.name}.")
+    return Taken(Outcome.IGNORED, taken.value, f"The server accepts {option.name} and does nothing with it.")
 
 
 def _verdict(placed: Placed, found: Found, taken: Taken, option: Option | None, *, certain: bool) -> LineVerdict:

@@ -83,9 +83,11 @@ def _relay_log(case: Case) -> Taken | None:
 
 
 def _query_log(case: Case) -> Taken | None:
-    """An empty name is made of the host's name; so is none behind a prefix, which MariaDB takes for an empty one."""
+    """An empty name is made of the host's name (where log_basename is set, of that: `effects`); so is none behind a
+    prefix, which MariaDB takes for an empty one."""
     if case.text == "" or (case.text is None and case.target.is_mariadb):
-        return Taken(Outcome.ACCEPTED, HOST_LOG, "The server makes the name of the host's name.")
+        other = " of log_basename, or" if case.target.is_mariadb else ""
+        return Taken(Outcome.ACCEPTED, HOST_LOG, f"The server makes the name{other} of the host's name.")
     return None
 
 

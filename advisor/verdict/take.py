@@ -8,7 +8,7 @@ from advisor.verdict import special
 from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
 from advisor.verdict.names import LONG, find
-from advisor.verdict.number import leading_digits, take_number
+from advisor.verdict.number import take_number
 from advisor.verdict.outcome import REFUSED, Argument, Case, Found, Outcome, Taken
 
 if TYPE_CHECKING:
@@ -58,6 +58,10 @@ def take_option(
 
         return missing(written, found, catalog, loaded)
     was = before.get(option.alias_of or option.name)
+    if found.prefix == "maximum":
+        from advisor.verdict.bounds import reads_wide, wide
+
+        was = wide(option, before, catalog) if reads_wide(option, catalog.target) else was
     taken = _kept(option, found, value, catalog, was)
     if found.cache:
         taken = taken._replace(value=None)
@@ -145,23 +149,16 @@ def _has_argument(option: Option, target: Target) -> bool:
 
 def _maximum(option: Option, found: Found, value: str | None, target: Target, before: str | None) -> Taken:
     """maximum- bounds what sessions may set, and the option's own value stays; engines take it for the value."""
+    from advisor.verdict.bounds import bounded, reads_wide
+
     if option.arg == "required" and value is None:
         return Taken(Outcome.MISSING_ARGUMENT, None, f"maximum-{option.name} needs a value.")
     if option.maximum is None and option.shown:
         return Taken(Outcome.INVALID, None, f"{option.name} has no maximum that could be set.")
     taken = _take(option, found._replace(prefix=""), value, target, before)
-    if option.maximum == "bounds" and taken.outcome not in REFUSED:
-        return _bounded(option, value or "1", taken, target, before or option.default or "0")
+    if taken.outcome not in REFUSED and (option.maximum == "bounds" or reads_wide(option, target)):
+        return bounded(option, value or "1", taken, target, before or option.default or "0")
     return taken if option.maximum == "sets" or taken.outcome in REFUSED else taken._replace(value=None)
-
-
-def _bounded(option: Option, value: str, taken: Taken, target: Target, before: str) -> Taken:
-    """The value held to a bound as it was written: only afterwards the server makes that fit the option's range."""
-    aloud = take_number(value, option._replace(block=0), target)
-    written = take_number(value, option._replace(min=None, max=None, block=0), target)
-    bound = taken if value.lstrip().startswith("-") else written
-    held = min(leading_digits(before)[0], leading_digits(bound.value or "0")[0])
-    return (taken if aloud.outcome is Outcome.ADJUSTED else aloud)._replace(value=str(held))
 
 
 def _autoset(option: Option, value: str | None) -> Taken:

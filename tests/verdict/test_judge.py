@@ -17,6 +17,7 @@ from advisor.verdict.outcome import FileVerdict, Found
 from advisor.verdict.settings import Settings
 from advisor.verdict.take import _take
 
+BEHIND = "cte_max_recursion_depth"  # lies behind eq_range_index_dive_limit in the memory of MySQL 9.7
 TARGETS = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]
 
 
@@ -40,6 +41,10 @@ def judged(target: str, lines: str) -> FileVerdict:
         ("mysql-8.0", "maximum-sort_buffer_size", "1", Outcome.ADJUSTED, "below the minimum"),
         ("mysql-8.0", "maximum-sort_buffer_size", "1M", Outcome.ACCEPTED, ""),
         ("mysql-8.0", "maximum-sort_buffer_size", None, Outcome.MISSING_ARGUMENT, "needs a value"),
+        ("mysql-9.7", "maximum-eq_range_index_dive_limit", "4294967301", Outcome.ADJUSTED, "takes 5"),
+        ("mysql-9.7", "maximum-innodb_log_spin_cpu_pct_hwm", "4294967301", Outcome.ADJUSTED, "above the maximum"),
+        ("mariadb-11.8", "loose-alter_algorithm", "x", Outcome.ADJUSTED, "does nothing with"),
+        ("mariadb-11.8", "alter_algorithm", "COPY", Outcome.IGNORED, "does nothing with"),
         ("mariadb-10.11", "autoset-back_log", None, Outcome.ACCEPTED, ""),
         ("mariadb-10.11", "autoset-back_log", "5", Outcome.UNEXPECTED_ARGUMENT, "takes no value"),
         ("mariadb-10.11", "autoset-sort_buffer_size", None, Outcome.INVALID, "take autoset- off"),
@@ -154,6 +159,16 @@ def test_templated_values_are_unknown_and_never_refused() -> None:
         ("mariadb-11.4", "slave_skip_errors=all", "slave_skip_errors", "ALL"),
         ("mysql-8.0", "lc_messages=xx", "lc_messages", "en_US"),
         ("mysql-8.0", "sql_mode=ANSI_QUOTES", "sql_mode", "ANSI_QUOTES"),
+        ("mysql-9.7", "maximum-eq_range_index_dive_limit=1000", "eq_range_index_dive_limit", "1000"),
+        ("mysql-9.7", "maximum-eq_range_index_dive_limit=-1", "eq_range_index_dive_limit", "0"),
+        ("mysql-9.7", "maximum-eq_range_index_dive_limit=5E", "eq_range_index_dive_limit", "200"),
+        ("mysql-9.7", f"{BEHIND}=7\nmaximum-eq_range_index_dive_limit=8G", BEHIND, "2"),
+        ("mysql-9.7", f"{BEHIND}=7\nmaximum-eq_range_index_dive_limit=5E", BEHIND, "7"),
+        ("mysql-9.7", f"maximum-eq_range_index_dive_limit=8G\n{BEHIND}=7", BEHIND, "7"),
+        ("mysql-8.0.15", f"{BEHIND}=7\nmaximum-eq_range_index_dive_limit=1", BEHIND, "7"),
+        ("mariadb-10.11", "log_basename=q\ngeneral_log_file=", "general_log_file", "q.log"),
+        ("mariadb-10.11", "disable_log_basename=q\nenable_slow_query_log_file", "slow_query_log_file", "0-slow.log"),
+        ("mariadb-11.4", "relay_log=\nlog_basename=/none/a", "relay_log", ""),
     ],
 )
 def test_options_act_on_each_other(target: str, lines: str, name: str, value: str) -> None:

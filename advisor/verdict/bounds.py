@@ -1,0 +1,95 @@
+"""maximum- before a number on MySQL 8.4 and later: it bounds what sessions may set, and holds the value itself to that.
+
+The server compares and writes 64 bits there, of an option of 32 too: what lies behind that one in its memory counts as
+the upper half, and is overwritten with it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.verdict.number import leading_digits, take_number
+from advisor.verdict.outcome import REFUSED, Outcome, Taken
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from advisor.catalog.load import Catalog, Option
+    from advisor.model import Target
+    from advisor.verdict.outcome import LineVerdict
+
+WORD = 32
+LOWER = (1 << WORD) - 1
+# Options of 32 bits with the one that lies behind; behind the others of that width lies nothing but zeros.
+BEHIND = {
+    "cte_max_recursion_depth": "histogram_generation_max_mem_size",
+    "eq_range_index_dive_limit": "cte_max_recursion_depth",
+    "innodb_log_spin_cpu_pct_hwm": "innodb_log_spin_cpu_abs_lwm",
+}
+
+
+def reads_wide(option: Option, target: Target) -> bool:
+    """Whether maximum- before the option reads what lies behind it too."""
+    return option.name in BEHIND and option.maximum == "sets" and target.is_mysql
+
+
+def wide(option: Option, values: Mapping[str, str], catalog: Catalog) -> str:
+    """The 64 bits that the server takes for the option's value; `values` are those that earlier lines made."""
+    behind = _number(BEHIND[option.name], values, catalog) & LOWER
+    return str(behind << WORD | _number(option.name, values, catalog))
+
+
+def bounded(option: Option, value: str, taken: Taken, target: Target, before: str) -> Taken:
+    """The value held to a bound as it was written: only afterwards the server makes that fit the option's range.
+
+    `taken` is the bound in that range, `before` the value as the server reads it.
+    """
+    if option.name.startswith("innodb_"):  # an engine's maximum is the value
+        return taken
+    aloud = take_number(value, option._replace(block=0), target)
+    bound = leading_digits(_written(option, value, taken, target))[0]
+    held = min(leading_digits(before)[0], bound)
+    if option.bits == WORD and LOWER < held == bound:
+        held &= LOWER
+        return Taken(Outcome.ADJUSTED, str(held), f"The server takes {held}: of {bound} it keeps {WORD} bits.")
+    held &= LOWER if option.bits == WORD else held
+    return (taken if aloud.outcome is Outcome.ADJUSTED else aloud)._replace(value=str(held))
+
+
+def overwritten(lines: list[LineVerdict], values: dict[str, str], catalog: Catalog) -> None:
+    """Where the last of the lines is a maximum- that reads wide, give what lies behind its option the upper half.
+
+    `values` are those before that line; they and the earlier lines are changed.
+    """
+    last = lines[-1]
+    option, written = last.option, last.placed.line.value
+    if option is None or last.outcome in REFUSED or not reads_wide(option, catalog.target) or not _is_bound(last):
+        return
+    taken = take_number(written or "", option, catalog.target)
+    bound = leading_digits(_written(option, written or "", taken, catalog.target))[0]
+    name = BEHIND[option.name]
+    if int(wide(option, values, catalog)) <= bound:
+        return
+    upper = _number(name, values, catalog) >> WORD << WORD
+    values[name] = str(upper | bound >> WORD)
+    why = f"The server takes {values[name]}: maximum-{option.name}, which comes later, overwrites it."
+    for at, line in enumerate(lines):
+        if line.canonical == name and line.outcome not in REFUSED and line.value != values[name]:
+            lines[at] = line._replace(value=values[name], outcome=Outcome.ADJUSTED, reason=why)
+
+
+def _is_bound(line: LineVerdict) -> bool:
+    name = (line.placed.line.name or "").replace("-", "_")
+    return name.split("loose_")[-1].startswith("maximum_")
+
+
+def _written(option: Option, value: str, taken: Taken, target: Target) -> str:
+    """The bound before the range counts; a negative one is the minimum from the start."""
+    if value.lstrip().startswith("-"):
+        return taken.value or "0"
+    return take_number(value, option._replace(min=None, max=None, block=0, bits=0), target).value or "0"
+
+
+def _number(name: str, values: Mapping[str, str], catalog: Catalog) -> int:
+    option = catalog.get(name)
+    return leading_digits(values.get(name) or (option.default if option else None) or "0")[0]
