@@ -123,6 +123,11 @@ def test_counters_in_small_letters() -> None:
     rows = [tabbed(one, heading=False) for one in (variables, counters)]
     assert list(tables("".join(rows))) == [variables, counters]
     assert list(tables("".join(reversed(rows)))) == [counters, variables]
+    galera = {name: value for name, value in counters.items() if name.startswith("wsrep")}
+    assert list(tables(rows[0] + tabbed(galera, heading=False))) == [variables, galera]
+    assert [one.counters for form in FORMS.values() for one in reader.tables(form(galera).split("\n"))] == [True] * 3
+    assert list(tables(tabbed({"version": "8.0.36"}, heading=False) + rows[1])) == [{"version": "8.0.36"}, counters]
+    assert list(tables(rows[1] + tabbed({"version": "8.0.36"}, heading=False))) == [counters, {"version": "8.0.36"}]
 
 
 def test_raw_batch_mode() -> None:
@@ -219,6 +224,10 @@ def _of_two(folder: Path) -> list[str]:
     return [write(folder, str(i), text) for i, text in enumerate(texts)]
 
 
+def _of_two_versions(folder: Path) -> list[str]:
+    return [write(folder, v, tabbed(ROWS | {"version": v})) for v in ("5.7.44", "8.0.36")]
+
+
 BAD: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "missing": (lambda folder: [str(folder / "no")], "does not exist"),
     "nothing in it": (lambda folder: [write(folder, "t", "hello\n")], "nothing that tells of a server"),
@@ -230,6 +239,7 @@ BAD: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "no version": (lambda folder: [write(folder, "t", boxed(SAID))], "no text tells the server's version"),
     "odd version": (lambda folder: [write(folder, "t", tabbed(ROWS | {"version": "x"}))], "known are mysql-5.7"),
     "two servers": (_of_two, "another server than the other texts .hostname 'db2', not 'db1'."),
+    "two versions": (_of_two_versions, "another server than the other texts .version '8.0.36', not '5.7.44'."),
     "empty directory": (lambda folder: [str(folder)], "holds no samples of pt-stalk"),
     "a device": (lambda _: ["/dev/null"], "is no regular file"),
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target
+from advisor.verdict.tracked import MARIADB, MYSQL, WITHOUT_OPTION
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -28,6 +29,9 @@ _STEMS = frozenset({
 })  # fmt: skip
 
 
+_SMALL = ("wsrep", "option_tracker_usage")  # counters without a capital: Galera's, and those of MySQL's features
+
+
 class Answer(NamedTuple):
     """What a server answered to one question: names as printed with their values, counters or variables.
 
@@ -45,8 +49,9 @@ def answer(rows: Table) -> Answer:
     Servers print names of counters with a capital, and those of variables without; the tables of information_schema
     have capitals alone, so there the names tell.
     """
-    names = [name for name in rows if not name.startswith("wsrep_")]
-    if names and all(name.isupper() for name in names):
+    names = [name for name in rows if not name.startswith(_SMALL)]
+    if not names or all(name.isupper() for name in names):
+        names = list(rows)
         return Answer(rows, 2 * sum(_is_variable(name) for name in names) < len(names))
     return Answer(rows, 2 * sum(name[:1].isupper() for name in names) > len(names))
 
@@ -74,6 +79,7 @@ def _told_apart(rows: Iterable[Row], *, headed: bool) -> Iterator[tuple[bool, Ro
     Below a heading capitals leave all open, so that most of the names decide.
     """
     now: bool | None = None
+    began = False
     waiting: list[Row] = []
     seen = {True: 0, False: 0}  # among those that wait
     for row in rows:
@@ -85,11 +91,15 @@ def _told_apart(rows: Iterable[Row], *, headed: bool) -> Iterator[tuple[bool, Ro
             now = kind
         elif now is None or (seen[not now] and kind != now):
             continue
-        yield from ((now, one) for one in waiting)
+        for one in waiting:  # the first ones had nothing around them yet
+            yield (now if began or _kind(one[0]) is not False else False), one
+        began = True
         waiting.clear()
         seen = {True: 0, False: 0}
     if now is None:
         now = answer(dict(waiting)).counters
+    elif all(name.islower() and _kind(name) is False for name, _ in waiting):
+        now = False  # the end leaves no more to come
     yield from ((now, one) for one in waiting)
 
 
@@ -122,8 +132,10 @@ def _kind(name: str) -> bool | None:
     """Whether it is a counter's name; None where that can't be told, as of those that both have."""
     if _is_certain(name):
         return True
-    if _is_variable(name):
+    if _is_variable(name) or name.startswith("mysqlx_"):
         return None if name.isupper() and name.lower() in _BOTH else False
+    if name.startswith(_SMALL):
+        return True
     return True if name.isupper() and _has_stem(name) and not name.startswith("MYSQLX") else None
 
 
@@ -146,6 +158,9 @@ def _is_variable(name: str) -> bool:
 @cache
 def _variables() -> Collection[str]:
     catalogs = [
-        load(parse_target(f"{flavour}-{'.'.join(map(str, one))}")) for flavour in SERIES for one in SERIES[flavour]
+        load(parse_target(f"{flavour}-{'.'.join(map(str, series))}"))
+        for flavour in SERIES
+        for series in SERIES[flavour]
     ]
-    return frozenset(raw["variable"] for one in catalogs for raw in one.options.values() if "variable" in raw)
+    set_by_options = {raw["variable"] for one in catalogs for raw in one.options.values() if "variable" in raw}
+    return frozenset((*set_by_options, *f"{WITHOUT_OPTION} {MYSQL} {MARIADB}".split()))

@@ -22,7 +22,7 @@ _CLOUDS = (
     (frozenset(("ParameterName", "ApplyType")), "a parameter group of Amazon RDS"),
     (frozenset(("ParameterName", "DataType")), "a parameter group of Amazon RDS"),
     (frozenset(("databaseFlags",)), "the settings of a Cloud SQL instance"),
-    (frozenset(("allowedValues", "defaultValue")), "the server parameters of Azure"),
+    (frozenset(("allowedValues", "defaultValue")), "a list of Azure's server parameters"),
 )
 # What an object has whose names are those of variables or counters.
 _NAMED = (frozenset(("version", "datadir", "max_connections")), frozenset(("uptime", "questions", "threads_connected")))

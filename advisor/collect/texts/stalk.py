@@ -44,7 +44,7 @@ def read_directory(path: str) -> Told:
     if not files.keys() & {"variables", "mysqladmin"}:
         raise TextError(
             f"{path} holds no samples of pt-stalk (*-variables, *-mysqladmin) nor of pt-mysql-summary "
-            "(mysql-variables); give the directory that holds them"
+            "(mysql-variables); give the directory that holds them, and of other texts the files themselves"
         )
     parts = {part: os.path.join(path, name) for part, name in files.items()}
     tables = {part: _tables(path, parts.pop(part)) for part in TABLES if part in parts}

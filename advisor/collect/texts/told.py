@@ -14,7 +14,7 @@ FORMS = (
     "the text of SHOW GLOBAL VARIABLES, SHOW GLOBAL STATUS and SHOW REPLICA STATUS, of mysqladmin variables or "
     "extended-status, a directory of pt-stalk, or what pt-mysql-summary and pt-summary print"
 )
-SAME = ("server_uuid", "hostname", "port", "datadir")  # what tells one server from another
+SAME = ("server_uuid", "hostname", "port", "datadir", "version")  # what tells one server from another
 
 
 class TextError(MycnfError):
