@@ -52,8 +52,10 @@ class AuditApp(App[int]):
         Binding("e", "go('report')", "export", id="export"),
         Binding("r", "refresh", "refresh", id="refresh"),
         Binding("c", "connect", "connect", show=False, id="connect"),
-        Binding("question_mark,f1", "help", "help", id="help", key_display="?"),
-        Binding("q,ctrl+q", "quit", "quit", id="quit", key_display="q"),
+        Binding("question_mark", "help", "help", id="help", key_display="?"),
+        Binding("f1", "help", "help", show=False, id="help.f1"),  # where a field takes letters these two are left
+        Binding("q", "quit", "quit", id="quit"),
+        Binding("ctrl+q", "quit", "quit", show=False, id="quit.ctrl"),
     ]
 
     def __init__(self, opening: Opening) -> None:
@@ -61,7 +63,7 @@ class AuditApp(App[int]):
         self.opening = opening
         self.feed: Feed | None = opening.feed
         self.view: View | None = None
-        self.gone = ""
+        self.gone = self._refused = ""
         self._samples: tuple[Sample, ...] = ()
         self._sampler: Sampler | None = None
         self._window_judged = False
@@ -353,13 +355,14 @@ class AuditApp(App[int]):
             return
         from advisor.tui.connecting import Connecting
 
+        self._refused = reason
         self.push_screen(Connecting(self.opening.request, self.opening.connect, reason), self._connected)
 
     def _connected(self, feed: Feed | None) -> None:
         if feed is not None:
             self.read(feed)
         elif self.view is None:
-            self.exit(exits.CONNECTION)
+            self.exit(exits.CONNECTION, message=plain(self._refused).plain)
 
     def action_help(self) -> None:
         """Show the keys that count here."""

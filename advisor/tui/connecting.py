@@ -17,6 +17,7 @@ from advisor.collect.options import ConnectRequest
 from advisor.exits import MycnfError
 from advisor.tui import recent
 from advisor.tui.background import in_background
+from advisor.tui.pane import Pane
 from advisor.tui.plain import line, plain
 from advisor.tui.speaking import spoken
 
@@ -72,7 +73,8 @@ class Connecting(ModalScreen["Feed | None"]):
     def compose(self) -> ComposeResult:
         """The latest servers, and a field for each thing that can be said of a connection."""
         with Vertical(classes="dialog", id="connecting"):
-            yield Static("Connect to a server: enter connects, esc goes back", markup=False)
+            back = "goes back" if self.app.screen_stack[0].query(Pane) else "leaves"
+            yield Static(f"Connect to a server: enter connects, esc {back}", markup=False)
             if known := recent.read():
                 yield OptionList(
                     *(line(target.words) for target in known), id="connect-recent", markup=False, compact=True

@@ -58,7 +58,8 @@ def commands(screen: Screen[object], others: Iterable[SystemCommand]) -> Iterato
 
 def what_quits(screen: Screen[object]) -> str:
     """How to get out of here, in words; from a dialog it is back first."""
-    return next((f"{key.keys} quits" for key in in_force(screen) if key.id == "quit"), "esc goes back, then q quits")
+    quits = (f"{key.keys} quits" for key in in_force(screen) if key.id.startswith("quit"))
+    return next(quits, "esc goes back, then q quits")
 
 
 class Help(ModalScreen[None]):

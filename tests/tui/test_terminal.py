@@ -65,6 +65,18 @@ def look_around(window: Terminal) -> None:
     window.until(lambda screen: "esc closes" not in screen, "the help closed")
 
 
+def test_who_leaves_without_a_server_is_told_why(tmp_path: Path) -> None:
+    """Where nothing was there to connect to, the reason stays on the terminal when the dialog is left."""
+    (tmp_path / "empty.cnf").touch()
+    none = ("--defaults-file", str(tmp_path / "empty.cnf"), "--socket", str(tmp_path / "none.sock"))
+    with terminal(*MYCNF, "audit", *none, size=(200, 24), environment=place(tmp_path)) as window:
+        window.shows("enter connects, esc leaves")
+        window.keys("Escape")
+        screen = window.shows("ended with 3")
+        assert f"there is no server socket {tmp_path / 'none.sock'}" in screen
+        assert "enter connects" not in screen
+
+
 def test_elsewhere_than_on_a_terminal_it_is_text(tmp_path: Path) -> None:
     """With its output in a pipe, on a dumb terminal or with a format asked for, audit prints its report."""
     for command in (

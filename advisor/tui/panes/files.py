@@ -24,6 +24,7 @@ from advisor.tui.filewords import words
 from advisor.tui.heading import SIGNS, STYLES
 from advisor.tui.pane import Pane
 from advisor.tui.plain import MUTED, line, plain
+from advisor.tui.sought import Sought
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +68,7 @@ class Files(Pane):
             with Horizontal():
                 yield OptionList(id="files-tree", classes="box", markup=False)
                 yield FileText(id="files-text", classes="box")
-            yield Input(placeholder="option or words, enter for the next", classes="filter", id="files-sought")
+            yield Sought(self.action_back, placeholder="option or words, enter for the next", id="files-sought")
             with VerticalScroll(id="files-words", classes="box"):
                 yield Static("", markup=False)
 

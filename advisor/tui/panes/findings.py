@@ -204,10 +204,11 @@ class Findings(Pane):
 
     async def action_filter(self) -> None:
         """Type words to look for; the field is made when it is first wanted."""
-        from textual.widgets import Input
+        from advisor.tui.sought import Sought
 
         if not self._field:
-            await self.mount(Input(placeholder="code, option, words or file", classes="filter", id="findings-filter"))
+            words = "code, option, words or file"
+            await self.mount(Sought(self.action_unfilter, placeholder=words, id="findings-filter"))
         for box in self._field:
             box.add_class("-open")
             box.focus()

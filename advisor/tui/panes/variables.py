@@ -13,6 +13,7 @@ from textual.widgets import DataTable, Input, Static
 from advisor.sizes import about
 from advisor.tui.pane import Pane
 from advisor.tui.plain import line, plain
+from advisor.tui.sought import Sought
 from advisor.tui.variables import bounds, reference, rows, widths
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Variables(Pane):
         """The table, the field that narrows it, and one variable in full."""
         table: DataTable[Content] = DataTable(id="variables-table", cursor_type="row", zebra_stripes=False)
         yield table
-        yield Input(placeholder="name or value", classes="filter", id="variables-filter")
+        yield Sought(self.action_unfilter, placeholder="name or value", id="variables-filter")
         with VerticalScroll(id="variables-detail", classes="box"):
             yield Static("", markup=False)
 
