@@ -62,6 +62,7 @@ EXPORTS = {
     "semicolons": separated(VARIABLES, ";") + separated(COUNTERS, ";"),
     "semicolons and quotes": separated(VARIABLES, ";", csv.QUOTE_ALL) + separated(COUNTERS, ";", csv.QUOTE_ALL),
     "the second without a heading": separated(BOTH),
+    "quotes without headings": separated(BOTH, ";", csv.QUOTE_ALL).partition("\n")[2],
     "Markdown": boxed(VARIABLES) + boxed(COUNTERS),
     "Markdown, compact": (boxed(VARIABLES) + boxed(COUNTERS)).replace("| ", "|"),
     "columns of DBeaver": "".join(

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from advisor.collect.texts.kinds import Row
 
 _HEAD = re.compile(rf"(\"?)variable_name\1([,;\t|])\1{VALUE}\1", re.IGNORECASE)
+_BARE = re.compile(rf'"{NAME}"([,;])')
+_LEAST = 3  # rows without a heading: fewer are no table
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"', re.DOTALL)
 
 
@@ -22,10 +24,25 @@ def begins(line: str) -> bool:
     return bool(_HEAD.fullmatch(line.strip()))
 
 
+def goes_on(ahead: Ahead) -> bool:
+    """Whether rows without a heading begin here, their names in quotes."""
+    bars = {match[1] if (match := _BARE.match(ahead.peek(by) or "")) else "" for by in range(_LEAST)}
+    return len(bars) == 1 and "" not in bars
+
+
+def bare_rows(ahead: Ahead) -> Iterator[Row]:
+    """Rows without a heading."""
+    match = _BARE.match(ahead.peek() or "")
+    return _rows(ahead, match[1] if match else ",")
+
+
 def rows(ahead: Ahead) -> Iterator[Row]:
     """Rows below their heading. What is in no quotes goes to the end of its line, commas or not."""
     head = _HEAD.fullmatch(ahead.take().strip())
-    bar = head[2] if head else ","
+    return _rows(ahead, head[2] if head else ",")
+
+
+def _rows(ahead: Ahead, bar: str) -> Iterator[Row]:
     first = re.compile(rf"(\"?)({NAME})\1{re.escape(bar)}(.*)")
     while (line := ahead.peek()) is not None and (match := first.fullmatch(line)) and not begins(line):
         held = _held(match[3], ahead)

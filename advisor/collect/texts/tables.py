@@ -62,6 +62,8 @@ def _answers_at(line: str, ahead: Ahead) -> Iterator[Answer]:
         yield from vertical.answers_of(ahead)
     elif commas.begins(line):
         yield from answers(commas.rows(ahead), headed=True)
+    elif line.startswith('"') and commas.goes_on(ahead):
+        yield from answers(commas.bare_rows(ahead), headed=False)
     elif markup.begins(line):
         yield from markup.answers_of(ahead)
     elif all((row := ahead.peek(by)) is not None and _ROW.fullmatch(row) for by in range(_LEAST)):
