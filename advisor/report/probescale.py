@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from advisor.report.probepublished import Curve
 
 APART = 1.2  # from one point to the next the axis grows by this factor or more
+SAME = 1.02  # times up to which two points are one: 8192 here, 8200 where it was published
 SPAN = 16.0  # times, from which on so growing points stand by their logarithm
 MAGNITUDES = 20.0  # times, from which on values do
 
@@ -45,7 +46,8 @@ def axes(curves: Sequence[Curve]) -> tuple[Scale, Scale]:
     """The x axis and the y axis that hold all points, intervals included as far as they are drawn."""
     points = [p for curve in curves for p in curve.points]
     places = sorted({p.place for p in points})
-    grows = places[0] > 0 and places[-1] >= places[0] * SPAN and all(b >= a * APART for a, b in pairwise(places))
+    apart = [places[0], *(b for a, b in pairwise(places) if b > a * SAME)]
+    grows = places[0] > 0 and places[-1] >= places[0] * SPAN and all(b >= a * APART for a, b in pairwise(apart))
     ends = [end for p in points for end in p.ends]
     low, high = min(ends), max(ends)
     return Scale(places[0], places[-1], grows), Scale(low, high, 0 < low < high / MAGNITUDES)

@@ -16,6 +16,7 @@ from advisor.report.probenames import axis_name, curve_of, labels, numeric, shor
 from advisor.report.probepage import Page
 from advisor.report.probepublished import Curve, Point, curves
 from advisor.report.proberesult import render
+from advisor.report.probescale import axes
 from advisor.report.probetable import aligned, parted, sheets
 from rules.evidence_store import load
 
@@ -86,6 +87,21 @@ def test_words_match_published_labels() -> None:
     found = curves(result(*arms, baseline=names[0].upper(), evidence=(table.id,)))
     assert any(not c.here for c in found)
     assert all({p.place for p in c.points} <= {0.0, 1.0} for c in found)
+
+
+def test_a_size_published_in_round_numbers_leaves_the_axis_as_it_is() -> None:
+    """8200 beside 8192 is the same point: sizes that double stand as far from each other as ever."""
+    sizes = [float(1 << n) for n in range(13, 26)]
+    for published in (sizes, [8200.0, *sizes[1:]]):
+        along, _ = axes([Curve("here", points_at(sizes), here=True), Curve("there", points_at(published), here=False)])
+        assert along.logarithmic
+    along, _ = axes([Curve("here", points_at([100.0, 110.0, 4000.0]), here=True)])
+    assert not along.logarithmic
+
+
+def points_at(places: list[float]) -> tuple[Point, ...]:
+    """Points that differ in their place alone."""
+    return tuple(Point(f"{place:.0f}", place, 1.0, 1.0, 1.0) for place in places)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
