@@ -27,8 +27,6 @@ _STEMS = frozenset({
     "stack", "subquery", "syncs", "table", "tc", "telemetry", "temptable", "threadpool", "threads", "tls", "tmp",
     "tokudb", "transactions", "update", "uptime", "wsrep", "xtradb",
 })  # fmt: skip
-
-
 _SMALL = ("wsrep", "option_tracker_usage")  # counters without a capital: Galera's, and those of MySQL's features
 
 
