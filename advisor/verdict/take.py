@@ -32,6 +32,8 @@ AUTOSIZED = frozenset(
         "tcp_keepalive_time",
     }
 )
+# What those begin with that MariaDB sizes by the connections, unless a line names them.
+COMPILED = {"back_log": "150", "host_cache_size": "128"}
 # Where the catalog doesn't know the members, every one is believed.
 LISTED = (take_enum, take_set)
 
@@ -166,7 +168,7 @@ def _autoset(option: Option, value: str | None) -> Taken:
         return Taken(Outcome.UNEXPECTED_ARGUMENT, None, f"autoset-{option.name} takes no value.")
     if option.name not in AUTOSIZED:
         return Taken(Outcome.INVALID, None, f"The server does not size {option.name} by itself: take autoset- off.")
-    return Taken(Outcome.ACCEPTED)
+    return Taken(Outcome.ACCEPTED, option.default if option.name in COMPILED else None)
 
 
 def _passed_over(option: Option, found: Found, taken: Taken, value: str, before: str | None) -> Taken:
@@ -175,7 +177,7 @@ def _passed_over(option: Option, found: Found, taken: Taken, value: str, before:
     if option.name in special.KILLED_BY_0 or not option.shown or found.prefix == "autoset":
         return taken
     if found.prefix == "maximum" and option.maximum != "sets":
-        return _without_maximum(option, taken)
+        return _without_maximum(option, taken, before)
     if option.kind in NUMBERS:
         low = special.behind_loose(option, value)
         return Taken(Outcome.ADJUSTED, low, f"{taken.reason} Behind loose- the server goes on, and takes {low}.")
@@ -190,9 +192,11 @@ def _passed_over(option: Option, found: Found, taken: Taken, value: str, before:
     return Taken(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server goes on without it.")
 
 
-def _without_maximum(option: Option, taken: Taken) -> Taken:
+def _without_maximum(option: Option, taken: Taken, before: str | None) -> Taken:
     """A bound behind loose- that the server can't read: the option's own value stays, yet sessions are bound to 0."""
     if option.maximum is None:
-        return Taken(Outcome.ACCEPTED, None, f"{taken.reason} Behind loose- the server goes on without it.")
+        value = COMPILED.get(option.name) if before is None else None
+        size = f", and no longer sizes {option.name} by itself" if value else ""
+        return Taken(Outcome.ACCEPTED, value, f"{taken.reason} Behind loose- the server goes on without it{size}.")
     left = "goes on without it" if option.kind == "enum" else "goes on, and no session may set more than 0"
     return Taken(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server {left}.")
