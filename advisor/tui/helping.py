@@ -58,7 +58,7 @@ def commands(screen: Screen[object], others: Iterable[SystemCommand]) -> Iterato
 
 def what_quits(screen: Screen[object]) -> str:
     """How to get out of here, in words; from a dialog it is back first."""
-    quits = (f"{key.keys} quits" for key in in_force(screen) if key.id.startswith("quit"))
+    quits = (f"{key.keys.split(', ')[-1]} quits" for key in in_force(screen) if key.id.startswith("quit"))
     return next(quits, "esc goes back, then q quits")
 
 

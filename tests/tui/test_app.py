@@ -127,7 +127,7 @@ async def test_ctrl_c_says_what_quits() -> None:
     """It ends nothing, for in fields it copies; nobody is left with a key that does nothing."""
     async with driven() as (app, pilot):
         await pilot.press("ctrl+c")
-        await until(pilot, lambda: [told.message for told in app._notifications] == ["q, ^q quits"])
+        await until(pilot, lambda: [told.message for told in app._notifications] == ["q quits"])
         assert app.is_running
 
 

@@ -95,10 +95,9 @@ def quit_by_palette(run: Under) -> None:
 
 
 def quit_beside_a_hung_server(run: Under) -> None:
-    """Neither the throwaway server nor who works on it hears anything any more."""
-    for pid in processes(run.scratch):
-        if pid != run.app:
-            os.kill(pid, signal.SIGSTOP)
+    """The throwaway server hears nothing any more; who is being started is let be: our own process waits for it."""
+    (server,) = (pid for pid, words in processes(run.scratch).items() if " --datadir=" in words)
+    os.kill(server, signal.SIGSTOP)
     run.window.keys("q")
 
 
