@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
-from advisor.catalog.targets import parse_target
+from advisor.catalog.targets import running
 from advisor.model import Absent, Location, Origin
 from advisor.optionfile import resolve
 from advisor.optionfile.lines import Resolved
@@ -51,8 +51,8 @@ UNTOLD = (Origin.UNKNOWN, None)
 
 
 def target_of(server: Server) -> Target:
-    """The server's version as a target."""
-    return parse_target(f"{server.flavour}-{server.version}")
+    """The server's version as a target, however old it is."""
+    return running(f"{server.flavour}-{server.version}")
 
 
 def know(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> Known:

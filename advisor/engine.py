@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.catalog.targets import is_too_old
 from advisor.exits import MycnfError
 from advisor.model import Finding, Severity, Skipped
 from rules import all_rules
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 # What the user's own words make: where there are none, the rules about them were not skipped.
 BY_USER = frozenset({"findings", "house"})
+# What speaks of the version, the system and the disks: it holds for servers too whose options nobody knows.
+OF_NO_CATALOG = frozenset({"STO", "SYS", "VER"})
 RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
@@ -81,6 +84,8 @@ def ask(known: "Known", rules: "Iterable[Rule]") -> Run:
 def is_asked(known: "Known", rule: "Rule") -> bool:
     """Whether the rule is about this target, and the user gave the words that it is about where it is about any."""
     if rule.needs and not BY_USER.isdisjoint(rule.needs) and not all(map(known.has, BY_USER & set(rule.needs))):
+        return False
+    if rule.family not in OF_NO_CATALOG and is_too_old(known.target):
         return False
     return rule.concerns(known.target)
 

@@ -87,8 +87,37 @@ def _span(days: float) -> str:
 def newer_than_catalog(known: Known) -> Iterator[Finding]:
     """A server of a series, or a patch, beyond the catalog."""
     read_as = known.catalog.read_as
-    if read_as.version[:2] != known.target.version[:2]:
+    if read_as.version[:2] < known.target.version[:2]:
         yield newer_than_catalog.finding(
             f"{known.target.label} is judged by what is known of {read_as.label}.",
             help="update mycnf for the options that changed since",
+        )
+
+
+@rule(
+    "VER003",
+    "older-than-catalog",
+    severity=Severity.NOTE,
+    confidence=Confidence.CERTAIN,
+    summary="The server is older than all that mycnf knows; only its version, system and disks are judged.",
+    needs=("server",),
+    evidence=("ASK-01",),
+    docs=Docs(
+        why="What this server makes of an option, and which of them it has, isn't known to mycnf: advice on its "
+        "settings would be a guess.",
+        fix="Plan the move to a supported series; mycnf lint --target tells what the option file needs for it.",
+        risk="An upgrade changes defaults and removes options.",
+        exceptions="None.",
+        mind="A catalog of this version.",
+    ),
+)
+def older_than_catalog(known: Known) -> Iterator[Finding]:
+    """A server of a series below the catalogs."""
+    read_as = known.catalog.read_as
+    if read_as.version[:2] > known.target.version[:2]:
+        oldest = f"{read_as.flavour}-{read_as.series}"
+        yield older_than_catalog.finding(
+            f"{known.target.label} is older than {oldest}, the oldest that mycnf knows: its options, memory and load "
+            "are not judged, its version, system and disks are.",
+            help=f"mycnf lint --target {oldest} FILE tells what its option file needs for an upgrade",
         )

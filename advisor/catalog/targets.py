@@ -33,13 +33,21 @@ ASKED = frozenset(
 )
 # When the vendor's support ends, by the vendors' published release policies (as known in 2026); day 0 is a month alone.
 END_OF_LIFE: dict[str, dict[tuple[int, ...], tuple[int, int, int]]] = {
-    "mysql": {(5, 7): (2023, 10, 0), (8, 0): (2026, 4, 30), (8, 4): (2032, 4, 0), (9, 7): (2034, 4, 0)},
+    "mysql": {
+        (5, 5): (2018, 12, 0), (5, 6): (2021, 2, 0), (5, 7): (2023, 10, 0), (8, 0): (2026, 4, 30),
+        (8, 4): (2032, 4, 0), (9, 7): (2034, 4, 0),
+        # Innovation releases, each until the next.
+        (8, 2): (2023, 12, 14), (8, 3): (2024, 4, 10), (9, 0): (2024, 10, 15), (9, 1): (2025, 1, 21),
+        (9, 2): (2025, 4, 15), (9, 3): (2025, 7, 22), (9, 4): (2025, 10, 21), (9, 5): (2026, 1, 20),
+    },
     "mariadb": {
-        (10, 6): (2026, 7, 6),
-        (10, 11): (2028, 2, 16),
-        (11, 4): (2029, 5, 29),
-        (11, 8): (2028, 6, 4),
-        (12, 3): (2029, 6, 30),
+        (5, 5): (2020, 4, 11), (10, 0): (2019, 3, 31), (10, 1): (2020, 10, 17), (10, 2): (2022, 5, 23),
+        (10, 3): (2023, 5, 25), (10, 4): (2024, 6, 18), (10, 5): (2025, 6, 24), (10, 6): (2026, 7, 6),
+        (10, 7): (2023, 2, 9), (10, 8): (2023, 5, 20), (10, 9): (2023, 8, 22), (10, 10): (2023, 11, 17),
+        (10, 11): (2028, 2, 16), (11, 0): (2024, 6, 6), (11, 1): (2024, 8, 21), (11, 2): (2024, 11, 21),
+        (11, 3): (2024, 5, 29), (11, 4): (2029, 5, 29), (11, 5): (2024, 11, 21), (11, 6): (2025, 2, 13),
+        (11, 7): (2025, 5, 12), (11, 8): (2028, 6, 4), (12, 0): (2025, 11, 18), (12, 1): (2026, 2, 13),
+        (12, 2): (2026, 5, 13), (12, 3): (2029, 6, 30),
     },
 }
 
@@ -58,6 +66,14 @@ def parse_target(text: str) -> Target:
     A series without a catalog is kept as named where a lower one can stand in (see `catalog_for`). Raises
     MycnfError, with the known targets, for anything else.
     """
+    target = running(text)
+    if is_too_old(target):
+        raise _unknown(text)
+    return target
+
+
+def running(text: str) -> Target:
+    """The same of a server that runs, which may be older than all that is known; see `is_too_old`."""
     flavour, _, number = text.strip().lower().partition("-")
     parts = number.split(".")
     # No release has five digits; thousands of them are no number to Python.
@@ -66,20 +82,34 @@ def parse_target(text: str) -> Target:
     if not all(p.isascii() and p.isdigit() for p in parts):
         raise _unknown(text)
     version = tuple(int(p) for p in parts)
-    if version[:2] < min(SERIES[flavour]):
-        raise _unknown(text)
     if len(version) == 2:  # noqa: PLR2004 - a series
         version = SERIES[flavour].get(version, version)
     return Target(flavour, version)
 
 
+def is_too_old(target: Target) -> bool:
+    """Whether the series is older than all that have a catalog: what its server makes of an option isn't known."""
+    return target.version[:2] < min(SERIES[target.flavour])
+
+
+def require_known(target: Target) -> None:
+    """Raise MycnfError for a running server that is too old for what is about to be asked of it."""
+    if is_too_old(target):
+        oldest = f"{target.flavour}-{'.'.join(map(str, min(SERIES[target.flavour])))}"
+        why = "what it makes of its options isn't known"
+        raise MycnfError(
+            f"{target.label} is older than {oldest}, the oldest that mycnf knows: {why}; mycnf audit tells the rest"
+        )
+
+
 def catalog_for(target: Target) -> Target:
     """The version whose facts stand for the target: itself where they reach it, else the nearest lower one.
 
-    Raises MycnfError for a flavour or a series below the lowest that has a catalog.
+    For a series that is too old it is the oldest that has a catalog, for the names of options alone. Raises
+    MycnfError for a flavour that has none.
     """
     known = SERIES.get(target.flavour, {})
-    series = max((s for s in known if s <= target.version[:2]), default=None)
+    series = max((s for s in known if s <= target.version[:2]), default=min(known, default=None))
     if series is None:
         raise _unknown(str(target))
     if target.version[:2] == series and series < target.version <= known[series]:

@@ -37,6 +37,7 @@ _GONE = frozenset({0, 1053, 1927, 1080, 1152, 1158, 1159, 1160, 1161, 2006, 2013
 # No such table, variable, plugin or syntax: this server doesn't have it.
 _UNKNOWN = frozenset({1046, 1049, 1064, 1109, 1146, 1193, 1235, 1286, 1289})
 _TIMEOUTS_BORNE = 2
+BRIEF = 100  # characters of a statement in a reason
 
 Row = tuple[str | None, ...]
 
@@ -180,12 +181,17 @@ def _reason(session: Session, statement: Statement, error: err.Error) -> NotRead
     if code in _DENIED:
         return NotRead(f"needs {statement.needs or 'more privileges'}")
     if code in _STOPPED:
-        return NotRead(f"the server gave no answer within {session.limits.statement} s: {statement.sql}")
+        return NotRead(f"the server gave no answer within {session.limits.statement} s: {_brief(statement)}")
     if code in _UNKNOWN:
-        return NotRead(f"this server doesn't know it: {statement.sql}")
+        return NotRead(f"this server doesn't know it: {_brief(statement)}")
     if code in _GONE:
         return _after_silence(session, statement, error)
-    return NotRead(f"the server refused {statement.sql!r}: {words(error)} (error {code})")
+    return NotRead(f"the server refused {_brief(statement)!r}: {words(error)} (error {code})")
+
+
+def _brief(statement: Statement) -> str:
+    """As much of it as tells it from others in docs/statements.md, which has it whole."""
+    return statement.sql if len(statement.sql) <= BRIEF else statement.sql[: BRIEF - 2].rstrip() + " …"
 
 
 def _after_silence(session: Session, statement: Statement, error: err.Error) -> NotRead:

@@ -53,7 +53,7 @@ def _tell_strangers(found: Comparison, args: argparse.Namespace) -> None:
     """Say which version stands in for one without a catalog; MycnfError where --only fits nothing at all."""
     for side in (found.a, found.b):
         if side.catalog.read_as.version[:2] != side.target.version[:2]:
-            narrate(f"{side.target.label} has no catalog yet: it is read as {side.catalog.read_as.label}")
+            narrate(f"{side.target.label} has no catalog: it is read as {side.catalog.read_as.label}")
     if args.only and not any((found.pairs, found.only_a, found.only_b, found.not_shown)):
         fits = f"--only {','.join(args.only)} fits no setting of either side"
         raise MycnfError(f"{fits}; write names or patterns as in SHOW GLOBAL VARIABLES, such as 'innodb_*'")

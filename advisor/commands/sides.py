@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from advisor.catalog.targets import parse_target
+from advisor.catalog.targets import parse_target, require_known
 from advisor.compare.grammar import STDIN, named
 from advisor.compare.values import Kind
 from advisor.exits import MycnfError
@@ -70,6 +70,7 @@ class _Files:
         from advisor.commands.reading import read_resolved
         from advisor.verdict import REFUSED, judge_file
 
+        require_known(target)
         paths = self._paths(side)
         found = judge_file(read_resolved(paths, target, self.root, self.given), load(target))
         for problem in found.resolved.problems:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.assemble import know
+from advisor.catalog.targets import require_known
 from advisor.model import Skipped
 from advisor.preflight.changes import changes
 from advisor.preflight.command import next_command
@@ -27,8 +28,12 @@ WEIGHT = list(Kind)
 
 
 def look(facts: Facts) -> Preflight:
-    """What a restart would refuse, lose or change, worst first; what can't be told is skipped with its reason."""
+    """What a restart would refuse, lose or change, worst first; what can't be told is skipped with its reason.
+
+    Raises MycnfError for a server that is older than the catalogs.
+    """
     now = know(facts)
+    require_known(now.target)
     command = next_command(facts)
     start = judge_start(facts, command, now.catalog)
     views = outlooks(now, start)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.assemble import know
 from advisor.catalog.load import load
-from advisor.catalog.targets import parse_target
+from advisor.catalog.targets import running
 from advisor.config.house import house_rules
 from advisor.facts import (
     BusyHour,
@@ -95,7 +95,7 @@ def by_rule(cases: list[Case]) -> dict[str, list[Case]]:
 
 def known_of(case: Case, folder: Path) -> Known:
     """What the rules may read in this case; files lie in `folder`."""
-    target = parse_target(case.target)
+    target = running(case.target)
     known = _audited(case, target) if case.server is not None else _linted(case, target, folder)
     if case.probes:
         known.parts["probes"] = tuple(_measured(**answer) for answer in case.probes)
