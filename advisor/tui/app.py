@@ -14,6 +14,7 @@ from textual.widgets import ContentSwitcher, Static
 
 from advisor import exits
 from advisor.tui.background import in_background
+from advisor.tui.footing import forget_keys, show_keys
 from advisor.tui.heading import Heading, Tab, Tabs
 from advisor.tui.messages import Arrived, Failed, Gone, Measured, Noted, Sampled
 from advisor.tui.plain import plain
@@ -104,15 +105,11 @@ class AuditApp(App[int]):
         await self._foot()
 
     async def _foot(self) -> None:
-        """Show the keys at the bottom; they are made last, for making them takes as long as the list of findings."""
+        """Show the keys at the bottom, and let memory be tidied up again."""
         import gc
 
-        from textual.widgets import Footer
-
         gc.enable()
-        for foot in self.query("#foot"):  # there is none any more in an app that is being left
-            if not foot.children:
-                await foot.mount(Footer(show_command_palette=False))
+        await show_keys(self)
 
     # Reading
 
@@ -267,16 +264,7 @@ class AuditApp(App[int]):
         screens.current = place
         self.query_one(Tabs).mark(place)
         self._focus(place)
-        self._forget_keys()
-
-    def _forget_keys(self) -> None:
-        """Let go of the keys that the footer showed before: it holds each until it looks through whom to tell."""
-        if not self.query("#foot > *"):
-            return  # not made yet, and the first findings do not wait for its import
-        from textual.widgets import Footer
-
-        for footer in self.query(Footer):
-            footer.mutate_reactive(Footer.compact)
+        forget_keys(self)
 
     async def show_finding(self, finding: Finding) -> None:
         """Show the screen of findings with this one marked."""

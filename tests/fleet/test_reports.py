@@ -83,7 +83,7 @@ def test_rules_are_counted_by_server() -> None:
     ((8, 0, 36), "2026-05-01T00:00:00", "2026-04-30", True),
     ((5, 7, 44), "2023-10-31T23:59:59", "2023-10", False),
     ((5, 7, 44), "2023-11-01T00:00:00", "2023-10", True),
-    ((8, 3, 0), NOW, "", False),
+    ((9, 9, 0), NOW, "", False),
 ])  # fmt: skip
 def test_end_of_support(version: tuple[int, ...], now: str, ends: str, ended: bool) -> None:
     """Support lasts to the end of the day, or of the month where only that is known."""
