@@ -14,6 +14,13 @@ from advisor.preflight.look import look
 from advisor.snapshot import load
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+VARIABLES = """\
+Variable_name\tValue
+datadir\t/var/lib/mysql/
+max_connections\t151
+port\t3306
+version\t5.6.51
+"""
 RECORDED = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 
 
@@ -43,6 +50,15 @@ def test_an_audit_keeps_to_what_holds_for_every_version(older: Path) -> None:
     assert {code[:3] for code in codes} <= {"VER", "SYS", "STO"}
     of_recorded = json.loads(mycnf("audit", "--snapshot", RECORDED, "--format", "json").stdout)
     assert {finding["code"][:3] for finding in of_recorded["findings"]} > {"BUF"}
+
+
+def test_texts_that_people_send_are_enough(tmp_path: Path) -> None:
+    """So are those of a MySQL of ten years ago."""
+    text = tmp_path / "variables.txt"
+    text.write_text(VARIABLES, "utf-8")
+    ran = mycnf("audit", "--from", text, "--format", "json")
+    assert ran.returncode in (0, 1), ran.stderr
+    assert "VER003" in {finding["code"] for finding in json.loads(ran.stdout)["findings"]}
 
 
 def test_a_report_of_many_has_it(older: Path) -> None:

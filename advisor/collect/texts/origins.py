@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.catalog.load import load
-from advisor.catalog.targets import parse_target
+from advisor.catalog.targets import is_too_old, running
 from advisor.facts.server import VariableOrigin
 from advisor.verdict.settings import Settings
 
@@ -14,9 +14,12 @@ OF_TEXT = "texts don't tell who set a variable: what differs from this version's
 def told_origins(variables: dict[str, str], target: str) -> dict[str, VariableOrigin]:
     """DIFFERS for variables with another value than the target starts with, COMPILED where it is that or can't be told.
 
-    Raises MycnfError for a version that can't be read.
+    None for a version older than the catalogs. Raises MycnfError for one that can't be read.
     """
-    catalog = load(parse_target(target))
+    server = running(target)
+    if is_too_old(server):
+        return {}
+    catalog = load(server)
     defaults = Settings({}, catalog)
     found = {}
     for name, value in variables.items():
