@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from advisor.ending import ENDING
 from advisor.exits import INTERRUPTED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from advisor.tui.app import AuditApp
 
 PATIENCE = 30  # seconds after a hang-up in which clearing up must be done: nobody is there to end it
@@ -22,6 +25,23 @@ def leave_on_signals(app: AuditApp) -> None:
     for number in (signal.SIGINT, *ENDING):  # Ctrl-C is a key here, and no signal; who sends that one means the end
         if signal.getsignal(number) is not signal.SIG_IGN:
             loop.add_signal_handler(number, _leave, app, number)
+
+
+@contextlib.contextmanager
+def deaf_to_interrupts(app: AuditApp) -> Iterator[None]:
+    """Leave Ctrl-C to the program that has the terminal meanwhile: it reaches this process as well.
+
+    The loop hears of a signal after that program has ended, and before its next timer.
+    """
+    if signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, signal.SIG_DFL, signal.default_int_handler):
+        yield  # nobody listens
+        return
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, lambda: None)
+    try:
+        yield
+    finally:
+        loop.call_later(0, loop.add_signal_handler, signal.SIGINT, _leave, app, signal.SIGINT)
 
 
 def _leave(app: AuditApp, number: int) -> None:

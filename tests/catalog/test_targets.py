@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.catalog.targets import END_OF_LIFE, SERIES, catalog_for, newest, parse_target
+from advisor.catalog.targets import (
+    END_OF_LIFE,
+    SERIES,
+    catalog_for,
+    is_too_old,
+    newest,
+    parse_target,
+    require_known,
+    running,
+)
 from advisor.exits import MycnfError
 from advisor.model import Target
 
@@ -69,9 +78,15 @@ def test_a_newer_server_is_read_with_the_nearest_lower_catalog(target: Target, r
 
 
 def test_no_catalog_stands_for_what_is_older_than_all() -> None:
-    """Below the lowest series there is nothing to read a file with."""
-    with pytest.raises(MycnfError):
-        catalog_for(Target("mysql", (5, 6, 51)))
+    """Below the lowest series there is nothing to read a file with: a running server of such a one is told apart."""
+    old = Target("mysql", (5, 6, 51))
+    assert running("mysql-5.6.51") == old
+    assert is_too_old(old)
+    assert not is_too_old(Target("mysql", (5, 7, 1)))
+    assert catalog_for(old).version[:2] == (5, 7)
+    for refuse in (lambda: parse_target("mysql-5.6.51"), lambda: require_known(old)):
+        with pytest.raises(MycnfError):
+            refuse()
     with pytest.raises(MycnfError):
         catalog_for(Target("percona", (8, 0, 36)))
 

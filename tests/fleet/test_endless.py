@@ -12,8 +12,9 @@ from fleet_ground import Ground, Servers
 from fleet_sshd import Key, program, reached_by, sshd
 
 NAME = "mariadb-10.11"
-MOST = 400 << 10  # kilobytes that any process of the run may have had at its peak
-MOST_IN_C = 700 << 10  # the same, where only the kernel can bound it
+# Kilobytes that any process of the run may have had at its peak. The kernel's limit decides where a host is so busy
+# that our own look at the memory comes late; 82 MB were seen by ssh on a quiet one.
+MOST = 700 << 10
 IN_C = "reads-in-C"
 # Connections that a team may have beside ssh: ansible's own to this host, and one that reads on in C. They run
 # another program than they are told to.
@@ -80,7 +81,7 @@ def test_endless_in_c(ground: Ground, reached: dict[str, object]) -> None:
     code, usage = _run(ground, _pouring(reached, [IN_C]))
     _told(ground, {IN_C: TOO_MUCH})
     assert code == 0
-    assert usage.ru_maxrss < MOST_IN_C, usage
+    assert usage.ru_maxrss < MOST, usage
 
 
 def _pouring(reached: dict[str, object], names: Iterable[str]) -> dict[str, dict[str, object]]:

@@ -22,6 +22,7 @@ from advisor.tui.filetext import FileText, Row
 from advisor.tui.filetree import State
 from advisor.tui.filewords import words
 from advisor.tui.heading import SIGNS, STYLES
+from advisor.tui.leaving import deaf_to_interrupts
 from advisor.tui.pane import Pane
 from advisor.tui.plain import MUTED, line, plain
 from advisor.tui.sought import Sought
@@ -274,7 +275,7 @@ class Files(Pane):
         """Give the terminal to the editor until it ends. Raises MycnfError where that fails."""
         failed = None
         try:
-            with self.app.suspend():
+            with self.app.suspend(), deaf_to_interrupts(self.app):
                 try:
                     editor.edit(command)
                 except MycnfError as error:  # the app must have its terminal back before it is told
