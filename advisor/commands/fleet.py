@@ -73,7 +73,7 @@ def _kept(folder: str) -> str:
 def _asked_all(args: argparse.Namespace) -> str:
     """Ask all hosts, and give the run's directory."""
     from advisor.fleet.driving import drive, find_ansible
-    from advisor.fleet.folder import default_place, prepare, withdraw
+    from advisor.fleet.folder import default_place, holds_run, prepare, withdraw
     from advisor.fleet.holding import held
     from advisor.report.output import run_time
 
@@ -90,7 +90,9 @@ def _asked_all(args: argparse.Namespace) -> str:
             withdraw(folder)
             raise
         except KeyboardInterrupt:
-            narrate(f"go on with {_again(args, folder)}")
+            if holds_run(folder):
+                narrate(f"go on with {_again(args, folder)}")
+            withdraw(folder)  # of one that asked nobody yet
             raise
     return folder
 

@@ -72,8 +72,7 @@ def snapshot_name(host: str) -> str:
 
 def prepare(folder: str, *, resume: bool) -> None:
     """Make the directory, or take one that holds a run to go on with. Raises MycnfError where it can't be had so."""
-    lists = any(os.path.exists(os.path.join(folder, name)) for name in (HOSTS, EARLIER))
-    there = lists or _holds(os.path.join(folder, ROWS))
+    there = holds_run(folder)
     if resume and not there:
         raise MycnfError(f"{folder} holds no run to go on with; leave --resume out, or name the directory of one")
     if there and not resume:
@@ -85,6 +84,12 @@ def prepare(folder: str, *, resume: bool) -> None:
         make_private_folders(folder, SNAPSHOTS)
     except OSError as error:
         raise MycnfError(f"{folder} can't be used ({error.strerror}); name another directory with --dir") from error
+
+
+def holds_run(folder: str) -> bool:
+    """Whether a run has named its hosts there, so that one can go on with it."""
+    lists = any(os.path.exists(os.path.join(folder, name)) for name in (HOSTS, EARLIER))
+    return lists or _holds(os.path.join(folder, ROWS))
 
 
 def _holds(folder: str) -> bool:

@@ -80,6 +80,22 @@ def test_interrupted(way: str, ground: Ground, host: dict[str, object]) -> None:
     }
 
 
+def test_interrupted_before_any_host_is_known(ground: Ground) -> None:
+    """There is nothing to go on with, and nothing is said to be; the run's directory goes too."""
+    script = ground.place / "slow"
+    script.write_text("#!/bin/sh\ntouch asked\nexec sleep 600\n")
+    script.chmod(0o700)
+    ground.inventory({})
+    with begun(ground, ground.command("-i", "slow")) as process:
+        wait_until((ground.place / "asked").exists)
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+        assert marked(ground) == {}
+    assert process.returncode == 130
+    assert "go on" not in err.decode()
+    assert not ground.run_directory.exists()
+
+
 def test_ansible_is_killed(ground: Ground) -> None:
     """Where ansible itself is ended its workers are too, and hosts that it did not come to are said to be unasked."""
     with hanging() as (listener, silent):
