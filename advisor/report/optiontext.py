@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.report.words import wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.catalog.elsewhere import Presence
     from advisor.catalog.load import Option
@@ -41,21 +41,28 @@ def page(
 ) -> str:
     """The page; `here` is the option of the target that was asked about, None where it has none or none was named.
 
-    `presence` tells which versions knew an option that no supported series knows.
+    `presence` tells which versions knew it, of an option that the target lacks, or all supported series.
     """
-    shown = here or next((o for o in reversed(list(everywhere.values())) if o is not None), None)
+    newest = next((t for t, option in reversed(list(everywhere.items())) if option is not None), None)
+    shown = here or (everywhere[newest] if newest else None)
     details = _before(presence) if shown is None else _details(shown, width)
-    blocks = [name, _asked_about(here, target), details, _defaults(everywhere, width)]
+    blocks = [name, *_asked_about(here, target, newest, presence), details, _defaults(everywhere, width)]
     if rules:
         spoken = "\n".join(wrap(f"{r.code} {r.name}: {r.summary}", "  ", "    ", width) for r in rules)
         blocks.append(f"Rules that speak of it\n{spoken}")
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _asked_about(here: Option | None, target: Target | None) -> str:
-    if target is None:
-        return ""
-    return f"As {target.label} knows it" if here else f"{target.label} has no such option."
+def _asked_about(
+    here: Option | None, target: Target | None, newest: Target | None, presence: Presence | None
+) -> Iterator[str]:
+    """Of which version the details are; of one that lacks it, who had it, and that the details are another's."""
+    if target is not None and here is None:
+        yield f"{target.label} has no such option."
+        yield _before(presence) if newest else ""
+    teller = target if here else newest
+    if target is not None and teller is not None:
+        yield f"As {teller.label} knows it"
 
 
 def _before(presence: Presence | None) -> str:
