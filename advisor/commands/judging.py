@@ -13,7 +13,9 @@ from advisor.report.audited import Audited
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
+    from advisor.config.read import Configuration
     from advisor.engine import Run
     from advisor.facts import Facts
     from advisor.model import Finding, Target
@@ -30,13 +32,14 @@ ADDRESSED = "mycnf:"  # what every comment says that asks for silence
 class Wanted(NamedTuple):
     """The arguments over the configuration of the folder that mycnf runs in, the rules chosen, and house rules.
 
-    `by_target`, where it is given, keeps which of the rules each target is asked of.
+    `by_target`, where it is given, keeps which of the rules each target is asked of; `config` leaves rules out by file.
     """
 
     args: argparse.Namespace
     rules: list[Rule]
     house: tuple[HouseRule, ...] | None
     by_target: dict[Target, list[Rule]] | None = None
+    config: Configuration | None = None
 
     def of(self, known: Known) -> list[Rule]:
         """The rules that are about what is known."""
@@ -55,7 +58,7 @@ def wanted(args: argparse.Namespace) -> Wanted:
 
     config = configuration_of(args, os.getcwd())
     whole, house = (args, None) if config is None else (settled(args, config), config.house)
-    return Wanted(whole, choose(whole.select, whole.ignore), house)
+    return Wanted(whole, choose(whole.select, whole.ignore), house, config=config)
 
 
 def audit(facts: Facts, asked: Wanted, *, silent: bool = False) -> Audited:
@@ -78,9 +81,20 @@ def judged(facts: Facts, asked: Wanted, *, brief: bool = False) -> Audited:
     known = know(facts, asked.house)
     ran = asked.of(known)
     found = ask(known, ran)
-    shown = tuple(by_weight(_not_suppressed(known, found.findings)))
+    shown = tuple(by_weight(_not_ignored(_not_suppressed(known, found.findings), asked.config)))
     codes = tuple(rule.code for rule in ran)
     return Audited(facts, known, shown, found.skipped, codes, fine=() if brief else _fine(known, found, ran))
+
+
+def _not_ignored(findings: Iterable[Finding], config: Configuration | None) -> Iterable[Finding]:
+    """Those that `per-file-ignores` leaves; it speaks of files, so what has no line in one stays."""
+    if config is None or not config.per_file:
+        return findings
+    from advisor.commands.configured import without_ignored
+
+    findings = list(findings)
+    left = {id(f) for f in without_ignored((f for f in findings if f.location), config, "")}
+    return [f for f in findings if f.location is None or id(f) in left]
 
 
 def _fine(known: Known, found: Run, ran: list[Rule]) -> tuple[Fine, ...]:

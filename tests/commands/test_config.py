@@ -183,3 +183,19 @@ def test_from_a_folder_that_is_gone(tmp_path: Path) -> None:
         ["sh", "-c", script], input=b"[mysqld]\n", capture_output=True, env=environment, timeout=60, check=False
     )
     assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def test_audits_leave_out_by_file_too(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A rule that is left out for a file by its name speaks of none of its lines, and still of what has no line."""
+
+    def told() -> list[tuple[str, str | None]]:
+        report = json.loads(mycnf("audit", "--snapshot", SNAPSHOT, "--format", "json").out)
+        return [(f["code"], f["path"]) for f in report["findings"]]
+
+    before = told()
+    (path,) = {path for code, path in before if code == "BUF001"}
+    assert path is not None
+    unplaced = next(code for code, where in before if where is None)
+    config(tmp_path, f'[per-file-ignores]\n"{os.path.basename(path)}" = ["BUF", "{unplaced}"]\n')
+    assert told() == [(c, p) for c, p in before if p is None or not (p == path and c.startswith("BUF"))]
+    assert any(code == unplaced for code, _ in told())
