@@ -28,8 +28,6 @@ CAPITALS = {
 }
 # Read before all others, so that a beginning that suits one of them is taken at once.
 EARLY = ("performance_schema", "max_connections", "getopt_prefix_matching")
-# Options of their own that say no to another.
-NEGATIONS = {"skip_log_bin": "log_bin", "disable_log_bin": "log_bin"}
 # Plugins whose name begins another option that is read earlier.
 SHADOWED = {
     "innodb_cmp": "innodb_cmp_per_index_enabled",
@@ -99,9 +97,6 @@ def _find(name: str, catalog: Catalog, *, short: bool) -> Found:
         found = _look_up(name, catalog, short=short)
     if len(found) > 1:
         return Found(None, loose=loose, candidates=found)
-    meant = NEGATIONS.get(found[0])
-    if meant in catalog.options:
-        return Found(meant, "skip", loose)
     return Found(found[0], "" if prefix == "loose" else prefix, loose)
 
 

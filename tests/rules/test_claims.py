@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from local_results import LOUD, TPS, Variant, measured
+from rule_cases import Case, known_of
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
@@ -27,8 +28,11 @@ from rules.judging import WORDS, judge
 from rules.known import Known
 from rules.remarks import REMARKS
 from rules.storage import QUICK
+from rules.weighing import weigh
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rules.registry import Rule
 
 TARGETS = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11")
@@ -121,3 +125,28 @@ def test_explain_tells_how_to_measure(code: str, says: str) -> None:
     rule = find(code)
     assert rule is not None
     assert f"Measure it here\n  {says}\n" in page(rule, [])
+
+
+@pytest.mark.parametrize(("pool", "wanted"), [("4G", "4"), ("1G", "1"), ("512M", None)])
+def test_many_instances_are_laid_beside_one_a_gigabyte(pool: str, wanted: str | None, tmp_path: Path) -> None:
+    """A pool that can't be divided has nothing to be laid beside, and its finding stays as it is."""
+    known = known_of(Case("", "", "mysql-8.0.15", file=f"innodb_buffer_pool_size = {pool}"), tmp_path)
+    name = "many-buffer-pool-instances"
+    assert CLAIMS[name].instead(known) == wanted
+    rule = find(name)
+    assert rule is not None
+    finding = rule.finding("Many.")
+    assert weigh(known, [finding]) == [finding]
+
+
+def test_variants_that_were_not_compared_are_no_answer() -> None:
+    """A result may hold variants that no pair lays side by side, as one of many does."""
+    claim = CLAIMS["random-read-ahead"]
+    known = bare(parse_target("mysql-8.0"))
+    variants = [Variant(word, {claim.option: word}) for word in claim.example]
+    (answer,) = answers([measured("read-ahead", TPS, variants, server="mysql-8.0.43")])
+    anywhere = claim._replace(fits=lambda _known, _answer: True)
+    known.parts["probes"] = (answer,)
+    assert judge("read-ahead", anywhere, known, *claim.example) is not None
+    known.parts["probes"] = (answer._replace(pairs=()),)
+    assert judge("read-ahead", anywhere, known, *claim.example) is None

@@ -22,12 +22,12 @@ def known(target: str, tmp_path: Path, **words: object) -> Known:
     return made
 
 
-@pytest.mark.parametrize("part", ["server", "workload", "host", "files"])
+@pytest.mark.parametrize("part", ["server", "workload", "host", "files", "findings"])
 def test_an_absent_part_says_why(part: str, tmp_path: Path) -> None:
     """Reading a part that is absent raises Missing with the reason, for the engine to tell."""
     empty = known("mysql-9.7.4", tmp_path)
     assert not empty.has(part)
-    with pytest.raises(Missing, match=r"server|host"):
+    with pytest.raises(Missing, match=r"server|host|rules"):
         getattr(empty, part)
 
 

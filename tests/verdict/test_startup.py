@@ -70,6 +70,7 @@ mysql-9.7.4   / mysqlx=OFF / mysqlx / -
 mysql-8.0.15  / long_query_time=0.0000001 / long_query_time / 0.000000
 mariadb-10.11.19 / log_slow_query_time=12.3456789, long_query_time=1 / log_slow_query_time / -
 mariadb-10.11.19 / long_query_time=1, log_slow_query_time=12.3456789 / long_query_time / 12.345679
+mariadb-10.11.19 / sql_mode=ANSI, long_query_time=2, log_slow_query_time=1.23456789 / long_query_time / 1.234568
 mariadb-11.8.9 / loose-optimizer_rowid_copy_cost=abc / optimizer_rowid_copy_cost / -
 mysql-9.7.4   / innodb_log_write_ahead_size=3000 / innodb_log_write_ahead_size / 2048
 mysql-8.0.15  / performance_schema_consumer_thread_instrumentation=1 \

@@ -64,6 +64,8 @@ innodb_data_file_path=ibdata1:12M:autoextend:max:12M
 innodb_data_file_path=ibdata1:12MB
 innodb_data_file_path="ibdata1:12M:autoextend "
 innodb_data_file_path=ibdata1:4M
+innodb_data_file_path=ibdata1:512K;ibdata2:12M
+innodb_data_file_path=ibdata1:12M:autoextend;ibdata2:12M
 innodb_data_file_path=ibdata1:12288K; / innodb_temp_data_file_path=ibtmp1:12M
 innodb_temp_data_file_path=ibtmp1:4M:autoextend
 innodb_temp_data_file_path=ibtmp1:12M:autoextend:max:1M

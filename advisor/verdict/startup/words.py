@@ -8,6 +8,7 @@ from advisor.verdict.effects import switched_on
 from advisor.verdict.flags import flags_of
 
 if TYPE_CHECKING:
+    from advisor.verdict.outcome import LineVerdict
     from advisor.verdict.startup import Start
 
 SPELT = ("InnoDB", "MyISAM", "MEMORY", "CSV", "ARCHIVE", "BLACKHOLE", "MRG_MYISAM", "Aria")
@@ -57,13 +58,18 @@ def flags(start: Start, name: str) -> str | None:
 def decimal(start: Start, name: str) -> str | None:
     """Six decimals of the number that was written, where help rounds it to fewer digits."""
     printed = start.values[name]
-    for line in (start.lines[name], *start.lines.values()):  # another name of the variable may have decided
-        option, number = line.option, _number(line.placed.line.value)
-        if option and option.kind == "double" and number is not None and line.value == printed:
-            number = min(number, float(option.max)) if option.max else number
-            number = number if option.min is None else max(number, float(option.min))
-            return f"{number:.6f}" if round(number, 6) != float(printed) else None
-    return None
+    lines = (start.lines[name], *start.lines.values())  # another name of the variable may have decided
+    number = next((within for line in lines if (within := _within(line)) is not None and line.value == printed), None)
+    return None if number is None or round(number, 6) == float(printed) else f"{number:.6f}"
+
+
+def _within(line: LineVerdict) -> float | None:
+    """The number of a line, brought into the range of its option."""
+    option, number = line.option, _number(line.placed.line.value)
+    if option is None or option.kind != "double" or number is None:
+        return None
+    number = min(number, float(option.max)) if option.max else number
+    return number if option.min is None else max(number, float(option.min))
 
 
 def _number(written: str | None) -> float | None:
