@@ -1,12 +1,12 @@
 """Write docs/experiments: the founding articles' experiments on this machine, beside what was published.
 
-usage: python tools/figures/articles.py [PAGE…]      (without a page: all; TMPDIR names the file system to measure)
-
+Without a page all are measured; TMPDIR names the file system to measure.
 Takes about half an hour, on an otherwise idle machine.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import tempfile
@@ -39,8 +39,14 @@ FILE_SYSTEMS = ("ext4", "xfs")
 
 def main() -> int:
     """Run the pages that were asked for and write them."""
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="articles", description=__doc__, formatter_class=form)
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"of {', '.join(PAPERS)}")
+    pages = parser.parse_args().pages or list(PAPERS)
+    if unknown := [page for page in pages if page not in PAPERS]:
+        parser.error(f"no such page: {', '.join(unknown)} (there are {', '.join(PAPERS)})")
     os.makedirs(FOLDER, exist_ok=True)
-    for name in sys.argv[1:] or PAPERS:
+    for name in pages:
         paper = PAPERS[name]
         parts = [*_head(paper)]
         for order, run_ in enumerate(paper.runs):
