@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.carriers.document import Document
-from advisor.carriers.unitfile import assignments
+from advisor.carriers.unitlines import assignments
 from advisor.carriers.words import OpenQuoteError, TooLongError, unit_words
 
 if TYPE_CHECKING:

@@ -6,21 +6,23 @@ By systemd.service(5), systemd.exec(5) and systemd.syntax(7): what the manual sa
 from __future__ import annotations
 
 import re
-from array import array
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor.carriers.arguments import arguments_set
-from advisor.carriers.document import CarrierError, Document
-from advisor.carriers.piece import Piece, straight
+from advisor.carriers.document import CarrierError
+from advisor.carriers.environment import environment_of
 from advisor.carriers.programs import MOST_WORDS, server_command
 from advisor.carriers.sets import Carrier
+from advisor.carriers.unitlines import assignments, check_words
 from advisor.carriers.words import OpenQuoteError, check_length, unit_words
 from advisor.catalog.targets import newest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.carriers.document import Document
+    from advisor.carriers.piece import Piece
     from advisor.carriers.sets import OptionSet
 
 # What the units of MySQL and MariaDB pass on to the server, where a drop-in sets them for a unit that isn't here.
@@ -30,14 +32,6 @@ _PREFIXES = "@-:+!|"
 _SPECIFIER = r"%[a-zA-Z]"
 _WHOLE = r"\$(?:\{(\w+)\}|(\w+))"
 _BRACED = r"\$\{\w+\}"
-
-
-class Assignment(NamedTuple):
-    """One `Key=value` of a section, its value without continuations."""
-
-    section: str
-    key: str
-    value: Piece
 
 
 def read_unit(document: Document, root: str | None = None) -> Carrier:
@@ -65,50 +59,12 @@ def read_unit(document: Document, root: str | None = None) -> Carrier:
             files = [*files, named] if named else []
         check_words(document.path, held)
     for named in files[-MOST_FILES:]:
-        from advisor.carriers.environment import environment_of
-
         variables.update(environment_of(document, named, root))
         check_words(document.path, sum(map(len, variables.values())))
     sets = [_started(document, key, words, variables) for key, words in commands]
     if not commands:
         sets = [arguments_set(document, name, words) for name, words in variables.items() if name in PASSED_ON]
     return Carrier(document, tuple(one for one in sets if one is not None))
-
-
-def assignments(document: Document) -> Iterator[Assignment]:
-    """The settings of a unit; a backslash at the end of a line goes on with the next one that is no comment."""
-    section = ""
-    number = 1
-    while number <= document.lines:
-        text = document.line(number).strip()
-        if text.startswith("[") and text.endswith("]"):
-            section = text[1:-1]
-        elif text[:1] not in ("#", ";", ""):
-            number, value = _logical(document, number)
-            key, equals, _ = value.text.partition("=")
-            if equals:
-                yield Assignment(section, key.strip(), value.cut(len(key) + 1))
-        number += 1
-
-
-def _logical(document: Document, number: int) -> tuple[int, Piece]:
-    """The number of the last line of a setting, and its text with a blank for each line end."""
-    kept: list[str] = []
-    places = array("L")  # a list takes five times as much, and a line may be long
-    goes_on = True
-    while goes_on and number <= document.lines:
-        text = document.line(number)
-        if kept and text.strip()[:1] in ("#", ";"):
-            number += 1
-            continue
-        goes_on = text.endswith("\\")
-        if not kept and not goes_on:
-            return number, straight(text, document.offset(number))
-        kept.append(text[:-1] + " " if goes_on else text)
-        places.extend(range(document.offset(number), document.offset(number) + len(kept[-1])))
-        number += 1
-    joined = "".join(kept)
-    return number - 1, Piece(joined, joined, places, places[0], places[-1] + 1)
 
 
 def _words(document: Document, value: Piece) -> list[Piece]:
@@ -121,12 +77,6 @@ def _words(document: Document, value: Piece) -> list[Piece]:
         raise CarrierError(f"{document.path}:{line}: a quote that nothing closes; close it") from error
     check_words(document.path, len(words))
     return words
-
-
-def check_words(path: str, count: int) -> None:
-    """Raise CarrierError for more words than the commands of a unit may have, and the variables for them."""
-    if count > MOST_WORDS:
-        raise CarrierError(f"{path}: commands of more than {MOST_WORDS:,} words; shorten them")
 
 
 def _specified(value: Piece) -> Piece:

@@ -9,8 +9,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.collect.host.opening import open_root
 from advisor.collect.host.process import SERVERS
-from advisor.collect.host.root import open_root
 from advisor.collect.persisted import NAME as PERSISTED
 from advisor.collect.persisted import read_persisted
 from advisor.exits import MycnfError

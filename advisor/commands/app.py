@@ -48,8 +48,7 @@ def tell_narration(app: AuditApp) -> None:
 
 def opening(args: argparse.Namespace) -> Opening:
     """What the command line asks the app to begin with; the rules are chosen when there are facts to judge."""
-    from advisor.commands.audit import DEMO
-    from advisor.commands.collect import request_of
+    from advisor.commands.recorded import DEMO
     from advisor.tui.keymap import read_keymap
 
     @cache
@@ -73,7 +72,7 @@ def opening(args: argparse.Namespace) -> Opening:
 
     whole = partial(Opening, keymap=read_keymap(), aside=aside, baseline=baseline)
     if args.texts:
-        from advisor.commands.audit import of_texts
+        from advisor.commands.recorded import of_texts
 
         return whole(Feed("snapshot", ", ".join(args.texts), partial(of_texts, args), judge))
     if args.snapshot or args.demo:
@@ -84,6 +83,8 @@ def opening(args: argparse.Namespace) -> Opening:
 
     def connect(request: ConnectRequest, password: str = "") -> Feed:
         return _live(request, password, judge)
+
+    from advisor.commands.connection import request_of
 
     request = request_of(args)
     try:

@@ -35,7 +35,7 @@ def _named(paths: Sequence[str], given: Mapping[str, bytes]) -> tuple[Target, st
     carriers = [carrier for path in paths if (carrier := read_carrier(path, given)) is not None]
     if not carriers:
         return None
-    from advisor.commands.carried import hint_of
+    from advisor.commands.carriedtext import hint_of
 
     return hint_of(carriers)
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from advisor.report import Page
 
 FAIL_ON = "error"
-DEMO = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "demo", "recording.json")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -80,28 +79,13 @@ def _earlier(path: str | None) -> Facts | None:
 
 
 def _facts(args: argparse.Namespace) -> Facts:
-    if args.texts:
-        return of_texts(args)
-    if args.snapshot or args.demo:
-        from advisor.snapshot import load
+    from advisor.commands.recorded import recorded
 
-        return load(args.snapshot or DEMO)
+    if (facts := recorded(args)) is not None:
+        return facts
     from advisor.commands.collect import collect_facts
 
     return collect_facts(args)
-
-
-def of_texts(args: argparse.Namespace) -> Facts:
-    """The facts that the texts of --from tell; MycnfError for what is no such text, or another source beside it."""
-    from dataclasses import replace
-
-    from advisor.collect.texts import facts_of_texts
-    from advisor.commands.machine import declared_host, is_declared
-
-    if args.snapshot or args.demo:
-        raise exits.MycnfError("--from and --snapshot or --demo name two servers; give one of them")
-    facts = facts_of_texts(args.texts)
-    return replace(facts, host=declared_host(args)) if is_declared(args) else facts
 
 
 def _page(args: argparse.Namespace) -> Page:

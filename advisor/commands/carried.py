@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.carriers.sets import Reading
 from advisor.catalog.load import load
 from advisor.catalog.targets import newest
+from advisor.commands.assume import guess
+from advisor.commands.carriedtext import resolved, resolved_of
 from advisor.engine import by_place
 from advisor.engine import run as run_rules
-from advisor.exits import MycnfError
 from advisor.model import Confidence, Severity
-from advisor.optionfile.lines import Kind, Line, OptionFile, Placed, Resolved
+from advisor.narration import narrate
 from advisor.redact import redact_value
 from advisor.report import Checked
 from advisor.verdict import judge_file
@@ -23,14 +23,13 @@ from rules.subject import Subject
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from advisor.carriers.document import Document
-    from advisor.carriers.sets import Carrier, OptionSet, Stray
+    from advisor.carriers.sets import Carrier, OptionSet, Reading, Stray
     from advisor.facts import Host
     from advisor.model import Absent, Edit, Finding, Target
+    from advisor.optionfile.lines import Line
     from rules.houserule import HouseRule
     from rules.registry import Rule
 
-SPEAKS = "mycnf:"  # how a comment begins that asks to leave a finding out
 GROUP = "mysqld"  # the one that stands for options without a group, so that they are judged like others
 _PLAIN = r"[\w./:,@%+-]*"  # text that needs no quotes in YAML, JSON, a shell or a unit
 
@@ -47,8 +46,6 @@ def check_carrier(
     None at all where the document holds no option of a server, which is told on stderr.
     """
     if not carrier.sets:
-        from advisor.narration import narrate
-
         narrate(f"{carrier.document.path}: no options of a MySQL or MariaDB server in it")
     found: dict[Target, list[Finding]] = {target: [] for target in targets} if carrier.sets else {}
     for one in carrier.sets:
@@ -61,76 +58,11 @@ def check_carrier(
     ]
 
 
-def resolved_of(carrier: Carrier, one: OptionSet, target: Target) -> Resolved:
-    """A set as if it were an option file of the document's name."""
-    return _resolved(carrier, one.read(load(target)))
-
-
-def resolved_of_one(carrier: Carrier, target: Target) -> Resolved:
-    """The one set of a document; MycnfError where it holds several, or none."""
-    path = carrier.document.path
-    if not carrier.sets:
-        raise MycnfError(f"{path}: no options of a MySQL or MariaDB server in it; name another file")
-    if len(carrier.sets) > 1:
-        labels = ", ".join(one.label for one in carrier.sets)
-        raise MycnfError(f"{path}: options of several servers or files ({labels}), which lint reads; name one file")
-    return resolved_of(carrier, carrier.sets[0], target)
-
-
-def together(parts: Iterable[Resolved]) -> Resolved:
-    """What was read one after another, as one."""
-    parts = list(parts)
-    return Resolved(
-        tuple(file for part in parts for file in part.files),
-        tuple(option for part in parts for option in part.options),
-        tuple(problem for part in parts for problem in part.problems),
-    )
-
-
-def hint_of(carriers: Iterable[Carrier]) -> tuple[Target, str] | None:
-    """The server that documents name, and how."""
-    hints = [(one.hint, one.why) for carrier in carriers for one in carrier.sets if one.hint is not None]
-    return hints[0] if hints else None
-
-
 def target_of(carrier: Carrier, one: OptionSet) -> Target:
     """The server that a set is for, told on stderr: the one that the document names, else a guess by its options."""
-    from advisor.commands.assume import guess
-    from advisor.narration import narrate
-
     target, why = (one.hint, one.why) if one.hint else guess(resolved_of(carrier, one, newest("mysql")))
     narrate(f"{carrier.document.path}: {one.label}: no --target given, so it is judged for {target.label} ({why})")
     return target
-
-
-def whole_text(carrier: Carrier) -> Resolved:
-    """The document's lines as those of option files without options, for comments that speak to mycnf.
-
-    Where none does, the first line of each file stands for all: thousands of them take as much memory as all the rest.
-    """
-    document = carrier.document
-    wanted = range(1, document.lines + 1) if SPEAKS in document.text else document.firsts
-    return _resolved(carrier, Reading(tuple(_bare(document, number) for number in wanted), ()))
-
-
-def _bare(document: Document, number: int) -> Line:
-    text = document.line(number)
-    kind = Kind.COMMENT if text.lstrip()[:1] in ("#", ";") else Kind.OPTION if text.strip() else Kind.BLANK
-    return Line(kind, number, f"{text}\n", name=text.strip() if kind is Kind.OPTION else None)
-
-
-def _resolved(carrier: Carrier, reading: Reading) -> Resolved:
-    document = carrier.document
-    files: dict[str, list[Line]] = {document.path: []}
-    for line in reading.lines:
-        path, number = document.home(line.number)
-        files.setdefault(path, []).append(line._replace(number=number))
-    options = []
-    for line in reading.order:
-        path, number = document.home(line.number)
-        options.append(Placed(path, line._replace(number=number)))
-    read = tuple(OptionFile(path, tuple(lines)) for path, lines in files.items())
-    return Resolved(read, tuple(options), reading.problems)
 
 
 def _findings(
@@ -144,8 +76,8 @@ def _findings(
 ) -> list[Finding]:
     catalog = load(target)
     reading = one.read(catalog)
-    resolved = _resolved(carrier, reading.within.reading if reading.within else reading)
-    verdict = judge_file(resolved, catalog)
+    read = resolved(carrier, reading.within.reading if reading.within else reading)
+    verdict = judge_file(read, catalog)
     known = Known(target, catalog, Settings.from_file(verdict), verdict, host=host, house=house)
     findings = [_here(f, one, reading, carrier.document.path) for f in run_rules(known, rules).findings]
     return [*findings, *_strays(reading.strays, rules, certain=catalog.exact)]

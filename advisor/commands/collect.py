@@ -11,24 +11,8 @@ from advisor.narration import narrate
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.collect.options import ConnectRequest
     from advisor.facts import Facts, ProbeResult
 
-CONNECTION = (
-    "socket",
-    "host",
-    "port",
-    "user",
-    "ask_password",
-    "defaults_file",
-    "defaults_extra_file",
-    "defaults_group_suffix",
-    "login_path",
-    "ssl_mode",
-    "ssl_ca",
-    "ssl_cert",
-    "ssl_key",
-)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,6 +43,7 @@ def collect_facts(args: argparse.Namespace) -> Facts:
     from dataclasses import replace
 
     from advisor.collect.collect import Request, collect
+    from advisor.commands.connection import request_of
     from advisor.commands.sample import kept_samples
     from advisor.fitted import fitted
 
@@ -70,13 +55,6 @@ def collect_facts(args: argparse.Namespace) -> Facts:
         facts = replace(facts, probes=kept_probes())
     facts = replace(facts, sampled=kept_samples(facts.server))
     return fitted(replace(facts, host=host) if host else facts)
-
-
-def request_of(args: argparse.Namespace) -> ConnectRequest:
-    """What the command line says about the connection."""
-    from advisor.collect.options import ConnectRequest
-
-    return ConnectRequest(**{name: getattr(args, name) for name in CONNECTION})
 
 
 def kept_probes() -> tuple[ProbeResult, ...]:

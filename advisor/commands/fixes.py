@@ -135,7 +135,8 @@ class Looks:
 
 def _carried(carrier: Carrier, plan: Plan) -> Iterator[Reading]:
     """The readings of a document that carries option sets: each set is a server's, whatever the others say."""
-    from advisor.commands.carried import check_carrier, resolved_of, whole_text
+    from advisor.commands.carried import check_carrier
+    from advisor.commands.carriedtext import resolved_of, whole_text
 
     text = whole_text(carrier)
     for one in carrier.sets:

@@ -154,7 +154,8 @@ def look(path: str, plan: Plan, texts: dict[str, bytes] | None = None) -> list[L
 
 
 def _look_into(carrier: Carrier, plan: Plan) -> list[Looked]:
-    from advisor.commands.carried import check_carrier, whole_text
+    from advisor.commands.carried import check_carrier
+    from advisor.commands.carriedtext import whole_text
 
     resolved = whole_text(carrier)
     done = check_carrier(carrier, plan.targets, plan.rules, plan.host, plan.house)

@@ -37,7 +37,7 @@ def _facts(args: argparse.Namespace) -> Facts:
         return load(args.snapshot)
     from advisor.collect.collect import Request, collect
     from advisor.collect.options import ConnectRequest
-    from advisor.commands.collect import CONNECTION
+    from advisor.commands.connection import CONNECTION
 
     return collect(Request(ConnectRequest(**{name: getattr(args, name) for name in CONNECTION}), window=0))
 

@@ -120,6 +120,7 @@ def _carry_out(args: argparse.Namespace, order: _Order, reports: list[tuple[str,
 def _run(order: _Order, resume: bool, reports: list[tuple[str, str | None]]) -> int:
     from advisor.commands.probing.going import go
     from advisor.commands.probing.resuming import earlier_run
+    from advisor.commands.probing.showing import show
     from probes.resuming import remaining
 
     experiment, here, wish = order.experiment, order.ground, order.wish
@@ -134,16 +135,3 @@ def _run(order: _Order, resume: bool, reports: list[tuple[str, str | None]]) -> 
     if result is not None:
         show(result, reports, order.proof)
     return code
-
-
-def show(
-    result: ProbeResult,
-    reports: list[tuple[str, str | None]],
-    prove: Callable[[ProbeResult], Proof] | None = None,
-) -> None:
-    """Print a result in every format that was asked for, each to its place, and first what it proves of a rule."""
-    from advisor.report.proberesult import render
-
-    proof = prove(result) if prove else None
-    for form, path in reports:
-        write(render(result, form, Page.to(path), proof), path)

@@ -89,7 +89,7 @@ def read_resolved(paths: Sequence[str], target: Target, root: str | None, given:
     """
     carriers = {path: carrier for path in paths if (carrier := read_carrier(path, given, root)) is not None}
     if carriers:
-        from advisor.commands.carried import resolved_of_one, together
+        from advisor.commands.carriedtext import resolved_of_one, together
 
         parts = [
             resolved_of_one(carriers[path], target) if path in carriers else _resolved([path], target, root, given)

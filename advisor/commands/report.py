@@ -6,15 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from advisor import exits
+from advisor.commands.reportpage import FAIL_ON, page_for
 from advisor.exits import MycnfError
 
 if TYPE_CHECKING:
     import argparse
 
     from advisor.commands.judging import Wanted
-    from advisor.report import Page
 
-FAIL_ON = "error"
 STREAMED = "parquet"  # the one format that a report of one snapshot shares with that of many
 
 
@@ -49,11 +48,3 @@ def _one(path: str, asked: Wanted, pairs: list[tuple[str, str | None]]) -> int:
     for text, out in made:
         write(text, out)
     return exits.FINDINGS if fails(audited.findings, fail_on) else exits.OK
-
-
-def page_for(out: str | None, fail_on: str) -> Page:
-    """What a report that goes to `out` depends on besides findings; colour is for a terminal alone."""
-    from advisor.report import Page
-    from advisor.report.output import colour_wanted, run_time, working_directory
-
-    return Page(colour=colour_wanted(out), base=working_directory(), fail_on=fail_on, now=run_time())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from advisor import exits
 from advisor.commands import reportworker
-from advisor.commands.report import FAIL_ON, page_for
+from advisor.commands.reportpage import FAIL_ON, page_for
 from advisor.exits import MycnfError
 from advisor.narration import narrate
 from advisor.report.manystreams import open_sink

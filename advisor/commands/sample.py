@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _sample(args: argparse.Namespace) -> None:
     from advisor.collect.once import read_once
-    from advisor.commands.collect import request_of
+    from advisor.commands.connection import request_of
     from advisor.narration import narrate
     from advisor.sampling.keep import keep
     from advisor.sampling.ring import RESOLUTION, SLOTS

@@ -122,7 +122,8 @@ def _facts(side: Named, args: argparse.Namespace) -> Facts | None:
         return load(side.paths[0])
     if side.kind is not Kind.SERVER:
         return None
-    from advisor.commands.collect import CONNECTION, collect_facts
+    from advisor.commands.collect import collect_facts
+    from advisor.commands.connection import CONNECTION
 
     words = {name: getattr(args, name) for name in CONNECTION}
     nothing = dict.fromkeys(("ram", "cpus", "disk", "host_tar"))

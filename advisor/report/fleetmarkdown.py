@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Severity
 from advisor.redact import redact_value
-from advisor.report.fleet import by_rule, by_series, called, counts, differs, few, state, unseen
+from advisor.report.fleetgroups import by_rule, by_series, called, counts, differs, few, state, unseen
 from advisor.report.fleettext import short
 from advisor.report.mdtext import code, prose
 from advisor.report.words import plural

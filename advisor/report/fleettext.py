@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Severity
 from advisor.redact import clean, redact_value
-from advisor.report.fleet import by_rule, by_series, called, counts, differs, few, state, unseen
+from advisor.report.fleetgroups import by_rule, by_series, called, counts, differs, few, state, unseen
 from advisor.report.words import bold, painted, plural, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from advisor.fleet.alike import Difference, Equals, Outlier
-    from advisor.report.fleet import Judged, Seen, Survey
+    from advisor.report.fleet import Judged, Survey
+    from advisor.report.fleetgroups import Seen
 
 LONGEST = 60  # characters of a value
 NAME = 24  # characters of a host's name in a table

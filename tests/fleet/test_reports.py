@@ -13,7 +13,8 @@ from advisor.fleet.alike import Difference, Equals, Outlier
 from advisor.fleet.member import Value
 from advisor.fleet.row import Row, Status
 from advisor.model import Confidence, Finding, Severity, Skipped, Target
-from advisor.report.fleet import Judged, Survey, by_rule, by_series, render
+from advisor.report.fleet import Judged, Survey, render
+from advisor.report.fleetgroups import by_rule, by_series
 
 NOW = "2026-11-21T20:00:00"
 TARGET = Target("mysql", (8, 0, 36))

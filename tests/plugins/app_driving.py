@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from advisor.cli import build_parser
 from advisor.commands.app import opening
-from advisor.commands.audit import DEMO
+from advisor.commands.recorded import DEMO
 from advisor.tui.app import AuditApp
 
 PATIENCE = 60.0  # seconds; a test ends long before, unless something is broken

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from advisor.assemble import know
 from advisor.collect.files import Reader, read_again
-from advisor.commands.audit import DEMO
+from advisor.commands.recorded import DEMO
 from advisor.engine import by_weight, choose, run
 from advisor.facts import Facts, Files
 from advisor.report.audited import Audited

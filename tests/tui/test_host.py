@@ -13,7 +13,7 @@ from textual.containers import VerticalScroll
 
 from advisor.assemble import know
 from advisor.collect.host import open_root, read_host
-from advisor.commands.audit import DEMO
+from advisor.commands.recorded import DEMO
 from advisor.facts import Facts, Unavailable
 from advisor.facts.host import Cgroup, Host, Memory, Skipped
 from advisor.facts.storage import BlockDevice, Mount, Raid, Storage, Stripe

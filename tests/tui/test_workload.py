@@ -12,7 +12,7 @@ import pytest
 from app_driving import driven, screen_text, snapshot_with, until
 from textual.widgets import OptionList
 
-from advisor.commands.audit import DEMO
+from advisor.commands.recorded import DEMO
 from advisor.facts import Sample
 from advisor.tui.panes.workload import BACKLOG, Workload
 from advisor.tui.series import SERIES

@@ -104,7 +104,7 @@ def _judge_options(data: bytes, _folder: str) -> None:
 def _carried(name: str) -> Read:
     def read(data: bytes, folder: str) -> None:
         from advisor.carriers.recognise import carrier_of
-        from advisor.commands.carried import whole_text
+        from advisor.commands.carriedtext import whole_text
 
         _put(b"MYSQLD_OPTS='--port=1 --x'\nA=\"b\n", folder, "env")
         carrier = carrier_of(data, name, name, folder)

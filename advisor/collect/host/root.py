@@ -62,18 +62,6 @@ class Root(Protocol):
         """
 
 
-def open_root(path: str = "/") -> Root:
-    """The host whose files stand at a path: / for this one, else a directory or a tar.
-
-    Raises ArchiveError, which says what is wrong with the file, for anything else.
-    """
-    if os.path.isdir(path):
-        return LiveRoot() if os.path.samefile(path, "/") else DirectoryRoot(path)
-    from advisor.collect.host.archive import open_tar
-
-    return open_tar(path)
-
-
 def decode(data: bytes) -> str:
     """The text of a small kernel file: what isn't UTF-8 is replaced, and the padding that tar leaves is taken off."""
     return data.decode("utf-8", "replace").rstrip("\0")

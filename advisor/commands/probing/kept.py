@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor import exits
+from advisor.commands.probing.showing import show
 from advisor.commands.probing.where import this_host
 from advisor.exits import MycnfError
 from advisor.narration import narrate
@@ -32,8 +33,6 @@ def look(words: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
 
 
 def _show(found: results.Shelf, names: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probe import show
-
     for name in names:
         kept = results.find(found.kept, name)
         if kept is None:

@@ -1,0 +1,82 @@
+"""What documents carry, as if it stood in option files of their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.carriers.sets import Reading
+from advisor.catalog.load import load
+from advisor.exits import MycnfError
+from advisor.optionfile.lines import Kind, Line, OptionFile, Placed, Resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.carriers.document import Document
+    from advisor.carriers.sets import Carrier, OptionSet
+    from advisor.model import Target
+
+SPEAKS = "mycnf:"  # how a comment begins that asks to leave a finding out
+
+
+def resolved_of(carrier: Carrier, one: OptionSet, target: Target) -> Resolved:
+    """A set as if it were an option file of the document's name."""
+    return resolved(carrier, one.read(load(target)))
+
+
+def resolved_of_one(carrier: Carrier, target: Target) -> Resolved:
+    """The one set of a document; MycnfError where it holds several, or none."""
+    path = carrier.document.path
+    if not carrier.sets:
+        raise MycnfError(f"{path}: no options of a MySQL or MariaDB server in it; name another file")
+    if len(carrier.sets) > 1:
+        labels = ", ".join(one.label for one in carrier.sets)
+        raise MycnfError(f"{path}: options of several servers or files ({labels}), which lint reads; name one file")
+    return resolved_of(carrier, carrier.sets[0], target)
+
+
+def together(parts: Iterable[Resolved]) -> Resolved:
+    """What was read one after another, as one."""
+    parts = list(parts)
+    return Resolved(
+        tuple(file for part in parts for file in part.files),
+        tuple(option for part in parts for option in part.options),
+        tuple(problem for part in parts for problem in part.problems),
+    )
+
+
+def hint_of(carriers: Iterable[Carrier]) -> tuple[Target, str] | None:
+    """The server that documents name, and how."""
+    hints = [(one.hint, one.why) for carrier in carriers for one in carrier.sets if one.hint is not None]
+    return hints[0] if hints else None
+
+
+def whole_text(carrier: Carrier) -> Resolved:
+    """The document's lines as those of option files without options, for comments that speak to mycnf.
+
+    Where none does, the first line of each file stands for all: thousands of them take as much memory as all the rest.
+    """
+    document = carrier.document
+    wanted = range(1, document.lines + 1) if SPEAKS in document.text else document.firsts
+    return resolved(carrier, Reading(tuple(_bare(document, number) for number in wanted), ()))
+
+
+def _bare(document: Document, number: int) -> Line:
+    text = document.line(number)
+    kind = Kind.COMMENT if text.lstrip()[:1] in ("#", ";") else Kind.OPTION if text.strip() else Kind.BLANK
+    return Line(kind, number, f"{text}\n", name=text.strip() if kind is Kind.OPTION else None)
+
+
+def resolved(carrier: Carrier, reading: Reading) -> Resolved:
+    """The files and options of a reading, each line where it stands."""
+    document = carrier.document
+    files: dict[str, list[Line]] = {document.path: []}
+    for line in reading.lines:
+        path, number = document.home(line.number)
+        files.setdefault(path, []).append(line._replace(number=number))
+    options = []
+    for line in reading.order:
+        path, number = document.home(line.number)
+        options.append(Placed(path, line._replace(number=number)))
+    read = tuple(OptionFile(path, tuple(lines)) for path, lines in files.items())
+    return Resolved(read, tuple(options), reading.problems)
