@@ -39,6 +39,6 @@ def _speaks_to_us(path: str) -> bool:
     squeezed = data.translate(None, b" \t\"'")
     if not any(mark in b"\n" + squeezed for mark in _MARKS):
         return False
-    from advisor.config.document import has_table
+    from advisor.config.shared import has_table
 
     return has_table(data)

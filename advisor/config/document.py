@@ -70,16 +70,6 @@ def _overflows(value: Any) -> bool:
     return isinstance(value, int) and value.bit_length() > LONGEST
 
 
-def has_table(data: bytes) -> bool:
-    """Whether the bytes of a pyproject.toml have our table; a broken one that names it counts, so that it is told."""
-    try:
-        found = tomllib.loads(data.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
-        return b"tool.mycnf" in data
-    tool = found.get("tool")
-    return isinstance(tool, dict) and "mycnf" in tool
-
-
 def prefix_of(path: str) -> tuple[str, ...]:
     """The tables around ours in a file of that name."""
     return TABLE if os.path.basename(path) == SHARED else ()
