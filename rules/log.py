@@ -112,9 +112,13 @@ def small_redo_log(known: Known) -> Iterator[Finding]:
 
 
 def redo_capacity(known: Known) -> int | None:
-    """Bytes that the whole redo log holds, from what this version sizes it by."""
+    """Bytes that the whole redo log holds, from what this version sizes it by.
+
+    Where somebody set the files' sizes and not the capacity, MySQL goes by the files, and shows the default capacity.
+    """
     resized = known.server.counter("innodb_redo_log_capacity_resized") if known.has("server") else None
-    capacity = resized or known.number("innodb_redo_log_capacity")
+    by_files = any(known.chosen(name) for name in SIZES[1:]) and not known.chosen(SIZES[0])
+    capacity = resized or (None if by_files else known.number("innodb_redo_log_capacity"))
     if capacity:
         return capacity
     size, files = known.number("innodb_log_file_size"), known.number("innodb_log_files_in_group")

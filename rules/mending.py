@@ -91,9 +91,13 @@ def adjusted(line: LineVerdict, known: Known) -> Fix | None:
 
 
 def invalid(line: LineVerdict, known: Known) -> Fix | None:
-    """A size with a decimal point in whole numbers, and utf8 as what it has always stood for."""
+    """A size with a decimal point in whole numbers, utf8 as what it has always stood for, and modes without one.
+
+    Without NO_AUTO_CREATE_USER MySQL 8.0 does what 5.7 did with it: GRANT creates no account.
+    """
     placed = line.placed.line
-    text = _whole(placed.value or "") or _charset(placed.value or "")
+    value = placed.value or ""
+    text = _whole(value) or _charset(value) or (_modes(value) if line.canonical == "sql_mode" else None)
     if text is None or take(placed.name or "", text, known.catalog).outcome is not Outcome.ACCEPTED:
         return None
     return revalue(placed, text, UNSAFE)
@@ -217,6 +221,11 @@ def _whole(text: str) -> str | None:
     scaled = int(match[1] + match[2]) << SUFFIXES[match[3]]
     size, left = divmod(scaled, 10 ** len(match[2]))
     return None if left else exact(size)
+
+
+def _modes(text: str) -> str | None:
+    """The list of modes without the one that MySQL 8.0 no longer needs; None where no other is left."""
+    return ",".join(mode for mode in text.split(",") if mode.strip().upper() != "NO_AUTO_CREATE_USER") or None
 
 
 def _charset(text: str) -> str | None:

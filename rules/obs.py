@@ -130,7 +130,8 @@ def every_statement_in_slow_log(known: Known) -> Iterator[Finding]:
 )
 def unused_slow_log_settings(known: Known) -> Iterator[Finding]:
     """Settings of a log that nobody mentioned to be on or off."""
-    name = _given(known, (*THRESHOLD, *FILE, INDEXES))
+    wanted = (*THRESHOLD, *FILE, INDEXES) if known.switched(INDEXES) else (*THRESHOLD, *FILE)
+    name = _given(known, wanted)
     if name is None or _slow_log_on(known) or _given(known, SWITCH):
         return
     action = advise(known, SWITCH[0], "ON", risk="the log takes disk space and needs rotation", watch="Slow_queries")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.catalog.elsewhere import known_elsewhere
 from advisor.model import Confidence, Severity
 from advisor.verdict import Outcome
+from advisor.verdict.enumeration import named
 from rules.registry import Docs, rule
 from rules.subject import SAFE, UNSAFE, mend, of_verdict, remove, revalue, written
 
@@ -168,7 +169,7 @@ def refused_start(known: Known) -> Iterator[Finding]:
 def _values(line: LineVerdict) -> str:
     values = line.option.values if line.option is not None else ()
     if values and line.value not in values:
-        return f"it takes {', '.join(values)}"
+        return f"it takes {', '.join(named(values))}"
     return "write a value that the option takes; mycnf explain OPTION tells which"
 
 

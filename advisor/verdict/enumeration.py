@@ -8,7 +8,7 @@ from advisor.verdict.number import leading_digits
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from advisor.catalog.load import Option
     from advisor.model import Target
@@ -57,23 +57,41 @@ def take_set(text: str, option: Option, target: Target) -> Taken:
     """Members of a set, separated by commas, or the number that stands for them; printed in the server's order."""
     bits = set_bits(text, option.values, equals_ends=target.is_mysql)
     if bits is None:
-        return Taken(Outcome.INVALID, None, f"{text!r} is no list of {', '.join(option.values)}.")
+        strange = strangers(text, option.values, equals_ends=target.is_mysql)
+        verb = "is" if len(strange) == 1 else "are"
+        why = f"{', '.join(map(repr, strange))} {verb} none of {', '.join(named(option.values))}."
+        return Taken(Outcome.INVALID, None, why)
     return Taken(Outcome.ACCEPTED, ",".join(members(bits, option.values)))
 
 
 def set_bits(text: str, values: Sequence[str], *, equals_ends: bool) -> int | None:
     """The set as bits, None where the text is none; all servers refuse a comma at the end and a space after one."""
     bits = 0
-    words = text.replace("=", ",").split(",") if equals_ends else text.split(",")
-    for at, word in enumerate(words if text else [], 1):
-        # Only at the very end does the servers' reader take a beginning for the whole name; MariaDB stops at an =.
-        name, equals, _ = word.partition("=")
-        place = member(name, values, whole=at < len(words) or bool(equals))
+    for _, place in _places(text, values, equals_ends=equals_ends):
         if place < 0:
             every = text.upper() == ALL and not equals_ends
             return (1 << len(values)) - 1 if every else _set_by_number(text, len(values))
         bits |= 1 << place
     return bits
+
+
+def strangers(text: str, values: Sequence[str], *, equals_ends: bool) -> list[str]:
+    """The words of a text that name no member."""
+    return [word for word, place in _places(text, values, equals_ends=equals_ends) if place < 0]
+
+
+def _places(text: str, values: Sequence[str], *, equals_ends: bool) -> Iterator[tuple[str, int]]:
+    """The words of a text, each with the place of its member, or NONE or SEVERAL."""
+    words = text.replace("=", ",").split(",") if equals_ends else text.split(",")
+    for at, word in enumerate(words if text else [], 1):
+        # Only at the very end does the servers' reader take a beginning for the whole name; MariaDB stops at an =.
+        name, equals, _ = word.partition("=")
+        yield word, member(name, values, whole=at < len(words) or bool(equals))
+
+
+def named(values: Sequence[str]) -> list[str]:
+    """The members that mean something: MySQL keeps places of modes that it has no longer."""
+    return [value for value in values if value != "," and not value.startswith("NOT_USED")]
 
 
 def members(bits: int, values: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.enumeration import members, set_bits
+from advisor.verdict.enumeration import members, set_bits, strangers
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
@@ -35,6 +35,11 @@ BRINGS = {
     "MYSQL323": ("HIGH_NOT_PRECEDENCE",),
     "MYSQL40": ("HIGH_NOT_PRECEDENCE",),
 }
+# What MySQL 5.7 has and 8.0 has no longer.
+GONE = (
+    *("DB2", "MAXDB", "MSSQL", "MYSQL323", "MYSQL40", "NO_AUTO_CREATE_USER", "NO_FIELD_OPTIONS", "NO_KEY_OPTIONS"),
+    *("NO_TABLE_OPTIONS", "ORACLE", "POSTGRESQL"),
+)
 
 
 def take_sql_mode(case: Case) -> Taken | None:
@@ -43,9 +48,19 @@ def take_sql_mode(case: Case) -> Taken | None:
         return None
     bits = set_bits(case.text or "", case.option.values, equals_ends=case.target.is_mysql)
     if bits is None:
-        return None
+        return _gone(case)
     values = case.option.values
     return Taken(Outcome.ACCEPTED, with_brought(members(bits, values), values, case.target))
+
+
+def _gone(case: Case) -> Taken | None:
+    """Modes of MySQL 5.7 alone stand in the way; None where others do."""
+    strange = strangers(case.text or "", case.option.values, equals_ends=case.target.is_mysql)
+    gone = [mode.strip().upper() for mode in strange]
+    if not case.target.is_mysql or not set(gone) <= set(GONE):
+        return None
+    modes = "the modes" if len(gone) > 1 else "the mode"
+    return Taken(Outcome.INVALID, None, f"MySQL 8.0 removed {modes} {', '.join(gone)}.")
 
 
 def with_brought(given: Sequence[str], values: Sequence[str], target: Target) -> str:

@@ -7,6 +7,7 @@ import pytest
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.engine import run
+from advisor.model import Finding
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
@@ -40,12 +41,34 @@ def test_no_option_of_durability_or_security_counts_in_blocks(series: str) -> No
 )
 def test_successors(server: str, line: str, help_: str, becomes: str) -> None:
     """An option that went is replaced by what the target has in its place; where that has gone too, by nothing."""
-    target, text = parse_target(server), f"[mysqld]\n{line}\n".encode()
-    resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: text)
-    verdict = judge_file(resolved, load(target))
-    known = Known(target, verdict.catalog, Settings.from_file(verdict), verdict)
-    found = next(f for f in run(known, all_rules()).findings if f.code in ("OPT001", "OPT007", "OPT008"))
+    found = first(server, line, "OPT001", "OPT007", "OPT008")
     assert found.help is not None
     assert found.help.startswith(help_)
     assert found.fix is not None
     assert found.fix.edits[0].text == becomes
+
+
+def first(server: str, line: str, *codes: str) -> Finding:
+    """The first finding of those rules about a file of one line."""
+    target, text = parse_target(server), f"[mysqld]\n{line}\n".encode()
+    resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: text)
+    verdict = judge_file(resolved, load(target))
+    known = Known(target, verdict.catalog, Settings.from_file(verdict), verdict)
+    return next(f for f in run(known, all_rules()).findings if f.code in codes)
+
+
+@pytest.mark.parametrize(
+    ("value", "becomes"),
+    [
+        ("STRICT_ALL_TABLES,no_auto_create_user,ANSI", "STRICT_ALL_TABLES,ANSI"),
+        ('"NO_AUTO_CREATE_USER,ANSI"', "ANSI"),
+        ("NO_AUTO_CREATE_USER", None),
+        ("NO_AUTO_CREATE_USER,ORACLE", None),
+    ],
+)
+def test_modes_that_went(value: str, becomes: str | None) -> None:
+    """A list of modes loses the one that MySQL 8.0 does without, and no other; help never tells places without one."""
+    found = first("mysql-8.0.43", f"sql_mode = {value}", "OPT003")
+    assert (found.fix.edits[0].text.strip('"') if found.fix else None) == becomes
+    assert found.help is not None
+    assert "NOT_USED" not in found.help

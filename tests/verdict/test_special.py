@@ -8,7 +8,9 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.verdict import Outcome, take
 from advisor.verdict.charsets import charset_of, charsets, plain
+from advisor.verdict.enumeration import named
 from advisor.verdict.replication import take_skip_errors
+from advisor.verdict.sqlmode import GONE
 
 REFUSED = "refused"
 
@@ -120,10 +122,32 @@ def test_sql_modes_bring_others(target: str, value: str, modes: str) -> None:
     assert take("sql_mode", value, load(parse_target(target))).value == modes
 
 
-def test_sql_mode_refuses_what_the_version_lost() -> None:
-    """MySQL 8.0 knows NO_AUTO_CREATE_USER no longer."""
-    line = take("sql_mode", "NO_AUTO_CREATE_USER", load(parse_target("mysql-9.7")))
+@pytest.mark.parametrize(
+    ("target", "value", "why"),
+    [
+        ("mysql-9.7", "NO_AUTO_CREATE_USER", "MySQL 8.0 removed the mode NO_AUTO_CREATE_USER."),
+        ("mysql-8.0", "oracle,ANSI_QUOTES,MSSQL", "MySQL 8.0 removed the modes ORACLE, MSSQL."),
+        ("mysql-8.0", "ORACLE,STRICT", "'ORACLE', 'STRICT' are none of REAL_AS_FLOAT, PIPES_AS_CONCAT, ANSI_QUOTES"),
+        ("mysql-8.0", "ANSI_QUOTES, ANSI", "' ANSI' is none of REAL_AS_FLOAT,"),
+        ("mysql-5.7", "ANSI_QUOTES,", "'' is none of REAL_AS_FLOAT,"),
+        ("mariadb-11.8", "STRICT", "'STRICT' is none of REAL_AS_FLOAT,"),
+    ],
+)
+def test_sql_mode_refuses_what_the_version_lacks(target: str, value: str, why: str) -> None:
+    """The modes that stand in the way are named, and never a place that no mode has any more."""
+    line = take("sql_mode", value, load(parse_target(target)))
     assert line.outcome is Outcome.INVALID
+    assert line.reason.startswith(why)
+    assert "NOT_USED" not in line.reason
+    assert ", ,," not in line.reason
+
+
+def test_the_lost_modes_are_those_between_two_catalogs() -> None:
+    """MySQL 8.0 has every mode of 5.7 but those that are said to be gone."""
+    before, after = (load(parse_target(target)).get("sql_mode") for target in ("mysql-5.7", "mysql-8.0"))
+    assert before is not None
+    assert after is not None
+    assert set(named(before.values)) - set(after.values) == set(GONE)
 
 
 @pytest.mark.parametrize(("name", "value"), [("replicate_do_table", "a.b"), ("replicate_rewrite_db", "a->b")])
