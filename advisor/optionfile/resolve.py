@@ -96,7 +96,7 @@ class _Walk:
             tell(path, line.number, "include-too-deep", f"servers skip it, being {DEEPEST} levels deep")
             return
         written = line.value or ""
-        if line.value != line.raw:
+        if _is_cut(line):
             message = f"without a newline behind it, servers before MySQL 9.7 read {written}; add a newline"
             tell(path, line.number, "cut-include", message)
         if " #" in written:
@@ -155,3 +155,9 @@ class _Walk:
             self.parsed.tell(path, line.number, "unreadable-include", str(error))
         else:
             self.follow(file)
+
+
+def _is_cut(line: Line) -> bool:
+    """Whether old servers cut off what matters of an include path; the slash behind a directory doesn't."""
+    harmless = line.kind is Kind.INCLUDEDIR and bool(line.value) and line.raw == f"{line.value}/"
+    return line.value != line.raw and not harmless

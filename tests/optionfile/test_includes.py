@@ -138,6 +138,13 @@ def test_the_last_byte(tree: Tree, server: Server) -> None:
     assert ("cut-include" in {p.name for p in resolved.problems}) == (said == b"--cut=1 ")
 
 
+def test_the_slash_behind_a_directory_may_be_cut(tree: Tree, server: Server) -> None:
+    """The directory is the same without the slash that old servers drop at the end of a file: nothing to tell."""
+    path = tree({"my.cnf": "!includedir {}/d/", "d/a.cnf": "[mysqld]\nread=1\n"})
+    assert server.foreseen(path) == server.arguments(path) == b"--read=1 "
+    assert server.resolved(path).problems == ()
+
+
 def problems(path: Path | str, **options: object) -> list[tuple[int, str]]:
     """Line and name of each problem."""
     return [(p.line, p.name) for p in resolve([str(path)], **options).problems]
