@@ -77,6 +77,7 @@ EXPORTS = {
     "an indented part": "".join(f"    {line}\n" for line in (batch(VARIABLES) + batch(COUNTERS)).split("\n")),
     "blanks for tabs": (batch(VARIABLES) + "\n" + batch(COUNTERS)).replace("\t", "    "),
     "blanks at the ends": batch(VARIABLES).replace("\n", "  \n") + batch(COUNTERS).replace("\n", "  \n"),
+    "tabs at the ends": (batch(VARIABLES) + batch(COUNTERS)).replace("\n", "\t\t\n"),
     "a terminal's colours": batch(VARIABLES).replace("\n", "\x1b[0m\n") + "\x1b(B\x1b[m" + batch(COUNTERS),
 }
 
@@ -98,6 +99,63 @@ def test_names_as_keys(tmp_path: Path) -> None:
     path.write_text(json.dumps({"changed": False, "settings": settings}))
     found = facts_of_texts([str(path)]).server.variables
     assert (found["max_connections"], found["autocommit"], found["init_file"]) == ("151", "ON", "")
+
+
+ANSIBLE = json.dumps(
+    {
+        "changed": False,
+        "settings": {**VARIABLES, "datadir": "/d/", "max_connections": 151},
+        "global_status": {**COUNTERS, "Threads_connected": 1},
+    },
+    indent=4,
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"db1 | SUCCESS => {ANSIBLE}\n",
+        f"PLAY [db] ***\n\nTASK [debug] ***\nok: [db1] => {ANSIBLE}\n\nPLAY RECAP ***\ndb1 : ok=2  changed=0\n",
+        f"db1 | FAILED! => {{ cut\ndb1 | CHANGED => {ANSIBLE}\n",
+    ],
+)
+def test_ansible(text: str, tmp_path: Path) -> None:
+    """What Ansible prints of mysql_info is read behind the name of its host."""
+    path = tmp_path / "t"
+    path.write_text(text)
+    server = facts_of_texts([str(path)]).server
+    assert server.variables == {**VARIABLES, "datadir": "/d/", "max_connections": "151"}
+    assert server.status == {**{name.lower(): value for name, value in COUNTERS.items()}, "threads_connected": "1"}
+
+
+def test_tables_beside_objects(tmp_path: Path) -> None:
+    """A line of some program that looks like Ansible's keeps no table from being read."""
+    path = tmp_path / "t"
+    path.write_text('x => {"a": 1}\n' + batch(VARIABLES))
+    assert facts_of_texts([str(path)]).server.variables == VARIABLES
+
+
+def test_blanks_without_a_heading(tmp_path: Path) -> None:
+    """Where a terminal's copy has blanks for tabs and no heading, names that servers have tell what it is."""
+    path = tmp_path / "t"
+    more = {"back_log": "80", "big_tables": "OFF", "bind_address": "*", "datadir": "/d/", "port": "3306"}
+    counters = {**COUNTERS, "Bytes_sent": "1", "Com_select": "2", "Open_tables": "3", "Slow_queries": "4"}
+    rows = [*(VARIABLES | more).items(), *counters.items()]
+    path.write_text("Here they are:\n" + "".join(f"{name:30} {value}\n" for name, value in rows))
+    server = facts_of_texts([str(path)]).server
+    assert server.variables == VARIABLES | more
+    assert server.status == {name.lower(): value for name, value in counters.items()}
+    path.write_text("".join(f"{name}\n" for name, _ in rows))
+    with pytest.raises(TextError, match="nothing that tells"):
+        facts_of_texts([str(path)])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_two_bytes_a_letter_without_a_mark(encoding: str, tmp_path: Path) -> None:
+    """What PowerShell adds to a file is UTF-16 without a mark at its beginning."""
+    path = tmp_path / "t"
+    path.write_bytes(batch(VARIABLES).encode(encoding))
+    assert facts_of_texts([str(path)]).server.variables == VARIABLES
 
 
 CLOUDS = {
@@ -134,6 +192,10 @@ REFUSED = {
     "a table of Amazon's": ("||  ParameterName  |  port ||\n", "a parameter group of Amazon RDS"),
     "a document of Google's": ("settings:\n  databaseFlags:\n  - name: a\n", "Cloud SQL instance"),
     "a workbook": ("PK\x03\x04\x14\x00\x06\x00[Content_Types].xml", "save it as CSV"),
+    "another program's list": ("innodb_io_capacity = 200\nport = 1\nversion = 8.0.36\n", "with = or : between them"),
+    "Ansible's YAML": ("  settings:\n    port: 1\n    datadir: /d\n    version: 8.0.36\n", "or JSON"),
+    "an exporter": ("# HELP x\nmysql_global_variables_port 3306\n", "mysqld_exporter"),
+    "bytes of zero": ("\0\0\0\0", "is no text"),
     "no version": ("Variable_name\tValue\nbasedir\t/usr\nport\t1\n", r"the server's version \(2 variables, cut off"),
     "a table of something": ("orders\t17\nlines\t18\nshops\t3\n", "nothing that tells of a server"),
     "a count of something": ("Orders\t17\nLines\t18\nShops\t3\n", "nothing that tells of a server"),

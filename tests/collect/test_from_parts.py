@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,6 @@ from advisor.redact import redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from live_server import Live
 
@@ -97,6 +97,31 @@ def test_differences_without_their_beginning(tmp_path: Path) -> None:
     facts = facts_of_texts([str(path)])
     assert (facts.server.status, facts.workload) == ({}, None)
     assert facts.why_not("server.status") == NO_FIRST
+
+
+OLDER = {"Connections": 442, "Last_query_cost": "0.000000", "Queries": 4416, "Questions": 3416, "Uptime": 2880}
+
+
+@pytest.mark.parametrize(("more", "of_session"), [({}, False), ({"Com_group_replication_start": 0}, True)])
+def test_what_older_servers_tell_of_the_whole(more: Mapping[str, int], *, of_session: bool, tmp_path: Path) -> None:
+    """Before MySQL 5.7 the whole server tells, as zeros, what later only sessions have."""
+    path = tmp_path / "t"
+    path.write_text("Variable_name\tValue\nversion\t5.1.61\n\n" + boxed({**OLDER, **more}))
+    facts = facts_of_texts([str(path)])
+    assert ("questions" not in facts.server.status) == of_session
+    assert ("one session" in facts.why_not("server.status")) == of_session
+
+
+@pytest.mark.servers("mysql-5.7")
+def test_threads_of_older_servers(live: Live, tmp_path: Path) -> None:
+    """MySQL 5.1 tells of the whole server which thread it pretends to be: none."""
+    path = tmp_path / "t"
+    whole = Path(told(tmp_path, "v", CLIENT, *at(live), "-B", "-e", "SHOW GLOBAL VARIABLES")).read_text()
+    for thread, reason in (("0", ""), ("7", "one session")):
+        path.write_text(f"{whole}pseudo_thread_id\t{thread}\n")
+        why = {one.part: one.reason for one in facts_of_texts([str(path)]).unavailable}.get("server.variables", "")
+        assert reason in why
+        assert bool(why) == bool(reason)
 
 
 @pytest.mark.parametrize("end", ["134217", "134217728", "134217728\t"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import time
 from contextlib import contextmanager
@@ -29,7 +30,14 @@ if TYPE_CHECKING:
     from advisor.facts import Facts
 
 PATIENCE = 60.0  # seconds
-FORMS = {"boxed": ("-t",), "batch": ("-B",), "vertical": ("-E",), "of pt-mysql-summary": ("-ssE",)}
+FORMS = {
+    "boxed": ("-t",),
+    "batch": ("-B",),
+    "vertical": ("-E",),
+    "of pt-mysql-summary": ("-ssE",),
+    "XML": ("-X",),
+    "HTML": ("-H",),
+}
 RECEIVER = "SELECT SERVICE_STATE FROM performance_schema.replication_connection_status"
 CANARY = "kanarienvogel"
 ERROR = (
@@ -89,6 +97,39 @@ def test_every_form_of_the_client(live: Live, tmp_path: Path) -> None:
     facts = facts_of_texts([*texts, *shown])
     assert of_replication(facts) == of_replication(real)
     assert {"REP015", "REP017"} <= {code for code, _ in of_replication(facts)}
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11")
+@pytest.mark.parametrize("form", FORMS)
+def test_among_other_answers(form: str, live: Live, tmp_path: Path) -> None:
+    """In one text with variables and counters, before or behind them, the rows are as the server sends them."""
+    with following(live, 1):
+        real = asked(live).server.replication.replica_rows
+        for asks in (f"SHOW GLOBAL VARIABLES;SHOW GLOBAL STATUS;{shows(live)}", f"{shows(live)};SHOW GLOBAL VARIABLES"):
+            facts = facts_of_texts([told(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", asks)])
+            assert facts.server.replication.replica_rows == real
+            assert facts.server.variables["datadir"] == live.run("SELECT @@datadir")[0][0]
+
+
+def test_rows_as_json(live: Live, tmp_path: Path) -> None:
+    """Rows in JSON are read too, as MySQL Shell prints them and as Ansible's mysql_info sorts them."""
+    texts = printed(live, tmp_path)
+    with following(live, 1):
+        real = asked(live).server.replication.replica_rows
+    source = words(live)[1].capitalize()
+    keys = [f"{source}_{name}" for name in ("Host", "Port", "User")]
+    host, port, user = (real[0][key] for key in keys)
+    rest = {name: int(v) if v and v.isdigit() else v for name, v in real[0].items() if name not in keys}
+    sorted_ = {"changed": False, "slave_status": {host: {port: {user: rest}}}}
+    path = tmp_path / "r"
+    for said in (
+        json.dumps({"hasData": True, "rows": real}),
+        "\n".join(json.dumps(one, indent=4) for one in real),
+        f"db1 | SUCCESS => {json.dumps(sorted_, indent=4)}\n",
+        f"TASK [debug] ****\nok: [db1] => {json.dumps({'found': sorted_}, indent=4)}\n\nPLAY RECAP ****\n",
+    ):
+        path.write_text(said)
+        assert facts_of_texts([*texts, str(path)]).server.replication.replica_rows == real
 
 
 @pytest.mark.servers("mysql-8.0")
@@ -173,6 +214,28 @@ def test_no_replica(text: str) -> None:
     assert replica_rows(text) == TOLD_EMPTY[text]
 
 
+@pytest.mark.parametrize("form", ["vertical", "XML", "HTML"])
+def test_cut_off_anywhere(form: str, tmp_path: Path) -> None:
+    """Of a row whose end is lacking no value is half of one, and it never says that the server follows nobody."""
+    whole = row(Slave_IO_State="a<b", Seconds_Behind_Master="1234")
+    fields = "".join(f'\t<field name="{name}">{html.escape(value)}</field>\n' for name, value in whole.items())
+    lines = (("TH", whole.keys()), ("TD", whole.values()))
+    cells = [f"<TR>{''.join(f'<{t}>{html.escape(one)}</{t}>' for one in line)}</TR>" for t, line in lines]
+    said = {
+        "vertical": vertical(whole),
+        "XML": f'<resultset statement="SHOW SLAVE STATUS">\n  <row>\n{fields}  </row>\n</resultset>\n',
+        "HTML": f"<TABLE BORDER=1>{''.join(cells)}</TABLE>",
+    }[form]
+    path = tmp_path / "t"
+    counts = set()
+    for cut in range(len(said) + 1):
+        path.write_text("Variable_name\tValue\nversion\t8.0.36\n\n" + said[:cut])
+        told_rows = facts_of_texts([str(path)]).server.replication
+        counts.add(told_rows and len(told_rows.replica_rows))
+        assert told_rows is None or told_rows.replica_rows[0].items() <= whole.items()
+    assert counts == {None, 1}
+
+
 @given(
     st.lists(
         st.sampled_from(
@@ -186,6 +249,13 @@ def test_no_replica(text: str) -> None:
                 "\n",
                 "Slave_IO_Running\tSlave_SQL_Running",
                 "NULL",
+                "<row>",
+                '<field name="Slave_IO_Running">Yes</field>',
+                '<field name="Slave_SQL_Running">Yes</field>',
+                "</row>",
+                "<TABLE BORDER=1>",
+                "<TR>",
+                "<TH>Slave_IO_Running</TH><TH>Slave_SQL_Running</TH>",
             ]
         )
     ).map("\n".join)
@@ -197,5 +267,7 @@ def test_any_text_ends(text: str) -> None:
 
 def test_long_texts_end_too() -> None:
     """Megabytes of what looks like rows are read in one pass: a test that doesn't end would tell."""
-    assert replica_rows("Slave_IO_Running\n" + ("*" * 27 + " 1. row " + "*" * 27 + "\n") * 100_000) == ()
+    assert replica_rows("Slave_IO_Running\n" + ("*" * 27 + " 1. row " + "*" * 27 + "\n") * 100_000) is None
+    for tag in ("<row>", '<field name="a">', "<TABLE BORDER=1>", "<TR>", "<TABLE BORDER=1><TR><TD>a</TD>"):
+        assert replica_rows("Slave_IO_Running\n" + tag * 100_000) is None
     assert len(replica_rows(vertical(row()) + "Slave_IO_Running: x\n" * 200_000) or ()) == 1

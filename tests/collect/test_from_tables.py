@@ -201,6 +201,36 @@ def test_a_report_beside_whole_texts(tmp_path: Path) -> None:
     assert facts_of_texts(paths[2:]).server.uptime == 33
 
 
+SYSTEM = (
+    "# Percona Toolkit System Summary Report ######\n    Kernel | 6.1\n"
+    "# Processor ##################################################\n"
+    "  Processors | physical = 1, cores = 4, virtual = 8, hyperthreading = yes\n"
+    "# Memory #####################################################\n         Total | 31.5G\n"
+    "# The End ####\n"
+)
+SERVER = (
+    "# Percona Toolkit MySQL Summary Report ####\n# Instances ####\n"
+    "# Report On Port 3306 ####\n   Version | 8.0.36-28 Percona\n# The End ####\n"
+)
+
+
+def test_both_reports_in_one_text(tmp_path: Path) -> None:
+    """The reports on the machine and on the server are read where one follows the other, in any order."""
+    for text in (SYSTEM + SERVER, SERVER + SYSTEM):
+        facts = facts_of_texts([write(tmp_path, "r", text)])
+        assert (facts.server.version, facts.host.cpu.logical) == ("8.0.36", 8)
+        assert facts.host.memory.total == round(31.5 * (1 << 30))
+
+
+def test_reports_without_their_beginning(tmp_path: Path) -> None:
+    """A report that was copied from its second part on is read all the same; a banner in an option file is none."""
+    paths = [write(tmp_path, str(i), "# " + text.partition("\n# ")[2]) for i, text in enumerate((SYSTEM, SERVER))]
+    facts = facts_of_texts(paths)
+    assert (facts.server.version, facts.host.cpu.logical, facts.host.os.kernel) == ("8.0.36", 8, None)
+    with pytest.raises(MycnfError, match="is an option file"):
+        facts_of_texts([write(tmp_path, "o", "[mysqld]\n# Memory ##################\nkey_buffer_size = 1M\n")])
+
+
 def test_what_text_leaves_out_is_said(tmp_path: Path) -> None:
     """Every part that no text tells has its reason, and secrets are masked."""
     facts = facts_of_texts([write(tmp_path, "v", tabbed(ROWS | {"report_password": "kanarienvogel"}))])
@@ -231,7 +261,7 @@ def _of_two_versions(folder: Path) -> list[str]:
 BAD: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "missing": (lambda folder: [str(folder / "no")], "does not exist"),
     "nothing in it": (lambda folder: [write(folder, "t", "hello\n")], "nothing that tells of a server"),
-    "empty": (lambda folder: [write(folder, "t", "")], "nothing that tells of a server"),
+    "empty": (lambda folder: [write(folder, "t", "")], "is empty; give"),
     "an option file": (lambda folder: [write(folder, "t", "[mysqld]\nport = 1\n")], "is an option file; mycnf lint"),
     "binary": (lambda folder: [write(folder, "t", bytes(range(256)))], "is no text"),
     "packed": (lambda folder: [write(folder, "t", b"\x1f\x8b123")], "packed .gzip.; unpack it"),

@@ -301,6 +301,20 @@ def _read_text(data: bytes, folder: str) -> None:
     facts_of_texts([_put(data, folder)])
 
 
+def _read_back(data: bytes, folder: str) -> None:
+    from advisor.collect.texts import facts_of_texts
+
+    chance = random.Random(data)
+    variables, counters = seeds.server_tables(chance)
+    if chance.random() < 0.8:  # keys go on for many lines, which few forms keep apart
+        variables, counters = ({n: v for n, v in table.items() if "\n" not in v} for table in (variables, counters))
+    path = _put(tabletexts.whole_text(variables, counters, chance), folder)
+    server = facts_of_texts([path]).server
+    assert server.variables == variables, "these aren't the variables that were written"
+    told = {name.lower(): value for name, value in counters.items()}
+    assert server.status == told, "these aren't the counters that were written"
+
+
 def _stalk(chance: random.Random) -> bytes:
     return tabletexts.stalked(*seeds.server_tables(chance), chance)
 
@@ -379,6 +393,7 @@ READERS: dict[str, Reader] = {
     "probe-result": Reader(_results, _read_result, 15_000),
     "fleet-row": Reader(ringfiles.row, _read_row, 15_000),
     "text": Reader(_text, _read_text, 15_000),
+    "text-read-back": Reader(_dice, _read_back, 5_000),
     "stalk": Reader(_stalk, _read_stalk, 5_000),
     "host-tar": Reader(hosttars.host_tar, _read_host, 8_000),
     "packets": Reader(_dice, _ask_server, 15_000),

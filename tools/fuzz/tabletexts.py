@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from strange import TEXTS
+from tableforms import BARE, FORMS, HEADS, KEEPING, ON_A_LINE, Form, Rows, replica
 
-Rows = list[tuple[str, str]]
 SIZES = ("23.5G", "256k", "16M", "0", "9" * 400 + "G", "1.5.5G", "-1M", "", "²M", "1e5", "0.0001P", "9" * 5000, "NaN")
 REPORT = (
     *("Version | 8.0.36-28 Percona Server", "Built On | Linux x86_64", "Started | 2026-11-21 20:42 (up 0+00:00:33)"),
@@ -33,6 +33,7 @@ PARTS = {
     "df": ("/dev/sda1 100 50 50 50% /", "/dev/sdb 999999999999999999 1 1 1% /var/lib/mysql", "x 1 1 1 1% /", "TS"),
     "innodbstatus1": ("INNODB MONITOR OUTPUT", "---", "LOG", "Log sequence number 1", "END OF INNODB MONITOR OUTPUT"),
 }
+ENCODINGS = ("utf-8", "utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be")
 STALKED = b"\0part "  # parts the files of a directory from each other; no text holds it
 
 
@@ -46,28 +47,9 @@ def _rows(server: Mapping[str, str], chance: random.Random) -> Rows:
     return [(n, chance.choice(TEXTS) if chance.random() < 0.1 else server[n]) for n in chosen]
 
 
-def _boxed(rows: Rows) -> str:
-    line = "+---+---+"
-    body = [f"| {name} | {value} |" for name, value in rows]
-    return "\n".join([line, "| Variable_name | Value |", line, *body, line])
-
-
-def _tabbed(rows: Rows) -> str:
-    return "\n".join(["Variable_name\tValue", *(f"{name}\t{value}" for name, value in rows)])
-
-
-def _vertical(rows: Rows) -> str:
-    stars = "*" * 27
-    told = (f"Variable_name: {name}\n        Value: {value}" for name, value in rows)
-    return "\n".join(f"{stars} {n}. row {stars}\n{row}" for n, row in enumerate(told, 1))
-
-
-_FORMS: tuple[Callable[[Rows], str], ...] = (_boxed, _tabbed, _vertical)
-
-
 def table(server: Mapping[str, str], chance: random.Random) -> str:
     """A table in one of the forms, sometimes cut off."""
-    text = chance.choice(_FORMS)(_rows(server, chance))
+    text = chance.choice(FORMS)(chance.choice(HEADS), _rows(server, chance))
     return text if chance.random() < 0.8 else text[: chance.randrange(len(text) + 1)]
 
 
@@ -92,11 +74,26 @@ def text(variables: Mapping[str, str], status: Mapping[str, str], chance: random
         table(variables, chance),
         *(table(status, chance) for _ in range(chance.randrange(3))),
         *(report(chance) for _ in range(chance.choice((0, 0, 0, 1)))),
+        *(replica(chance, TEXTS) for _ in range(chance.choice((0, 0, 1)))),
     ]
     chance.shuffle(parts)
     whole = chance.choice(("\n\n", "\n", "")).join(parts)
-    encoding = chance.choice(("utf-8", "utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16"))
-    return whole.encode(encoding, "surrogatepass")
+    return whole.encode(chance.choice(ENCODINGS), "surrogatepass")
+
+
+def whole_text(variables: Mapping[str, str], counters: Mapping[str, str], chance: random.Random) -> bytes:
+    """All of a server's variables and counters in one form, as nobody spoilt them."""
+    on_lines = all("\n" not in value for table in (variables, counters) for value in table.values())
+    form = chance.choice((*KEEPING, *ON_A_LINE, *BARE) if on_lines else KEEPING)
+    parts = [form(HEADS[0], [*table.items()]) for table in (variables, counters)]
+    return _mailed("\n".join(parts), form, chance).encode(chance.choice(ENCODINGS))
+
+
+def _mailed(text: str, form: Form, chance: random.Random) -> str:
+    """The text, sometimes with the line ends of another system, or quoted in a mail where its form has headings."""
+    if chance.random() < 0.2 and form in (KEEPING[0], *ON_A_LINE[:2]):
+        return "".join(f"> {line}\n" for line in text.split("\n"))
+    return text.replace("\n", "\r\n") if chance.random() < 0.2 and "\r" not in text else text
 
 
 def stalked(variables: Mapping[str, str], status: Mapping[str, str], chance: random.Random) -> bytes:

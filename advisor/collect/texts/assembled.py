@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from advisor import __version__
 from advisor.collect import identity
 from advisor.collect.texts.counted import whole, workload_of
-from advisor.collect.texts.objects import is_json, no_rows
+from advisor.collect.texts.objects import has_objects, is_json, no_rows
 from advisor.collect.texts.origins import OF_TEXT, told_origins
 from advisor.collect.texts.others import not_read
 from advisor.collect.texts.plain import read_json, read_plain
@@ -43,6 +43,7 @@ NO_REPLICAS = (
     f"{WHY}; the text of SHOW REPLICA STATUS\\G tells it, of SHOW SLAVE STATUS\\G before MySQL 8.0.22, of "
     "SHOW ALL SLAVES STATUS\\G on MariaDB"
 )
+_REPORTS = ((is_server_summary, read_server_summary), (is_system_summary, read_system_summary))
 
 
 def facts_of_texts(paths: Sequence[str]) -> Facts:
@@ -106,19 +107,28 @@ def _read(path: str) -> Told:
     if os.path.isdir(path):
         return read_directory(path)
     with opened(path) as text:
-        if is_server_summary(text.head):
-            return read_server_summary(path, all_of(text), text.at)
-        if is_system_summary(text.head):
-            return read_system_summary(path, all_of(text), text.at)
-        if is_json(text.head):
-            told = read_json(path, all_of(text), text.at)
-            if told.is_empty:
+        reports = [read for is_one, read in _REPORTS if is_one(text.head)]
+        if reports:
+            held = all_of(text)
+            return _joined([read(path, held, text.at) for read in reports])
+        if is_json(text.head) or has_objects(text.head):
+            held = all_of(text)
+            told = read_json(path, held, text.at)
+            if told.is_empty and is_json(text.head):
                 raise no_rows(path)
+            if told.is_empty:
+                told = read_plain(path, held.split("\n"), text.at)
         else:
             told = read_plain(path, text.lines, text.at)
     if told.is_empty:
         raise not_read(path, text.head)
     return told
+
+
+def _joined(reports: Sequence[Told]) -> Told:
+    """What both of Percona's reports tell that stand in one text, that of the server first."""
+    first, last = reports[0], reports[-1]
+    return first._replace(host=last.host, mounts=last.mounts)
 
 
 def _merged(told: Sequence[Told]) -> dict[str, str]:

@@ -144,6 +144,11 @@ _BOTH = frozenset({
 })  # fmt: skip
 
 
+def is_known(name: str) -> bool:
+    """Whether some version has a variable of that name, or may have such a counter."""
+    return _is_variable(name) or (name[:1].isupper() and "_" in name and _has_stem(name))
+
+
 def _has_stem(name: str) -> bool:
     return name.lower().partition("_")[0] in _STEMS
 

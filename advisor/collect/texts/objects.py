@@ -10,13 +10,14 @@ from advisor.collect.texts.kinds import answer, answers
 from advisor.collect.texts.told import TextError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from advisor.collect.texts.kinds import Answer, Row
 
 _BEGINS = re.compile(r"\s*(?:\[\s*)*\{\s*\"")
 _GAP = re.compile(r"[\s,]*")
-_DEEPEST = 8
+_OF_HOST = re.compile(r"^\S[^\n]*? => (?=\{)", re.MULTILINE)  # what Ansible prints before an object
+DEEPEST = 8
 # What tells a list of a cloud's settings from rows of a server, and its name.
 _CLOUDS = (
     (frozenset(("ParameterName", "ApplyType")), "a parameter group of Amazon RDS"),
@@ -33,6 +34,11 @@ INSTEAD = "that isn't what the server runs with: connect to it, or give the text
 def is_json(text: str) -> bool:
     """Whether it begins like rows in JSON."""
     return bool(_BEGINS.match(text))
+
+
+def has_objects(text: str) -> bool:
+    """Whether objects of JSON stand among other words, as Ansible prints them."""
+    return bool(_OF_HOST.search(text))
 
 
 def no_rows(path: str) -> TextError:
@@ -53,13 +59,13 @@ def of_a_cloud(path: str, what: str) -> TextError:
     return TextError(f"{path} is {what}; {INSTEAD}")
 
 
-def rows_in(path: str, text: str) -> Iterator[Answer]:
-    """The answers in one or more JSON texts that stand behind each other; nothing where it is none.
+def rows_in(path: str, values: Iterable[Any]) -> Iterator[Answer]:
+    """The answers in the values of JSON texts; nothing where there is none.
 
     Raises TextError for what clouds list of their settings.
     """
     loose: list[Row] = []  # MySQL Shell prints each row as a text of its own
-    for value in _values(text):
+    for value in values:
         row = _row(value)
         if row:
             loose.append(row)
@@ -68,14 +74,19 @@ def rows_in(path: str, text: str) -> Iterator[Answer]:
     yield from answers(loose, headed=True)
 
 
-def _values(text: str) -> Iterator[Any]:
+def values_in(text: str) -> Iterator[Any]:
+    """What JSON texts say that stand behind each other, or each behind the name of its host."""
     decoder = json.JSONDecoder()
     at = 0
     while (at := _after_gap(text, at)) < len(text):
         try:
             value, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            return
+            of_host = _OF_HOST.search(text, at)
+            if of_host is None:
+                return
+            at = of_host.end()
+            continue
         yield value
 
 
@@ -87,13 +98,13 @@ def _answers_in(path: str, value: Any, depth: int) -> Iterator[Answer]:
         if cloud:
             raise of_a_cloud(path, cloud)
         if any(signs <= {name.lower() for name in value} for signs in _NAMED):
-            plain = {name: _text(one) for name, one in value.items() if not isinstance(one, (list, dict))}
+            plain = {name: as_text(one) for name, one in value.items() if not isinstance(one, (list, dict))}
             yield answer(plain)
             return
     rows = [row for one in inner if (row := _row(one))] if isinstance(value, list) else []
     if rows:
         yield from answers(rows, headed=True)
-    elif depth < _DEEPEST:
+    elif depth < DEEPEST:
         for one in inner:
             yield from _answers_in(path, one, depth + 1)
 
@@ -103,10 +114,11 @@ def _row(value: Any) -> Row | None:
         return None
     cells = {name.lower(): cell for name, cell in value.items()}
     name, told = cells.get("variable_name"), cells.get("value", cells.get("variable_value"))
-    return (name, _text(told)) if isinstance(name, str) and not isinstance(told, (list, dict)) else None
+    return (name, as_text(told)) if isinstance(name, str) and not isinstance(told, (list, dict)) else None
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A value as servers print it."""
     if isinstance(value, bool):
         return "ON" if value else "OFF"
     return "" if value is None else str(value)
@@ -115,24 +127,3 @@ def _text(value: Any) -> str:
 def _after_gap(text: str, at: int) -> int:
     gap = _GAP.match(text, at)
     return gap.end() if gap else at
-
-
-def _rows_of(path: str, value: Any, depth: int) -> Iterator[Row]:
-    if depth > _DEEPEST:
-        return
-    if isinstance(value, list):
-        for one in value:
-            yield from _rows_of(path, one, depth + 1)
-    elif isinstance(value, dict):
-        cloud = next((what for signs, what in _CLOUDS if signs <= value.keys()), None)
-        if cloud:
-            raise of_a_cloud(path, cloud)
-        cells = {name.lower(): cell for name, cell in value.items()}
-        name, told = cells.get("variable_name"), cells.get("value", cells.get("variable_value"))
-        if isinstance(name, str) and not isinstance(told, (list, dict)):
-            yield name, _text(told)
-        elif any(signs <= cells.keys() for signs in _NAMED):
-            yield from ((name, _text(one)) for name, one in value.items() if not isinstance(one, (list, dict)))
-        else:
-            for one in value.values():
-                yield from _rows_of(path, one, depth + 1)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor.collect.texts.counted import with_next
 from advisor.collect.texts.monitor import Monitor
-from advisor.collect.texts.objects import is_formula, of_a_cloud, rows_in
+from advisor.collect.texts.objects import is_formula, of_a_cloud, rows_in, values_in
 from advisor.collect.texts.quoted import unquoted
+from advisor.collect.texts.replicaobjects import replicas_in
 from advisor.collect.texts.rounds import NO_FIRST, Rounds
 from advisor.collect.texts.sources import Sources
 from advisor.collect.texts.tables import tables
@@ -25,7 +26,8 @@ MOST_SERVERS = 10  # tables of another server than the one before: two are refus
 
 def read_json(path: str, text: str, at: float) -> Told:
     """What the rows in JSON texts tell. Raises TextError for what is none of a server."""
-    return _told(path, rows_in(path, text), at, Monitor(), Sources())
+    values = tuple(values_in(text))
+    return _told(path, rows_in(path, values), at, Monitor(), Sources())._replace(replicas=replicas_in(values))
 
 
 def read_plain(path: str, lines: Iterable[str], at: float) -> Told:

@@ -1,4 +1,4 @@
-"""What a replica says of its sources, in a text: rows below each other as \\G prints them, or a table with headings."""
+"""What a replica says of its sources, in a text: rows below each other as \\G prints them, a table, XML or HTML."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from advisor.collect.texts.replicamarkup import marked_rows
 from advisor.collect.texts.tables import unescaped
 from advisor.unkept import without_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Row = dict[str, str | None]
 
@@ -37,7 +38,9 @@ def replica_rows(text: str) -> tuple[Row, ...] | None:
     """
     if TELLS not in text:
         return () if EMPTY in text and _NOTHING.search(text) else None
-    return latest([*_vertical(text), *_wide(text)])
+    whole_lines = text[: text.rfind("\n") + 1]  # half a number is a number too
+    rows = [*_vertical(whole_lines), *_wide(text), *map(read, filter(is_replica, marked_rows(text)))]
+    return latest(rows) or None
 
 
 def latest(rows: Iterable[Row]) -> tuple[Row, ...]:
@@ -59,8 +62,8 @@ def _vertical(text: str) -> Iterator[Row]:
             continue
         cut = _END.search(body)
         row = _fields(body[: cut.start()] if cut else body)
-        if _is_replica(row):
-            yield _read(row)
+        if is_replica(row):
+            yield read(row)
 
 
 def _fields(body: str) -> dict[str, str]:
@@ -81,18 +84,20 @@ def _wide(text: str) -> Iterator[Row]:
         if not names and bar not in line:
             continue
         cells = [cell.strip(" ") for cell in line.strip("\r").removeprefix("| ").removesuffix(" |").split(bar)]
-        if TELLS in line and _is_replica(dict.fromkeys(cells, "")):
+        if TELLS in line and is_replica(dict.fromkeys(cells, "")):
             names = cells
         elif names and len(cells) == len(names):
-            yield _read(dict(zip(names, map(unescaped, cells) if bar == "\t" else cells, strict=True)))
+            yield read(dict(zip(names, map(unescaped, cells) if bar == "\t" else cells, strict=True)))
         elif not line.startswith("+-"):
             names = ()
 
 
-def _is_replica(row: dict[str, str]) -> bool:
+def is_replica(row: Mapping[str, object]) -> bool:
+    """Whether a row has what a replica says of a source, by its names."""
     names = {name.lower() for name in row}
     return any({f"{word}_io_running", f"{word}_sql_running"} <= names for word in ("slave", "replica"))
 
 
-def _read(row: dict[str, str]) -> Row:
+def read(row: Mapping[str, str | None]) -> Row:
+    """A row without the statements that its errors quote and without passwords; NULL is None."""
     return without_sql({name: None if value == "NULL" else value for name, value in row.items()})

@@ -19,6 +19,7 @@ LACKS = (
     "the text of SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS tells the rest"
 )
 _REPORT = "Report On Port"
+_OWN = re.compile(rf"^# {_REPORT} \S+ #{{2,}}", re.MULTILINE)  # of a report whose beginning was left out
 # Heading, name in the report, variable; values as the server prints them.
 _EXACT = (
     (_REPORT, "Hostname", "hostname"),
@@ -75,12 +76,12 @@ _UP = re.compile(r".*\(up (\d+)\+(\d+):(\d+):(\d+)\)")
 
 def is_server_summary(text: str) -> bool:
     """Whether pt-mysql-summary printed it."""
-    return TITLE in text
+    return TITLE in text or bool(_OWN.search(text))
 
 
 def read_server_summary(path: str, text: str, at: float) -> Told:
     """The settings that the report prints, and the time that the server had been up."""
-    parts = sections(text[text.index(TITLE) :])
+    parts = sections(text[max(0, text.find(TITLE)) :])
     heading = next((title for title in parts if title.startswith(_REPORT)), "")
     parts[_REPORT] = parts.get(heading, NOTHING)
     port = heading.removeprefix(_REPORT).strip()

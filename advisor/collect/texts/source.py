@@ -23,6 +23,7 @@ CHUNK = 1 << 20
 STDIN = "-"
 # What PowerShell puts before a text that it redirects into a file.
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_LOOKED_AT = 64  # bytes that tell whether a text without a mark has two of them a letter
 _PACKED = ((b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "zip"), (b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"))
 _TAR = (b"ustar", 257)
 _OFFICE = b"[Content_Types].xml"  # the first thing in a workbook or a document, which is a zip too
@@ -99,7 +100,7 @@ def _parts(path: str, file: IO[bytes]) -> Iterator[str]:
         raise TextError(f"{path} is a workbook or a document; save it as CSV or as plain text")
     if packed or data[_TAR[1] :].startswith(_TAR[0]):
         raise TextError(f"{path} is packed ({packed or 'tar'}); unpack it and give the texts or their directory")
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), _unmarked(data[:_LOOKED_AT]))
     decoder = codecs.getincrementaldecoder(encoding)("surrogateescape" if encoding == "utf-8" else "strict")
     size = 0
     while data:
@@ -109,6 +110,14 @@ def _parts(path: str, file: IO[bytes]) -> Iterator[str]:
         yield _decoded(path, decoder, data, encoding)
         data = file.read(CHUNK)
     yield _decoded(path, decoder, b"", encoding)
+
+
+def _unmarked(begun: bytes) -> str:
+    """The encoding of a text that begins so without a mark, as what PowerShell adds to a file."""
+    even, odd = begun[::2], begun[1::2]
+    if odd and all(even) and not any(odd):
+        return "utf-16-le"
+    return "utf-16-be" if odd and all(odd) and not any(even) else "utf-8"
 
 
 def _decoded(path: str, decoder: codecs.IncrementalDecoder, data: bytes, encoding: str) -> str:

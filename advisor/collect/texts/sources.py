@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.collect.texts import markup
 from advisor.collect.texts.replicas import EMPTY, LARGEST, TELLS, latest, replica_rows
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ _MARK = "*****"
 class Sources:
     """Keeps the last row of each source of the lines that pass; `rows` is None where they don't tell.
 
-    Only the part is held that may be such an answer: from a row's mark, the names of a table or the statement on.
+    Only the part is held that may be such an answer: from a row's mark, the names or the tag of a table, or the
+    statement on.
     """
 
     def __init__(self) -> None:
@@ -30,8 +32,8 @@ class Sources:
         """The same lines."""
         for line in lines:
             tells = TELLS in line or EMPTY in line
-            if line.startswith(_MARK) or _asks(line) or (tells and _is_wide(line)):
-                self._close()
+            if line.startswith(_MARK) or markup.begins(line) or _asks(line) or (tells and _is_wide(line)):
+                self._close(whole=True)
                 self._part, self._size = [line], len(line)
                 self._speaks = tells
             elif self._part:
@@ -39,19 +41,20 @@ class Sources:
                 self._size += len(line)
                 self._speaks = self._speaks or tells
                 if self._size > LARGEST:
-                    self._close()
+                    self._close(whole=True)
             yield line
-        self._close()
+        self._close(whole=False)
 
-    def _close(self) -> None:
-        found = replica_rows("\n".join(self._part)) if self._speaks else None
+    def _close(self, *, whole: bool) -> None:
+        """Keep what the part tells; `whole` is whether its last line has an end."""
+        found = replica_rows("\n".join([*self._part, ""] if whole else self._part)) if self._speaks else None
         if found is not None:
             self.rows = latest([*(self.rows or ()), *found])
         self._part, self._speaks = [], False
 
 
 def _is_wide(line: str) -> bool:
-    return TELLS in line and ("\t" in line or line.startswith("| "))
+    return TELLS in line and ("\t" in line or line.startswith("| ")) and "<field " not in line
 
 
 def _asks(line: str) -> bool:

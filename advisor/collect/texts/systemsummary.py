@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from advisor.collect.texts.sections import Section
 
 TITLE = "# Percona Toolkit System Summary Report"
+_OWN = re.compile(r"^# Memory #{9,}\n +Total \| ", re.MULTILINE)  # of a report whose beginning was left out
 SOURCE = "not read: only what pt-summary prints is known, sizes rounded"
 MOST_CPUS = 1 << 16
 _CPUS = re.compile(r"physical = (\d{1,6}), cores = (\d{1,6}), virtual = (\d{1,6}).*")
@@ -26,12 +27,12 @@ _MOUNT = re.compile(r" {2}(\S+) +(\S+) +(\d+%|-) (\S+) +(\S+) +(/.*)")
 
 def is_system_summary(text: str) -> bool:
     """Whether pt-summary printed it."""
-    return TITLE in text
+    return TITLE in text or bool(_OWN.search(text))
 
 
 def read_system_summary(path: str, text: str, at: float) -> Told:
     """The machine as far as the report tells."""
-    parts = sections(text[text.index(TITLE) :])
+    parts = sections(text[max(0, text.find(TITLE)) :])
     system = parts.get("Percona Toolkit System Summary Report", NOTHING).named
     host = Host(
         cpu=_cpu(parts.get("Processor", NOTHING).named.get("Processors", "")),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.collect.texts import boxes, commas, markup, vertical
 from advisor.collect.texts.ahead import Ahead
 from advisor.collect.texts.forms import NAME, VALUE, WORD, is_last
-from advisor.collect.texts.kinds import answer, answers, joined
+from advisor.collect.texts.kinds import answer, answers, is_known, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from advisor.collect.texts.kinds import Answer, Row
 
 _HEAD = re.compile(rf"variable_name\t{VALUE}", re.IGNORECASE)
-_ROW = re.compile(rf"({NAME})\t([^\t]*)")
+_ROW = re.compile(rf"({NAME})\t([^\t]*)\t*")  # some programs end each row in tabs
 # Where a ticket took the tabs for blanks.
 _SPACED_HEAD = re.compile(rf"variable_name +{VALUE} *", re.IGNORECASE)
 _SPACED = re.compile(rf"({WORD})(?: +(.*)|)")
 _LEAST = 3  # rows of a table without a heading: fewer are no table
+_LEAST_SPACED = 8  # where blanks part the columns, as in sentences
+_SPACED_ROW = re.compile(r"([A-Za-z_][\w.]*)(?: +(?![=:])(\S.*))? *")
 _ESCAPED = {"n": "\n", "t": "\t", "0": "\0", "\\": "\\"}
 # Values of many lines, which --raw prints as they are: keys, and statements that somebody set.
 _KEY_BEGINS, _KEY_ENDS = "-----BEGIN ", "-----END "
@@ -68,6 +70,8 @@ def _answers_at(line: str, ahead: Ahead) -> Iterator[Answer]:
         yield from markup.answers_of(ahead)
     elif all((row := ahead.peek(by)) is not None and _ROW.fullmatch(row) for by in range(_LEAST)):
         yield from answers(_tabbed(ahead), headed=False)
+    elif _are_spaced(ahead):
+        yield from answers(_spaced(ahead), headed=False)
 
 
 def _tabbed(ahead: Ahead) -> Iterator[Row]:
@@ -82,6 +86,17 @@ def _tabbed(ahead: Ahead) -> Iterator[Row]:
             value += _more(ahead)
         if not cut:
             yield match[1], value
+
+
+def _are_spaced(ahead: Ahead) -> bool:
+    """Whether rows begin here that blanks part: all their names are known, and most have values."""
+    with_value = 0
+    for by in range(_LEAST_SPACED):
+        row = _SPACED_ROW.fullmatch(ahead.peek(by) or "")
+        if row is None or not is_known(row[1]):
+            return False
+        with_value += row[2] is not None
+    return 2 * with_value > _LEAST_SPACED
 
 
 def _spaced(ahead: Ahead) -> Iterator[Row]:

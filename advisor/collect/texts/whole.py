@@ -22,9 +22,10 @@ _COUNTERS = (
     *("key_reads", "max_used_connections", "open_tables", "questions", "select_scan", "sort_rows"),
     *("table_locks_immediate", "threads_connected", "uptime"),
 )
-_SESSION_VARIABLE = "pseudo_thread_id"  # which has no global value
-# MySQL tells it of sessions alone; MariaDB, which has counters of Aria, as zero of the whole server.
-_SESSION_COUNTER, _ZERO, _MARIADB = "last_query_cost", re.compile(r"0(?:\.0+)?"), "aria_pagecache_reads"
+_SESSION_VARIABLE = "pseudo_thread_id"  # MySQL 5.1 tells it of the whole server too, as zero
+# MySQL 5.7 and later, which have the other counter, tell it of sessions alone, older ones and MariaDB as zero of the
+# whole server.
+_SESSION_COUNTER, _ZERO, _SINCE_57 = "last_query_cost", re.compile(r"0(?:\.0+)?"), "com_group_replication_start"
 _OF_SESSION = re.compile(
     r"(?:bytes_received|bytes_sent|com|compression|created_tmp|handler|last_query|max_execution_time|opened_table"
     r"|questions|select|slow_queries|sort|ssl|table_open_cache|rows|feature|memory_used|optimizer|subquery|tmp"
@@ -42,7 +43,7 @@ def variables_lack(variables: Mapping[str, str]) -> str:
     missing = [name for name in _VARIABLES if name not in variables]
     if missing:
         return _cut_off("variables", missing, len(variables), "SHOW GLOBAL VARIABLES")
-    if _SESSION_VARIABLE in variables:
+    if variables.get(_SESSION_VARIABLE, "0") != "0":
         return (
             "these are the variables of one session, which may have set some of them for itself: "
             "the text of SHOW GLOBAL VARIABLES tells the server's"
@@ -64,7 +65,7 @@ def _cut_off(what: str, missing: list[str], count: int, ask: str) -> str:
 def is_of_session(counters: Mapping[str, str]) -> bool:
     """Whether SHOW STATUS told them, without GLOBAL: of a session that sent a few of the server's statements."""
     cost = counters.get(_SESSION_COUNTER)
-    if cost is not None and (_MARIADB not in counters or not _ZERO.fullmatch(cost)):
+    if cost is not None and (_SINCE_57 in counters or not _ZERO.fullmatch(cost)):
         return True
     sent, all_sent, connections = (number(counters.get(name)) for name in ("questions", "queries", "connections"))
     if sent is None or all_sent is None or connections is None:
