@@ -18,7 +18,7 @@ FAMILIES = ("opt", "optfile", "sec")
 ON_OPTIONS: dict[str, tuple[str, ...]] = {
     "buf": (
         "join_buffer_size", "max_heap_table_size", "read_buffer_size", "read_rnd_buffer_size", "sort_buffer_size",
-        "tmp_table_size",
+        "tmp_memory_table_size", "tmp_table_size",
     ),
     "bufcache": ("query_cache_size", "query_cache_type"),
     "inn": (

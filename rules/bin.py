@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MONTH = 2592000  # seconds: what MySQL 8.0 and later keep by default (BLOG-03)
 SHORT = 86400
 MOST_NAMED = 8  # error numbers that a sentence can hold
+SKIPPED = ("slave_skip_errors", "replica_skip_errors")
 SWITCHES = frozenset({"log_bin", "skip_log_bin", "disable_log_bin"})
 SWITCHED_OFF = ("skip_", "disable_")
 MEANT_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
@@ -184,7 +185,7 @@ def short_binary_log(known: Known) -> Iterator[Finding]:
     "skipped-replication-errors",
     confidence=Confidence.LIKELY,
     summary="The replica passes over errors, so its data drifts from the source's without a word.",
-    options=("slave_skip_errors", "replica_skip_errors"),
+    options=SKIPPED,
     evidence=("ASK-14",),
     docs=Docs(
         why="An error while applying a change says that the replica's data differs. Passing over it keeps "
@@ -198,7 +199,8 @@ def short_binary_log(known: Known) -> Iterator[Finding]:
 )
 def skipped_replication_errors(known: Known) -> Iterator[Finding]:
     """Errors that a replica is told to pass over."""
-    for name in ("slave_skip_errors", "replica_skip_errors"):
+    # A server that knows both names says of both that somebody set them; the file says which was written.
+    for name in sorted(SKIPPED, key=lambda name: name not in known.file_verdict.effective):
         value = known.text(name)
         if value and value != "OFF" and known.chosen(name):
             yield skipped_replication_errors.finding(

@@ -9,6 +9,7 @@ from advisor.sizes import about, exact
 from rules.advice import advise, default_of, these, words
 from rules.registry import Docs, Span, rule
 from rules.subject import UNSAFE, line_of, of_variable, revalue
+from rules.tmp import IN_MEMORY, USERS, limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -270,12 +271,13 @@ def oversized_read_rnd_buffer(known: Known) -> Iterator[Finding]:
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
     summary="Each internal temporary table may take a quarter of a gigabyte or more before it goes to disk.",
-    options=("tmp_table_size",),
+    options=(*IN_MEMORY, USERS),
     evidence=("TMP-01", "TMP-02"),
     docs=Docs(
         why="The limit counts for each temporary table, and a statement may have several. On MySQL 5.7 and "
-        "MariaDB sessions can together take the limit many times over; since MySQL 8.0 temptable_max_ram "
-        "bounds them all together.",
+        "MariaDB the smaller of tmp_table_size and max_heap_table_size is the limit, which sessions can together "
+        "take many times over. Since MySQL 8.0 temptable_max_ram bounds them all together, and before 8.0.28 "
+        "nothing else does: with tmp_table_size at 1M a table of 8.0.15 took 18M, on 9.7.4 it went to disk.",
         fix="Lower it to what the memory budget allows, and mend the statements that need such tables.",
         risk="More temporary tables go to disk; watch Created_tmp_disk_tables.",
         exceptions="Servers with few sessions and large reports.",
@@ -284,12 +286,14 @@ def oversized_read_rnd_buffer(known: Known) -> Iterator[Finding]:
     ),
 )
 def oversized_temporary_tables(known: Known) -> Iterator[Finding]:
-    """tmp_table_size set so high that few sessions fill the memory."""
-    value = _above(known, "tmp_table_size", LARGE_TABLE - 1)
-    if value is not None:
+    """A limit of temporary tables in memory set so high that few sessions fill the memory."""
+    names = limits(known)
+    sizes = [size for size in map(known.number, names) if size is not None]
+    # Where one of two limits can't be known, it may be the lower one.
+    if names and len(sizes) == len(names) and min(sizes) >= LARGE_TABLE and known.chosen(names[0]):
         yield oversized_temporary_tables.finding(
-            f"Each internal temporary table may take {about(value)} of memory, and each session may have several.",
-            of_variable(known, "tmp_table_size"),
+            f"Each internal temporary table may take {about(min(sizes))} of memory, and each session may have several.",
+            of_variable(known, names[0]),
             help="lower it to what the memory allows: sessions at work at once, times their tables, times this size",
         )
 

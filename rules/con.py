@@ -72,8 +72,8 @@ def small_thread_stack(known: Known) -> Iterator[Finding]:
     if stack and usual and stack < usual and known.chosen("thread_stack"):
         action = advise(known, "thread_stack", usual, size=True, risk="address space for each connection")
         yield small_thread_stack.finding(
-            f"Threads get {about(stack)} of stack where this version takes {about(usual)} by default; nested "
-            "statements fail with error 1436.",
+            f"Threads get {about(stack)} of stack where this version takes {about(usual)} by default; deeply "
+            "nested statements fail with error 1436.",
             of_variable(known, "thread_stack"),
             severity=None if known.target.is_mariadb or known.target.since("mysql", 8, 0) else Severity.NOTE,
             help=words(action),

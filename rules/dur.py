@@ -21,6 +21,8 @@ COMMIT = "innodb_flush_log_at_trx_commit"
 LOST = {0: "a crash of the server", 2: "a crash of the system or a loss of power"}
 UNSYNCED = frozenset({"NOSYNC", "LITTLESYNC"})
 HALF_CHECKED = frozenset({"NONE", "STRICT_NONE"})
+CHECKSUM = "binlog_checksum"
+GROUP = "group_replication_group_name"
 UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
 
 
@@ -174,7 +176,7 @@ def unsynced_data_files(known: Known) -> Iterator[Finding]:
     "DUR005",
     "checksums-off",
     summary="Damage of pages or of the binary log goes unnoticed.",
-    options=("innodb_checksum_algorithm", "innodb_checksums", "binlog_checksum"),
+    options=("innodb_checksum_algorithm", "innodb_checksums", CHECKSUM),
     evidence=("ASK-12",),
     confidence=Confidence.LIKELY,
     docs=Docs(
@@ -182,21 +184,28 @@ def unsynced_data_files(known: Known) -> Iterator[Finding]:
         "and answered to clients. CRC32 costs little on processors of the last decade.",
         fix="Take the line out: the default computes checksums.",
         risk="None for the binary log. Pages written without a checksum are given one when they are written next.",
-        exceptions="Very old replicas that can't read binary logs with checksums.",
+        exceptions="Very old replicas that can't read binary logs with checksums. Members of a group before MySQL "
+        "8.0.21, which start no group replication with them (GRP-07): there nothing is said of binlog_checksum.",
         mind="A measurement on this host in which checksums cost more than the damage that they find.",
     ),
 )
 def checksums_off(known: Known) -> Iterator[Finding]:
     """Checksums switched off in one of three places."""
-    for name in ("innodb_checksum_algorithm", "innodb_checksums", "binlog_checksum"):
+    for name in ("innodb_checksum_algorithm", "innodb_checksums", CHECKSUM):
         value = known.text(name)
         off = value in HALF_CHECKED or (name == "innodb_checksums" and value == "OFF")
-        if off and known.chosen(name):
+        needed = name == CHECKSUM and forbids_checksums(known)
+        if off and not needed and known.chosen(name):
             yield checksums_off.finding(
                 f"With {name} = {value} damage goes unnoticed: nothing is compared when it is read again.",
                 of_variable(known, name),
                 help="remove the line: the default computes checksums",
             )
+
+
+def forbids_checksums(known: Known) -> bool:
+    """Whether this is a member of a group of a version that takes no checksums in the binary log."""
+    return known.chosen(GROUP) and known.target.version < (8, 0, 21)
 
 
 @rule(

@@ -10,6 +10,7 @@ from rules.log import checkpoint, redo_capacity
 from rules.memory import budget, usable
 from rules.peak import REDO, fullest
 from rules.rates import steady
+from rules.tablive import descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
@@ -96,8 +97,10 @@ def _rates(*counters: tuple[str, str]) -> Callable[[Known], str | None]:
 
 
 def _open_files(known: Known) -> str | None:
-    opened, limit = known.server.counter("open_files"), known.number("open_files_limit")
-    return None if opened is None or not limit else f"{opened:,} of {limit:,} open"
+    limit = known.number("open_files_limit")
+    if known.server.counter("open_files") is None or not limit:
+        return None
+    return f"at least {sum(descriptors(known)):,} of {limit:,} file descriptors in use"
 
 
 def _commits(known: Known) -> str | None:

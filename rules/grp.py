@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
 from rules.bin import writes_binary_log
+from rules.dur import CHECKSUM, GROUP, forbids_checksums
 from rules.registry import Docs, Span, rule
 from rules.rep import LOGS_UPDATES, ORDER, POSITIONS, value, workers
 from rules.subject import of_variable
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from rules.known import Known
 
 MYSQL = (Span("mysql"),)
-NAME = "group_replication_group_name"
 FOUNDS = "group_replication_bootstrap_group"
 SINGLE = "group_replication_single_primary_mode"
 CHECKS = "group_replication_enforce_update_everywhere_checks"
@@ -58,11 +58,12 @@ def group_founds_itself_anew(known: Known) -> Iterator[Finding]:
     severity=Severity.ERROR,
     summary="The member lacks settings without which group replication doesn't start.",
     targets=MYSQL,
-    options=(NAME,),
-    evidence=("ASK-GRP-01", "GRP-02"),
+    options=(GROUP,),
+    evidence=("ASK-GRP-01", "GRP-02", "GRP-07"),
     docs=Docs(
         why="The server itself starts, and says in its log alone that group replication doesn't: it stands beside its "
-        "group and takes writes. GTIDs are on by default in 9.7, and off in 8.4 and before.",
+        "group and takes writes. GTIDs are on by default in 9.7, and off in 8.4 and before. Before 8.0.21 the group "
+        "can't do with checksums in the binary log, which are the default.",
         fix="Set what is named.",
         risk="With GTIDs some statements are refused, such as changes of tables of two engines in one transaction.",
         restart=True,
@@ -72,11 +73,11 @@ def group_founds_itself_anew(known: Known) -> Iterator[Finding]:
 )
 def group_needs_unmet(known: Known) -> Iterator[Finding]:
     """A member that can't join."""
-    lacking = list(_lacking(known)) if known.chosen(NAME) else []
+    lacking = list(_lacking(known)) if known.chosen(GROUP) else []
     if lacking:
         yield group_needs_unmet.finding(
             f"Group replication doesn't start without {' and '.join(lacking)}.",
-            of_variable(known, NAME),
+            of_variable(known, GROUP),
             help=f"give the member {' and '.join(lacking)}",
         )
 
@@ -96,6 +97,8 @@ def _lacking(known: Known) -> Iterator[str]:
         yield "transaction_write_set_extraction = XXHASH64"
     if known.text(POSITIONS[0]) == "FILE":
         yield "relay_log_info_repository = TABLE and master_info_repository = TABLE"
+    if forbids_checksums(known) and known.text(CHECKSUM) not in {"NONE", None}:
+        yield f"{CHECKSUM} = NONE"
 
 
 def _says(known: Known, names: tuple[str, ...]) -> bool:
@@ -196,7 +199,7 @@ def unlimited_group_transactions(known: Known) -> Iterator[Finding]:
     summary="The group is too small to lose a member and go on.",
     needs=("server",),
     targets=MYSQL,
-    options=(NAME,),
+    options=(GROUP,),
     evidence=("GRP-06",),
     docs=Docs(
         why="A group goes on while more than half of it is there. Of two members neither is more than half, so the "
@@ -214,6 +217,6 @@ def group_that_survives_nothing(known: Known) -> Iterator[Finding]:
         many = f"{part.group_members} member{'s' if part.group_members > 1 else ''}"
         yield group_that_survives_nothing.finding(
             f"The group has {many}: the loss of one stops all writes until somebody steps in.",
-            of_variable(known, NAME),
+            of_variable(known, GROUP),
             help=f"add members: {SURVIVING} survive the loss of one",
         )

@@ -14,7 +14,7 @@ from rules.subject import SAFE, UNSAFE, Subject, mend, of_line, of_verdict, remo
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.model import Finding, Setting
     from advisor.optionfile.lines import Line, Problem
     from advisor.verdict import LineVerdict
     from rules.known import Known
@@ -37,10 +37,6 @@ SERVER_PREFIXES = (
     "thread_cache_",
     "table_open_cache",
 )
-# The system's limits lower these: limited-by-the-system tells of them. log_bin is a file name here and ON or OFF there.
-BY_THE_SYSTEM = frozenset(
-    {"open_files_limit", "max_connections", "table_open_cache", "table_definition_cache", "log_bin"}
-)
 # What the server makes of these at start-up, rules of their own tell.
 TOLD_ELSEWHERE = frozenset({"innodb_io_capacity", "innodb_buffer_pool_instances", "query_cache_type"})
 DRIFT = {
@@ -49,6 +45,7 @@ DRIFT = {
     Origin.COMMAND_LINE: (Severity.NOTE, "its command line outranks this line."),
     Origin.FILE: (Severity.NOTE, "the server changed it, it was set at run time, or the file was edited later."),
 }
+PERSISTED_OTHERWISE = (Severity.WARNING, "it was set at run time, and the next start brings the persisted value back.")
 WORLD_WRITABLE = "world-writable"
 WRITTEN_BY_OTHERS = 0o002
 CUT_SHORT = "cut-short"
@@ -335,17 +332,18 @@ def _file(location: Location | None) -> Subject:
 def file_differs_from_running(known: Known) -> Iterator[Finding]:
     """Effective lines of the server's files whose variable has another value now."""
     from advisor.verdict.compare import agrees
+    from rules.lowered import by_the_system
 
     for line in known.file_verdict.effective.values():
         variable = line.option.variable if line.option else None
         setting = known.settings.get(variable) if variable else None
-        if setting is None or line.value is None or setting.name in BY_THE_SYSTEM or agrees(line, setting.value):
+        if setting is None or line.value is None or agrees(line, setting.value) or by_the_system(known, line, setting):
             continue
         if setting.origin is Origin.FILE and setting.name in TOLD_ELSEWHERE:
             continue
         if MASK in f"{line.value}{setting.value}":
             continue  # a password within was masked as it was read, so there is nothing left to compare
-        weight, words = DRIFT.get(setting.origin, DRIFT[Origin.FILE])
+        weight, words = _drift(known, setting)
         running = redact_value(setting.name, setting.value)
         yield file_differs_from_running.finding(
             f"{setting.name} is {running or 'empty'} in the running server: {words}",
@@ -354,3 +352,12 @@ def file_differs_from_running(known: Known) -> Iterator[Finding]:
             confidence=Confidence.LIKELY if setting.origin in (Origin.FILE, Origin.UNKNOWN) else None,
             help="write into the file what is meant",
         )
+
+
+def _drift(known: Known, setting: Setting) -> tuple[Severity, str]:
+    """How the running value came to differ; what SET PERSIST set counts as set at run time until the next start."""
+    held = known.files.persisted_options if known.has("files") and setting.origin is Origin.RUNTIME else None
+    persisted = next((option.value for option in held or () if option.name == setting.name), None)
+    if persisted is None:
+        return DRIFT.get(setting.origin, DRIFT[Origin.FILE])
+    return DRIFT[Origin.PERSISTED] if persisted == setting.value else PERSISTED_OTHERWISE

@@ -135,7 +135,7 @@ def followed_symlinks(known: Known) -> Iterator[Finding]:
         yield followed_symlinks.finding(
             "Tables may be symbolic links that lead out of the data directory.",
             of_variable(known, "symbolic_links"),
-            help="write skip_symbolic_links",
+            help="remove the line" if known.target.since("mysql", 8, 0) else "write skip_symbolic_links",
         )
 
 

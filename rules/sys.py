@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.model import Confidence, Origin, Severity
 from advisor.sizes import about
 from advisor.verdict.effects import number_of
+from rules.lowered import by_the_system
 from rules.registry import Docs, rule
 from rules.storage import is_solid
 from rules.subject import of_variable, of_verdict
@@ -74,7 +75,9 @@ def limited_by_the_system(known: Known) -> Iterator[Finding]:
     """Values that the file asks for and the server runs below."""
     for name in LIMITED:
         line, setting = known.file_verdict.effective.get(name), known.settings.get(name)
-        if line is None or setting is None or setting.origin in {Origin.RUNTIME, Origin.PERSISTED, Origin.COMMAND_LINE}:
+        if line is None or setting is None or setting.origin is Origin.COMMAND_LINE:
+            continue
+        if not by_the_system(known, line, setting):
             continue
         asked, running = number_of(line.value), number_of(setting.value)
         if asked is not None and running is not None and running < asked:

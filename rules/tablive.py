@@ -129,7 +129,7 @@ def overflowing_definition_cache(known: Known) -> Iterator[Finding]:
 def open_files_near_limit(known: Known) -> Iterator[Finding]:
     """Descriptors in use against those that there are."""
     limit = known.number(FILES)
-    parts = [known.server.counter(name) or 0 for name in ("open_files", "innodb_num_open_files", "threads_connected")]
+    parts = descriptors(known)
     if not limit or sum(parts) * 100 < limit * NEARLY_ALL:
         return
     files, innodb, clients = parts
@@ -139,6 +139,11 @@ def open_files_near_limit(known: Known) -> Iterator[Finding]:
         of_variable(known, FILES),
         help="raise LimitNOFILE in the service's unit and restart, or lower table_open_cache",
     )
+
+
+def descriptors(known: Known) -> list[int]:
+    """File descriptors in use: of files that InnoDB didn't open, of InnoDB's, of connections."""
+    return [known.server.counter(name) or 0 for name in ("open_files", "innodb_num_open_files", "threads_connected")]
 
 
 @rule(

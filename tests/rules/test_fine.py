@@ -56,6 +56,16 @@ def test_a_window_without_the_counters_of_a_part_tells_nothing_of_it(tmp_path: P
     assert "buffer pool" not in dict(fine(known(tmp_path, workload=WINDOW | {"rises": rises}), [], NAMES))
 
 
+def test_open_files_are_those_of_innodb_too(tmp_path: Path) -> None:
+    """Most descriptors are InnoDB's, which Open_files leaves out; without that counter nothing was looked at."""
+    status = {"innodb_num_open_files": "89", "threads_connected": "6"}
+    server: dict[str, Any] = {"variables": {"open_files_limit": "698"}, "status": {**status, "open_files": "12"}}
+    told = dict(fine(known_of(Case("", "", "mariadb-10.11", server=server), tmp_path), [], NAMES))
+    assert told["open files"] == "at least 107 of 698 file descriptors in use"
+    server["status"] = status
+    assert "open files" not in dict(fine(known_of(Case("", "", "mariadb-10.11", server=server), tmp_path), [], NAMES))
+
+
 def test_a_finding_speaks_for_its_part(tmp_path: Path) -> None:
     """Where a rule has found something its part is not fine; neither is one that no rule could look at."""
     quiet = known(tmp_path)

@@ -55,6 +55,13 @@ def accounts(*kinds: tuple[int, str], **more: object) -> dict[str, object]:
     return {"accounts": [alike | {"count": count, "names": names} for count, names in kinds]}
 
 
+@pytest.mark.parametrize(("target", "cure"), [("mysql-8.0.15", "remove the line"), ("mariadb-11.8", "write skip_")])
+def test_links_are_not_switched_off_by_a_deprecated_line(target: str, cure: str, tmp_path: Path) -> None:
+    """MySQL 8.0 follows no links by default, and deprecates the option; elsewhere they are on without a line."""
+    (finding,) = found("followed-symlinks", known(target, tmp_path, file="symbolic_links = 1"))
+    assert finding.help.startswith(cure)
+
+
 def test_cures_that_need_a_restart() -> None:
     """What is set while the server runs needs none; the rest of these rules say that it does."""
     assert {rule.name for rule in OURS if not rule.docs.restart} == WITHOUT_RESTART

@@ -1,0 +1,64 @@
+"""What differs from its file, told by real servers: at run time, persisted, and by the limits of the system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from advisor.assemble import know
+from advisor.collect.collect import Request, from_account
+from advisor.collect.options import Account
+from advisor.engine import run
+from rules import all_rules
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from servers_plugin import Start
+
+    from probes.sandbox import Sandbox
+
+OURS = [rule for rule in all_rules() if rule.code in {"OPT016", "SYS002"}]
+
+
+def told(server: Sandbox) -> dict[str | None, tuple[str, str]]:
+    """The code and the message of what is said of each option."""
+    facts = from_account(Account(user="root", socket=server.socket), Request(window=0.0))
+    return {f.option: (f.code, f.message) for f in run(know(facts), OURS).findings}
+
+
+def set_all(server: Sandbox, *statements: str) -> None:
+    """Run statements as root."""
+    with server.connect() as connection, connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7")
+def test_what_was_persisted_stays(server_name: str, start: Start, tmp_path: Path) -> None:
+    """Of values that SET PERSIST set the audit says the same before a start and after; SET GLOBAL lasts till then."""
+    file = tmp_path / "my.cnf"
+    file.write_text("[mysqld]\nsort_buffer_size = 1M\nmax_connections = 50\nwait_timeout = 600\nlong_query_time = 5\n")
+    server = start(server_name, option_file=file)
+    set_all(server, "SET PERSIST sort_buffer_size = 524288", "SET PERSIST max_connections = 77")
+    set_all(server, "SET PERSIST wait_timeout = 700", "SET GLOBAL wait_timeout = 800", "SET GLOBAL long_query_time = 3")
+    before = told(server)
+    for option in ("sort_buffer_size", "max_connections"):
+        assert before[option][1].endswith("a persisted value outranks this line."), before
+    assert before["wait_timeout"][1].endswith("the next start brings the persisted value back."), before
+    assert before["long_query_time"][1].endswith("the next start brings this line's value back."), before
+    server.restart()
+    assert {option: code for option, (code, _) in told(server).items()} == dict.fromkeys(
+        ("sort_buffer_size", "max_connections", "wait_timeout"), "OPT016"
+    )
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-8.0")
+def test_a_limit_that_somebody_lowered_is_not_the_systems(server_name: str, start: Start, tmp_path: Path) -> None:
+    """A limit lowered at run time is no lack of files, on 5.7 too, which doesn't tell what was set when."""
+    file = tmp_path / "my.cnf"
+    file.write_text("[mysqld]\nmax_connections = 100\n")
+    server = start(server_name, option_file=file)
+    set_all(server, "SET GLOBAL max_connections = 60")
+    assert {option: code for option, (code, _) in told(server).items()} == {"max_connections": "OPT016"}
