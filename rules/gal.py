@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
+from advisor.verdict import Outcome
 from rules.advice import advise, these, words
 from rules.bin import writes_binary_log
 from rules.cluster import ON, PROVIDER, has_provider, in_use
@@ -148,7 +149,7 @@ def galera_without_quorum(known: Known) -> Iterator[Finding]:
 def galera_not_in_rows(known: Known) -> Iterator[Finding]:
     """A node whose format isn't that of rows."""
     value = known.text("binlog_format")
-    if in_use(known) and value is not None and value != "ROW":
+    if in_use(known) and value is not None and value != "ROW" and not _refused(known):
         action = advise(
             known, "binlog_format", "ROW", risk="sessions that are open keep their format",
             watch="Binlog_cache_disk_use",
@@ -159,6 +160,12 @@ def galera_not_in_rows(known: Known) -> Iterator[Finding]:
             help=words(action),
             actions=these(action),
         )
+
+
+def _refused(known: Known) -> bool:
+    """Whether the verdict on the file has said already that a node doesn't start so."""
+    lines = (known.file_verdict.effective.get(name) for name in ("binlog_format", PROVIDER))
+    return any(line is not None and line.outcome is Outcome.STOPS for line in lines)
 
 
 def _why_used(known: Known) -> str:

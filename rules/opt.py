@@ -156,7 +156,8 @@ def invalid_value(known: Known) -> Iterator[Finding]:
         fix="Set what the finding names besides, or take the line out.",
         risk="The line has never worked with these others: read what it does before you make it work.",
         restart=True,
-        exceptions="A plugin that another file loads, or that INSTALL PLUGIN has installed.",
+        exceptions="A plugin that another file loads, or that INSTALL PLUGIN has installed; a cluster's address that "
+        "another file or the command line gives.",
         mind="A server of this very version that starts with the file.",
     ),
 )

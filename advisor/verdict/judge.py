@@ -218,7 +218,8 @@ def _stop(
 
     lines = {name: settled[id(line)] for name, line in effective.items()}
     values = {name: line.value for name, line in effective.items() if line.value is not None}
-    for name, stop in stops(values, loaded, catalog).items():
+    unread = frozenset(name for name, line in effective.items() if line.placed.line.templated)
+    for name, stop in stops(values, loaded, catalog, unread).items():
         certain = lines[name].certain and stop.certain
         settled[id(effective[name])] = lines[name]._replace(
             outcome=Outcome.STOPS, loose=False, reason=stop.reason, certain=certain

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.verdict.outcome import Found
 
+SWITCHES = ("skip_", "disable_", "enable_")
 FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
 
 
@@ -30,7 +31,7 @@ def missing(written: str, found: Found, catalog: Catalog, loaded: frozenset[str]
     if option is not None and name != written.replace("-", "_").removeprefix("loose_"):
         why = f"The server tells capitals from small letters in option names, and knows {name} only."
         return found._replace(candidates=(name,)), Taken(Outcome.UNKNOWN, None, why)
-    presence = known_elsewhere(name)
+    presence = known_elsewhere(name) or known_elsewhere(_unswitched(name))
     if presence is None:
         meant = nearest(name, catalog)
         hint = f"; {meant} is near" if meant else ""
@@ -44,6 +45,12 @@ def bare(written: str, found: Found) -> str:
     """The name as written without a prefix that every option may have."""
     name = written.lower().replace("-", "_")
     return name.removeprefix("loose_") if found.loose else name
+
+
+def _unswitched(name: str) -> str:
+    """The option that a name switches, which is the one that other servers list."""
+    prefix = next((prefix for prefix in SWITCHES if name.startswith(prefix)), "")
+    return name.removeprefix(prefix)
 
 
 def _ambiguous(written: str, found: Found) -> Taken:

@@ -37,6 +37,7 @@ def test_no_option_of_durability_or_security_counts_in_blocks(series: str) -> No
         ("mysql-9.7.4", "slave_parallel_type = LOGICAL_CLOCK", "remove the line", ""),
         ("mariadb-10.11", "slave_parallel_type = LOGICAL_CLOCK", "remove the line, or write loose_", ""),
         ("mysql-9.7.4", "thread_concurrency = 8", "remove the line", ""),
+        ("mysql-8.4.8", "skip-ssl", "remove the line", ""),
     ],
 )
 def test_successors(server: str, line: str, help_: str, becomes: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from asking_servers import Judge, judge_lines, refused_lines
+from asking_servers import Ask, Judge, judge_lines, refused_lines
 from started_files import Run
 
 from advisor.catalog.load import load
@@ -86,6 +86,44 @@ def test_a_start_stops_at_unknown_engines_and_unreadable_files(lines: str, run: 
 def test_a_start_stops_without_the_default_engine(lines: str, run: Run, judge: Judge) -> None:
     """InnoDB can be switched off where it isn't what tables are made with."""
     assert (run(lines.split(" / ")) is None) == bool(refused_lines(judge(lines.replace(" / ", "\n"))))
+
+
+CLUSTERS = """
+wsrep_cluster_address=gcomm:// / binlog_format=ROW
+wsrep_cluster_address=gcomm://
+wsrep_cluster_address=gcomm:// / binlog_format=STATEMENT
+wsrep_cluster_address= / binlog_format=ROW
+binlog_format=ROW
+binlog_format=ROW / wsrep_sst_method=mariabackup
+binlog_format=ROW / wsrep_sst_method=mysqldump
+wsrep_provider=none
+wsrep_on=OFF
+"""
+
+
+@pytest.mark.servers("mariadb")
+@pytest.mark.parametrize("lines", CLUSTERS.strip().splitlines())
+def test_a_node_of_a_cluster_stops_without_an_address_or_rows(lines: str, ask: Ask, judge: Judge) -> None:
+    """The server refuses a node's lines exactly where the verdict does; nothing is certain, for others may be given."""
+    given = "\n".join(["wsrep_on=ON", "wsrep_provider=/usr/lib/galera/libgalera_smm.so", *lines.split(" / ")])
+    refused = refused_lines(judge(given))
+    assert ask(given).refused == bool(refused)
+    assert not any(line.certain for line in refused)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "wsrep_cluster_address={{ nodes }}\nbinlog_format=ROW",
+        "wsrep_sst_method={{ method }}\nbinlog_format=ROW",
+        "wsrep_cluster_address=gcomm://a\nbinlog_format={{ format }}",
+        "wsrep_provider={{ library }}",
+    ],
+)
+def test_a_node_whose_template_is_yet_to_be_filled_in(lines: str) -> None:
+    """What a template will say is not known to be missing."""
+    given = f"wsrep_on=ON\nwsrep_provider=/usr/lib/x.so\n{lines}"
+    assert not refused_lines(judge_lines(given, load(parse_target("mariadb-11.4"))))
 
 
 def test_an_engine_that_another_file_may_load() -> None:

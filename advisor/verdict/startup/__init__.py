@@ -42,6 +42,7 @@ STOPPING = frozenset(
         "innodb_encrypt_temporary_tables",
         "innodb_page_size",
         "innodb_temp_data_file_path",
+        "wsrep_on",
     }
 )
 MOST_CAPACITY, LEAST_CAPACITY = "innodb_io_capacity_max", 2000

@@ -33,8 +33,13 @@ class Stop(NamedTuple):
     certain: bool
 
 
-def stops(values: Values, loaded: frozenset[str], catalog: Catalog) -> dict[str, Stop]:
-    """The options that stop the start, by name; `loaded` are the plugins that the file loads."""
+def stops(
+    values: Values, loaded: frozenset[str], catalog: Catalog, unread: frozenset[str] = frozenset()
+) -> dict[str, Stop]:
+    """The options that stop the start, by name.
+
+    `loaded` are the plugins that the file loads, `unread` the options whose values a template is yet to fill in.
+    """
     target = catalog.target
     found = {}
     if _is_odd(number_of(values.get(PAGE)) or 0):
@@ -49,6 +54,7 @@ def stops(values: Values, loaded: frozenset[str], catalog: Catalog) -> dict[str,
     if target.is_mariadb:
         found.update(_without_provider(values, loaded, target))
         found.update(_without_keys(values, loaded))
+        found.update(_nodes(values, unread))
     maybe_off = target.is_mariadb and ("innodb" in values or "ignore_builtin_innodb" in values)
     return {name: stop for name, stop in found.items() if not (maybe_off and name.startswith("innodb_"))}
 
@@ -104,3 +110,12 @@ def _without_keys(values: Values, loaded: frozenset[str]) -> dict[str, Stop]:
         for name in ENCRYPTED
         if values.get(name, "OFF") not in OFF and (logged or name != BINLOG)
     }
+
+
+def _nodes(values: Values, unread: frozenset[str]) -> dict[str, Stop]:
+    """Nodes of a cluster that lack what the server asks of them; the command line may say it."""
+    if "wsrep_on" not in values:
+        return {}
+    from advisor.verdict.startup.node import faults_of_node
+
+    return {name: Stop(why, certain=False) for name, why in faults_of_node(values, unread).items()}
