@@ -19,8 +19,8 @@ from advisor.tui.heading import Heading, Tab, Tabs
 from advisor.tui.messages import Arrived, Failed, Gone, Measured, Noted, Sampled
 from advisor.tui.plain import plain
 from advisor.tui.preferred import keep_theme
-from advisor.tui.screens import BY_ID, PLACES
-from advisor.tui.themes import HIGH_CONTRAST
+from advisor.tui.screens import BY_ID, NARROW, PLACES
+from advisor.tui.themes import fit_themes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -48,6 +48,7 @@ class AuditApp(App[int]):
     TITLE = "mycnf"
     CSS_PATH = "styles.tcss"
     COMMAND_PALETTE_BINDING = "ctrl+p"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-roomy")]  # noqa: RUF012 - the framework's type is no ClassVar
     BINDINGS: ClassVar = [
         *(Binding(p.digit, f"go('{p.id}')", p.title, show=False, id=f"screen.{p.id}") for p in PLACES),
         Binding("e", "go('report')", "export", id="export"),
@@ -68,7 +69,7 @@ class AuditApp(App[int]):
         self._samples: tuple[Sample, ...] = ()
         self._sampler: Sampler | None = None
         self._window_judged = False
-        self.register_theme(HIGH_CONTRAST)
+        fit_themes(self)
         self.theme = opening.theme if opening.theme in self.available_themes else "textual-dark"
         self.set_keymap(opening.keymap)
 

@@ -37,6 +37,7 @@ FIELDS = (
     ("ssl_mode", "TLS", "disabled, preferred, required, verify-ca, verify-identity"),
     ("ssl_ca", "TLS CA", "a file of certificates"),
 )
+HIGHEST_PORT = 65535
 PATHS = ("socket", "ssl_ca")  # no shell is there to know what ~ is
 # Words of a refusal, and the field that mends it; the first that fits.
 SIGNS = (
@@ -46,8 +47,9 @@ SIGNS = (
     ("ssl_ca", ("certificate", "ssl-ca")),
     ("ssl_mode", ("tls", "ssl")),
     ("socket", ("listens at /",)),
-    ("port", ("port ", ":33", "listens at")),
     ("socket", ("server socket", "socket /", "usual places")),
+    ("host", ("can't be reached", "did not answer in time")),
+    ("port", ("port ", ":33", "listens at")),
     ("host", ("host name", "--host", "resolve", "no answer")),
 )
 
@@ -118,8 +120,8 @@ class Connecting(ModalScreen["Feed | None"]):
         said = {name: self.query_one(f"#connect-{name}", Input).value for name, _, _ in FIELDS}
         password = said.pop("password")
         port = said.pop("port").strip()
-        if port and not port.isdecimal():
-            self._refuse(f"port {port} is no number; TCP has ports from 1 to 65535")
+        if port and not (port.isdecimal() and 1 <= int(port) <= HIGHEST_PORT):
+            self._refuse(f"port {port} is no TCP port; write a number from 1 to {HIGHEST_PORT}")
             return
         words = {name: value.strip() or None for name, value in said.items()}
         words |= {name: os.path.expanduser(words[name] or "") or None for name in PATHS}

@@ -11,7 +11,7 @@ from advisor.redact import redact_value
 from advisor.report import ruletext
 from advisor.report.words import wrap
 from advisor.tui.heading import STYLES
-from advisor.tui.plain import line, plain
+from advisor.tui.plain import fold, line, plain
 from rules import find
 from rules.evidence_store import load
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 AROUND = 2  # lines of the file before and after the one that a finding is about
 LABEL = 8
+GUTTER = "      │ "  # before what goes on of a line of the file
 LEAST = 30
 
 
@@ -36,7 +37,7 @@ def detail(view: View, finding: Finding, width: int, *, ascii_only: bool = False
         *_aside(view, finding, width),
         _about(finding),
         plain(wrap(finding.message, width=width)),
-        *_file(view.audited.facts.files, finding.location),
+        *_file(view.audited.facts.files, finding.location, width),
         *_help(finding, width),
         *(_action(action, width) for action in finding.actions),
         *_local(finding, width),
@@ -70,7 +71,7 @@ def _about(f: Finding) -> Content:
     return Content("\n").join(line(part, "bold") for part in (what, where) if part)
 
 
-def _file(files: Files | None, at: Location | None) -> list[Content]:
+def _file(files: Files | None, at: Location | None, width: int) -> list[Content]:
     """The line with its neighbours, where the file was read."""
     if files is None or at is None or not at.line:
         return []
@@ -82,7 +83,8 @@ def _file(files: Files | None, at: Location | None) -> list[Content]:
     shown = []
     for number, words in enumerate(lines[first - 1 : at.line + AROUND], first):
         mark, style = (">", "bold") if number == at.line else (" ", "dim")
-        shown.append(line(f"{mark}{number:>4} │ {words.rstrip()}", style))
+        whole = line(f"{mark}{number:>4} │ {words.rstrip()}").plain
+        shown.append(Content.styled(fold(whole, width, GUTTER), style))
     return [Content("\n").join(shown)]
 
 
@@ -103,7 +105,7 @@ def _action(a: Action, width: int) -> Content:
 
 
 def _labelled(label: str, text: str, width: int) -> Content:
-    first, _, rest = wrap(text, " " * LABEL, width=width).partition("\n")
+    first, _, rest = fold(wrap(text, " " * LABEL, width=width), width, " " * LABEL).partition("\n")
     shown = Content.styled(f"{label:<{LABEL}}", "$text-accent") + plain(first[LABEL:])
     return shown + plain("\n" + rest) if rest else shown
 

@@ -51,7 +51,7 @@ class FileText(ScrollView, can_focus=True):
         Binding("pagedown,space", "page(1)", "next page", show=False, id="files.page-down"),
         Binding("home,g", "goto(1)", "first line", show=False, id="files.first"),
         Binding("end,G", "goto(0)", "last line", show=False, id="files.last"),
-        Binding("enter", "enter", "open the finding", id="files.open"),
+        Binding("enter", "enter", "show finding", id="files.open", key_display="enter"),
     ]
     number = var(1)
 

@@ -25,6 +25,8 @@ SIGNS = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.NOTE: "●"}
 LETTERS = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.NOTE: "N"}
 STYLES = {Severity.ERROR: "$text-error", Severity.WARNING: "$text-warning", Severity.NOTE: "$text-accent"}
 
+NAMES = sum(len(place.title) + 4 for place in PLACES)  # columns of all the tabs, with digits and padding
+
 
 class Heading(Horizontal):
     """Server on the left, counts and age on the right."""
@@ -73,6 +75,13 @@ class Tab(Static):
     def __init__(self, digit: str, place: str, title: str) -> None:
         super().__init__(f"{digit} {title}", classes="tab", markup=False)
         self.place = place
+        self._words = digit, f"{digit} {title}"
+
+    def shorten(self, short: bool) -> None:
+        """The digit alone, or the name behind it."""
+        words = self._words[0 if short else 1]
+        if self.content != words:
+            self.update(words)
 
     def on_click(self, event: Click) -> None:
         """Ask for the screen."""
@@ -91,3 +100,9 @@ class Tabs(Horizontal):
         """Mark the tab of the screen that is shown."""
         for tab in self.query(Tab):
             tab.set_class(tab.place == chosen, "-shown")
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Where there is no room for all the names, digits alone but for the screen that is shown."""
+        for tab in self.query(Tab):
+            tab.shorten(self.size.width < NAMES and not tab.has_class("-shown"))

@@ -23,7 +23,7 @@ DOUBLE = ("Keys", "Quit")  # commands of the framework's that say less than `hel
 
 
 class Key(NamedTuple):
-    """One action in force: the keys in words, what it does, its id for keymaps, and how to run it."""
+    """One action in force: the keys in words, what it does, their ids for keymaps, and how to run it."""
 
     keys: str
     words: str
@@ -44,7 +44,8 @@ def in_force(screen: Screen[object]) -> list[Key]:
             run = partial(screen.app.run_action, binding.action, active.node)
             found[binding.action] = Key(shown, binding.description, binding.id or "", run)
         elif shown not in known.keys.split(", "):
-            found[binding.action] = known._replace(keys=f"{known.keys}, {shown}")
+            ids = ", ".join(filter(None, (known.id, binding.id)))
+            found[binding.action] = known._replace(keys=f"{known.keys}, {shown}", id=ids)
     return list(found.values())
 
 

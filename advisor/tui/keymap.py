@@ -36,6 +36,10 @@ def _keys(data: bytes) -> dict[str, str]:
         why = str(error) or "nested too deep"
         raise MycnfError(f'{path()} is no TOML ({why}): write lines such as "findings.suppress" = "h"') from error
     wrong = next((name for name, keys in told.items() if not isinstance(keys, str)), None)
+    if wrong is not None and isinstance(told[wrong], dict):
+        name, key = next(iter(told[wrong].items()), ("suppress", "h"))
+        key = key if isinstance(key, str) else "h"
+        raise MycnfError(f'{path()}: an id with a dot stands in quotes here: write "{wrong}.{name}" = "{key}"')
     if wrong is not None:
         raise MycnfError(f'{path()}: {wrong} has no key; write "{wrong}" = "h", several keys with commas between')
     return told

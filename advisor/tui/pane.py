@@ -31,6 +31,12 @@ class Pane(Container):
     def refill(self) -> None:
         """Draw `self.view` anew; screens write this one."""
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """To who types words to look for, the key that leads there is a letter like any other."""
+        if action in ("filter", "find"):
+            return not any(field.has_focus for field in self.query(".filter"))
+        return super().check_action(action, parameters)
+
     def leaving(self) -> None:
         """The app is being left: end what goes on here, within half a second; most screens have nothing under way."""
 

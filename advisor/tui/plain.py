@@ -30,6 +30,18 @@ def line(text: str, style: str = "", longest: int = LINE) -> Content:
     return plain(shown[: longest - 1] + "…" if len(shown) > longest else shown, style)
 
 
+def fold(text: str, width: int, margin: str) -> str:
+    """The text, what is longer than `width` cut there and gone on behind a margin: a path has no blanks to wrap at."""
+    lines = []
+    for long in text.split("\n"):
+        rest = long
+        while len(rest) > width > len(margin):
+            lines.append(rest[:width])
+            rest = margin + rest[width:]
+        lines.append(rest)
+    return "\n".join(lines)
+
+
 def put(text: Static, words: Content, *, layout: bool = False) -> None:
     """Change a text where it differs; its size may change with `layout`, which lays out the whole screen anew."""
     if text.content != words:

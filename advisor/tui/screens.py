@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from advisor.tui.pane import Pane
 
 
+NARROW = 70  # columns; with fewer, what stands side by side elsewhere stands one below the other
+
+
 class Place(NamedTuple):
     """One screen: `id` is the name of its module in panes, which offers it under the name PANE."""
 

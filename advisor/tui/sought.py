@@ -27,6 +27,12 @@ class Sought(Input):
         """What is typed, and a slash is too, which the framework doesn't know by its name."""
         return key == "slash" or super().check_consume_key(key, character)
 
+    def open(self) -> None:
+        """Show it and give it the keys at once: those typed behind the slash may be waiting already."""
+        self.add_class("-open")
+        self.app.stylesheet.apply(self)  # what isn't shown takes no keys, and it would be shown a moment later
+        self.screen.set_focus(self)
+
     def action_clear(self) -> None:
         """Be done with it."""
         self._on_clear()

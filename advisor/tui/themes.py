@@ -1,8 +1,13 @@
-"""A theme for eyes or screens that need contrast; the framework's own are beside it in the palette."""
+"""The themes that the palette offers: the framework's own, and one for eyes or screens that need contrast."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.theme import Theme
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 HIGH_CONTRAST = Theme(
     name="high-contrast",
@@ -19,3 +24,11 @@ HIGH_CONTRAST = Theme(
     dark=True,
     variables={"footer-key-foreground": "#ffff00", "border": "#ffffff", "text-muted": "#ffffff"},
 )
+
+
+def fit_themes(app: App[int]) -> None:
+    """Offer that one too, and none that can't be read here: the terminal's own colours made grey come out as black."""
+    app.register_theme(HIGH_CONTRAST)
+    for name, theme in app.available_themes.items():
+        if app.no_color and theme.ansi:
+            app.unregister_theme(name)

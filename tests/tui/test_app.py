@@ -19,6 +19,7 @@ from advisor.sizes import lasted
 from advisor.tui import preferred
 from advisor.tui.app import AuditApp
 from advisor.tui.heading import Heading
+from advisor.tui.helping import in_force
 from advisor.tui.keymap import read_keymap
 from advisor.tui.messages import Arrived, Gone
 from advisor.tui.panes.findings import Findings
@@ -235,6 +236,25 @@ async def test_the_theme_is_kept() -> None:
         assert app.theme in app.available_themes
 
 
+async def test_no_theme_is_offered_that_comes_out_black(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terminal's own colours are among the themes, but for NO_COLOR, which would make them black on black."""
+    for no_color in (False, True):
+        if no_color:
+            monkeypatch.setenv("NO_COLOR", "1")
+        async with driven(wait=False) as (app, _):
+            assert any(theme.ansi for theme in app.available_themes.values()) is not no_color
+            assert "high-contrast" in app.available_themes
+
+
+async def test_the_help_has_the_id_of_each_key() -> None:
+    """An action of two keys has both ids, for keys.toml to give either another."""
+    async with driven() as (app, _):
+        ids = {key.words: (key.keys, key.id) for key in in_force(app.screen)}
+        assert sorted(ids["quit"][1].split(", ")) == ["quit", "quit.ctrl"]
+        assert len(ids["quit"][0].split(", ")) == 2
+        assert ids["filter"][1] == "findings.filter"
+
+
 async def test_keys_of_the_users_own(own_places: Path) -> None:
     """keys.toml gives a binding another key; the old one does nothing any more."""
     folder = own_places / "mycnf"
@@ -257,6 +277,15 @@ def test_a_damaged_keymap_is_one_line(text: str, own_places: Path) -> None:
     with pytest.raises(MycnfError, match=r"keys\.toml") as refused:
         read_keymap()
     assert len(str(refused.value).splitlines()) == 1
+
+
+def test_an_id_without_quotes_is_told_of(own_places: Path) -> None:
+    """In TOML a dot without quotes makes a table: the refusal writes the line as it has to be."""
+    folder = own_places / "mycnf"
+    folder.mkdir()
+    (folder / "keys.toml").write_text('findings.order = "z"\n', encoding="utf-8")
+    with pytest.raises(MycnfError, match=r'write "findings\.order" = "z"'):
+        read_keymap()
 
 
 async def test_what_was_left_behind_is_passed_over() -> None:

@@ -40,9 +40,10 @@ async def test_a_wrong_place_is_mended_on_the_spot(any_server: Sandbox, tmp_path
     async with driven(*words, size=(80, 24), wait=False) as (app, pilot):
         await until(pilot, lambda: str(none) in reason(app, "socket"))
         await until(pilot, lambda: app.focused is app.screen.query_one("#connect-socket"))
-        app.screen.query_one("#connect-port", Input).value = "many"
-        await pilot.press("enter")
-        await until(pilot, lambda: "many" in reason(app, "port"))
+        for port in ("many", "0", "65536"):
+            app.screen.query_one("#connect-port", Input).value = port
+            await pilot.press("enter")
+            await until(pilot, lambda: f"port {port} is no TCP port" in reason(app, "port"))  # noqa: B023
         app.screen.query_one("#connect-port", Input).value = ""
         app.screen.query_one("#connect-socket", Input).value = any_server.socket
         await pilot.press("enter")
@@ -80,6 +81,9 @@ async def test_a_wrong_password_stays_beside_the_field(any_server: Sandbox, tmp_
         ("the server's certificate is not trusted; give --ssl-ca", "ssl_ca"),
         ("", FIELDS[0][0]),
         ("nothing listens at db1:3307; is the server running?", "port"),
+        ("db1:3306 can't be reached (Name or service not known); check the address", "host"),
+        ("db1:3306 did not answer in time; check the address, firewalls and the server's load", "host"),
+        ("socket /run/mysqld/x.sock can't be reached (File name too long); check the address", "socket"),
         ("nothing listens at /run/mysqld/mysqld.sock; is the server running?", "socket"),
     ],
 )

@@ -72,6 +72,23 @@ async def shown(app: AuditApp, pilot: Pilot[int]) -> None:
     await until(pilot, lambda: bool(app.query("#report-preview")) and title(app).endswith(" characters"))
 
 
+async def test_the_place_is_told_as_it_is_typed(own_directory: Path) -> None:
+    """Below the field stands where enter would save what is typed by now, and that nothing is typed yet."""
+    async with driven(size=(200, 30)) as (app, pilot):
+        await shown(app, pilot)
+        await pilot.press("s")
+        await until(pilot, lambda: f"enter saves {own_directory / default_of(app)}," in state(app))
+        name(app).value = "other.md"
+        await until(pilot, lambda: f"enter saves {own_directory / 'other.md'}," in state(app))
+        name(app).value = ""
+        await until(pilot, lambda: state(app) == "a name is wanted: type one")
+
+
+def default_of(app: AuditApp) -> str:
+    """The name that the field began with."""
+    return name(app).value
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_a_ticket_is_saved_by_three_keys(
     size: tuple[int, int], own_directory: Path, capsys: pytest.CaptureFixture[str]

@@ -47,10 +47,10 @@ class Files(Pane):
     """The screen of option files."""
 
     BINDINGS: ClassVar = [
-        Binding("slash", "find", "find", id="files.find", key_display="/"),
+        Binding("slash", "find", "find", id="files.find", key_display="/", priority=True),
         Binding("n", "finding(1)", "next finding", id="files.next"),
         Binding("N", "finding(-1)", "finding before", show=False, id="files.before"),
-        Binding("e", "edit", "edit (7 exports)", id="files.edit"),
+        Binding("e", "edit", "edit", id="files.edit"),
         Binding("y", "copy", "copy the line", show=False, id="files.copy"),
         Binding("escape", "back", "to the tree", show=False, id="files.back"),
     ]
@@ -209,9 +209,7 @@ class Files(Pane):
 
     def action_find(self) -> None:
         """Type words to look for."""
-        box = self.query_one("#files-sought", Input)
-        box.add_class("-open")
-        box.focus()
+        self.query_one(Sought).open()
 
     @on(Input.Changed, "#files-sought")
     def _typed(self, event: Input.Changed) -> None:

@@ -16,6 +16,7 @@ from advisor.redact import clean, redact_value
 from advisor.tui.heading import SIGNS, STYLES
 from advisor.tui.pane import Pane
 from advisor.tui.plain import line, plain
+from advisor.tui.screens import NARROW
 from advisor.tui.sifting import ORDERS, Sieve
 from advisor.tui.view import key_of
 from rules import find
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from advisor.model import Finding
     from advisor.tui.app import AuditApp
+    from advisor.tui.sought import Sought
 
 NARROWEST, WIDEST = 30, 60  # columns of the list, as the style sheet has it
 SEEN, HIDDEN = "✓", "-"
@@ -39,7 +41,7 @@ class Findings(Pane):
     """The screen of findings."""
 
     BINDINGS: ClassVar = [
-        Binding("slash", "filter", "filter", id="findings.filter", key_display="/"),
+        Binding("slash", "filter", "filter", id="findings.filter", key_display="/", priority=True),
         Binding("E", "severity('error')", "errors on or off", show=False, id="findings.errors"),
         Binding("W", "severity('warning')", "warnings on or off", show=False, id="findings.warnings"),
         Binding("N", "severity('note')", "notes on or off", show=False, id="findings.notes"),
@@ -48,6 +50,7 @@ class Findings(Pane):
         Binding("m", "seen", "seen", show=False, id="findings.seen"),
         Binding("x", "suppress", "hide", id="findings.suppress"),
         Binding("u", "take_back", "take back", id="findings.take-back"),
+        Binding("x", "take_back", "take back", show=False, id="findings.take-back.x"),
         Binding("p", "probe", "probe", id="findings.probe"),
         Binding("y", "copy('statement')", "copy", id="findings.copy"),
         Binding("Y", "copy('line')", "copy the line for the option file", show=False, id="findings.copy-line"),
@@ -113,7 +116,8 @@ class Findings(Pane):
     def _about(self, finding: Finding) -> str:
         """Rule and option; where there is no room for both the option, for that tells findings of one rule apart."""
         both = f"{finding.name} {finding.canonical or ''}".strip()
-        room = min(WIDEST, max(NARROWEST, self.app.size.width * 2 // 5)) - AROUND
+        whole = self.app.size.width
+        room = (whole if whole < NARROW else min(WIDEST, max(NARROWEST, whole * 2 // 5))) - AROUND
         return finding.canonical if finding.canonical and len(both) > room else both
 
     @property
@@ -128,9 +132,10 @@ class Findings(Pane):
         return self.view is not None and finding is not None and self.view.reason(finding) is not None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is something to take back only where a hidden one is marked."""
-        if action == "take_back":
-            return bool(self.query(OptionList)) and self._is_hidden(self.chosen)
+        """There is something to take back only where a hidden one is marked, and nothing to hide there."""
+        if action in ("suppress", "take_back"):
+            hidden = bool(self.query(OptionList)) and self._is_hidden(self.chosen)
+            return hidden == (action == "take_back")
         return super().check_action(action, parameters)
 
     def choose(self, finding: Finding) -> None:
@@ -175,6 +180,7 @@ class Findings(Pane):
         if finding is None or self.view is None:
             box.border_title = ""
             text.update(plain(self._nothing()))
+            self.call_after_refresh(self._hint)
             return
         from advisor.tui.detail import detail
 
@@ -210,11 +216,10 @@ class Findings(Pane):
             words = "code, option, words or file"
             await self.mount(Sought(self.action_unfilter, placeholder=words, id="findings-filter"))
         for box in self._field:
-            box.add_class("-open")
-            box.focus()
+            box.open()
 
     @property
-    def _field(self) -> DOMQuery[Input]:
+    def _field(self) -> DOMQuery[Sought]:
         """The field to type into, where it was wanted yet."""
         return self.query("#findings-filter")  # type: ignore[return-value] # no other widget has that name
 
@@ -266,11 +271,8 @@ class Findings(Pane):
         self.app.put_aside(aside._replace(seen=aside.seen ^ {key_of(finding)}))
 
     def action_suppress(self) -> None:
-        """Hide the finding with a reason; one that is hidden is taken back."""
+        """Hide the finding with a reason."""
         if (finding := self.chosen) is None:
-            return
-        if self._is_hidden(finding):
-            self.action_take_back()
             return
         from advisor.tui.asking import Reason
 

@@ -165,10 +165,18 @@ class Report(Pane):
         name = self.query_one("#report-name", Input)
         name.focus()
         name.cursor_position = len(name.value)
+        self._say_where()
+
+    @on(Input.Changed, "#report-name")
+    def _typed(self, event: Input.Changed) -> None:
+        if event.input.has_focus:
+            self._say_where()
+
+    def _say_where(self) -> None:
         try:
-            self._say(f"enter saves {place_of(name.value)}, for your eyes only (0600)")
-        except MycnfError:
-            self._say("enter saves, for your eyes only (0600)")
+            self._say(f"enter saves {place_of(self.query_one('#report-name', Input).value)}, for your eyes only (0600)")
+        except MycnfError as error:
+            self._say(str(error))
 
     def action_names(self) -> None:
         """Take the hosts' names and addresses out of the report, or let them in again."""

@@ -37,7 +37,7 @@ class Variables(Pane):
     """The screen of variables."""
 
     BINDINGS: ClassVar = [
-        Binding("slash", "filter", "filter", id="variables.filter", key_display="/"),
+        Binding("slash", "filter", "filter", id="variables.filter", key_display="/", priority=True),
         Binding("d", "only('changed')", "not default", id="variables.default"),
         Binding("f", "only('file')", "unlike files", id="variables.file"),
         Binding("s", "only('set')", "set by somebody", show=False, id="variables.set"),
@@ -136,9 +136,7 @@ class Variables(Pane):
 
     def action_filter(self) -> None:
         """Type part of a name or a value."""
-        box = self.query_one("#variables-filter", Input)
-        box.add_class("-open")
-        box.focus()
+        self.query_one(Sought).open()
 
     @on(Input.Changed, "#variables-filter")
     def _typed(self, event: Input.Changed) -> None:

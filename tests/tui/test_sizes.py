@@ -1,0 +1,88 @@
+"""Small terminals: what has no room beside something stands below it, and nothing is cut off without a sign."""
+
+from __future__ import annotations
+
+import pytest
+from app_driving import driven, screen_text, until
+from textual.geometry import Region
+from textual.widgets import Static
+
+from advisor.tui.app import AuditApp
+from advisor.tui.detail import detail
+from advisor.tui.plain import fold
+from advisor.tui.screens import PLACES
+
+WHOLE = "secret and has mode 644: everybody on the host can read it."  # what the first finding says
+
+
+def regions(app: AuditApp, place: str) -> tuple[Region, Region]:
+    """Where the list of a screen stands, and what is told of the marked row."""
+    return app.query_one(f"#{place}-list").region, app.query_one(f"#{place}-detail").region
+
+
+def told(app: AuditApp) -> str:
+    """The marked finding in full, in the lines that it is wrapped to."""
+    return str(app.query_one("#findings-detail Static", Static).content)
+
+
+@pytest.mark.parametrize("size", [(40, 15), (60, 20)])
+async def test_a_narrow_terminal_has_one_below_the_other(size: tuple[int, int]) -> None:
+    """List and text each have the whole width, made wider they stand side by side, and each screen has its digit."""
+    async with driven(size=size) as (app, pilot):
+        for place in ("findings", "probes"):
+            await pilot.press("6" if place == "probes" else "1")
+            await until(pilot, lambda: bool(app.query(f"#{place}-detail")))  # noqa: B023 - awaited here
+            await until(pilot, lambda: [r.width for r in regions(app, place)] == [size[0]] * 2)  # noqa: B023
+            upper, lower = regions(app, place)
+            assert upper.bottom == lower.y
+            tabs = screen_text(app).splitlines()[1]
+            assert all(one.digit in tabs for one in PLACES), tabs
+            assert place.capitalize() in tabs
+            assert "Variables" not in tabs
+        await pilot.press("1")
+        await pilot.resize_terminal(200, 60)
+        await until(pilot, lambda: regions(app, "findings")[0].right == regions(app, "findings")[1].x)
+        await until(pilot, lambda: "7 Report" in screen_text(app))
+        await until(pilot, lambda: WHOLE in told(app))  # wrapped anew to what there is
+        await pilot.resize_terminal(*size)
+        await until(pilot, lambda: WHOLE not in told(app))
+        await until(pilot, lambda: "7 Report" not in screen_text(app))
+
+
+async def test_the_keys_at_the_bottom_have_room_at_80_columns() -> None:
+    """The last of them is in full on every screen, in a text of the option files and on a hidden finding too."""
+    async with driven() as (app, pilot):
+        for place in PLACES:
+            await pilot.press(place.digit)
+            await until(pilot, lambda: bool(app.query(f"#{place.id}")))  # noqa: B023
+            await until(pilot, lambda: screen_text(app).rstrip().endswith("q quit"))
+        await pilot.press("5")
+        await pilot.press("n")
+        await until(pilot, lambda: "enter show finding" in screen_text(app))
+        assert screen_text(app).rstrip().endswith("q quit")
+        await pilot.press("1", "x", *"agreed", "enter")
+        await until(pilot, lambda: "H lists 1 hidden" in screen_text(app))
+        await pilot.press("H", "home")
+        await until(pilot, lambda: "u take back" in screen_text(app))
+        assert "x hide" not in screen_text(app)
+        assert screen_text(app).rstrip().endswith("q quit")
+
+
+async def test_lines_are_wrapped_once() -> None:
+    """What to do and the lines of the file are as wide as there is room, whatever a path or a value is long."""
+    async with driven() as (app, _):
+        assert app.view is not None
+        for finding in app.view.audited.findings:
+            for width in (30, 36, 44):
+                lines = detail(app.view, finding, width).plain.splitlines()
+                of_files = [line for line in lines if " │ " in line]
+                to_do = [
+                    line for line in lines if line.startswith((" " * 8, "do now", "keep", "risk", "watch", "help"))
+                ]
+                assert [line for line in of_files + to_do if len(line) > width] == []
+
+
+def test_what_is_cut_goes_on_behind_the_margin() -> None:
+    """Nothing of it is lost; a margin without room for more leaves the line as it is."""
+    assert fold("abcdefgh\nij", 4, "> ") == "abcd\n> ef\n> gh\nij"
+    assert fold("abcdefgh", 2, "> ") == "abcdefgh"
