@@ -9,7 +9,6 @@ from advisor.sizes import about, exact
 from rules.advice import advise, default_of, these, words
 from rules.registry import Docs, Span, rule
 from rules.subject import UNSAFE, line_of, of_variable, revalue
-from rules.tmp import IN_MEMORY, USERS, limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +35,7 @@ HUGE_JOIN = 32 * MIB
 LARGE_RANDOM = MIB
 HUGE_RANDOM = 8 * MIB
 LARGE_TABLE = 256 * MIB
+TABLE_LIMITS = ("tmp_table_size", "tmp_memory_table_size", "max_heap_table_size")
 
 NEW_SESSIONS = "sessions that are open already keep their own value"
 
@@ -271,7 +271,7 @@ def oversized_read_rnd_buffer(known: Known) -> Iterator[Finding]:
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
     summary="Each internal temporary table may take a quarter of a gigabyte or more before it goes to disk.",
-    options=(*IN_MEMORY, USERS),
+    options=TABLE_LIMITS,
     evidence=("TMP-01", "TMP-02"),
     docs=Docs(
         why="The limit counts for each temporary table, and a statement may have several. On MySQL 5.7 and "
@@ -287,6 +287,10 @@ def oversized_read_rnd_buffer(known: Known) -> Iterator[Finding]:
 )
 def oversized_temporary_tables(known: Known) -> Iterator[Finding]:
     """A limit of temporary tables in memory set so high that few sessions fill the memory."""
+    if not any(map(known.chosen, TABLE_LIMITS)):
+        return
+    from rules.tmp import limits  # which a file without these lines leaves unread
+
     names = limits(known)
     sizes = [size for size in map(known.number, names) if size is not None]
     # Where one of two limits can't be known, it may be the lower one.

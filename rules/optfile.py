@@ -332,7 +332,7 @@ def _file(location: Location | None) -> Subject:
 def file_differs_from_running(known: Known) -> Iterator[Finding]:
     """Effective lines of the server's files whose variable has another value now."""
     from advisor.verdict.compare import agrees
-    from rules.lowered import by_the_system
+    from rules.sys import by_the_system
 
     for line in known.file_verdict.effective.values():
         variable = line.option.variable if line.option else None

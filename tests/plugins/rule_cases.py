@@ -19,6 +19,7 @@ from advisor.facts import (
     FileCopy,
     Files,
     Host,
+    PersistedOption,
     Replication,
     Sample,
     Sampled,
@@ -192,7 +193,9 @@ def _hour(of: str, said: dict[str, Any]) -> BusyHour:
 def _files(case: Case, said: dict[str, Any]) -> Files:
     secrets = tuple(said.get("secret_lines", ()))
     copy = FileCopy(TOP, case.text, mode=said.get("mode", 0o644), uid=said.get("uid", 0), secret_lines=secrets)
-    return Files((copy,))
+    held = said.get("persisted")
+    persisted = None if held is None else tuple(PersistedOption(name, value) for name, value in held.items())
+    return Files((copy,), persisted_options=persisted)
 
 
 def _workload(said: dict[str, Any]) -> Workload:
