@@ -18,6 +18,7 @@ LARGEST = 32 << 20  # bytes: a busy server's facts take less than one megabyte
 # Bytes that are parsed into whatever they hold, which takes forty times as many: only to say what is wrong with them,
 # and for the few snapshots that the strict reader doesn't take.
 PARSED = 8 << 20
+MAKE = "make one with mycnf collect -o FILE"
 
 
 class SnapshotError(MycnfError):
@@ -58,7 +59,7 @@ def load(path: str) -> Facts:
     found = _parse(path, data)
     schema = found.get("schema") if isinstance(found, dict) else None
     if not isinstance(schema, str) or not schema.partition(".")[0].isdigit():
-        raise SnapshotError(f"{path} is no snapshot of mycnf; make one with mycnf collect -o FILE")
+        raise SnapshotError(f"{path} is no snapshot of mycnf; {MAKE}")
     if schema.partition(".")[0] != SCHEMA.partition(".")[0]:
         raise SnapshotError(f"{path} has schema {clean(schema[:20])}, this mycnf reads {SCHEMA}; update mycnf")
     try:
@@ -103,9 +104,12 @@ def _parse(path: str, data: bytes) -> Any:
     except RecursionError as error:
         raise SnapshotError(f"{path} is nested too deeply for a snapshot; collect it again") from error
     except json.JSONDecodeError as error:
-        kind = "is cut off or damaged" if data.lstrip()[:1] == b"{" else "is no snapshot of mycnf"
-        raise SnapshotError(
-            f"{path} {kind} (line {error.lineno}); collect it again with mycnf collect -o FILE"
-        ) from error
+        if data.lstrip()[:1] == b"{":
+            words = f"is cut off or damaged (line {error.lineno}); collect it again with mycnf collect -o FILE"
+        elif data.strip():
+            words = f"is no snapshot of mycnf; {MAKE} (mycnf lint reads option files, mycnf audit --from texts)"
+        else:
+            words = f"is empty; {MAKE}"
+        raise SnapshotError(f"{path} {words}") from error
     except ValueError as error:  # a number of thousands of digits
         raise SnapshotError(f"{path} holds a number that is none of a snapshot; collect it again") from error

@@ -108,6 +108,18 @@ def test_a_snapshot_cut_in_half_is_refused(tmp_path: Path, share: float) -> None
         load(str(path))
 
 
+REMEDIES = {"": "is empty; make one with mycnf collect", "[mysqld]\nport = 1\n": "mycnf lint reads option files"}
+
+
+@pytest.mark.parametrize("text", REMEDIES)
+def test_what_people_give_instead(tmp_path: Path, text: str) -> None:
+    """An option file or a text never was a snapshot, so nobody is told to collect it again."""
+    path = tmp_path / "other"
+    path.write_text(text)
+    with pytest.raises(SnapshotError, match=REMEDIES[text]):
+        load(str(path))
+
+
 OTHERS = {
     "empty": b"",
     "binary": bytes(range(256)) * 16,

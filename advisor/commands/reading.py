@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.exits import MycnfError
 from advisor.optionfile import resolve
+from advisor.optionfile.lines import Kind
 from advisor.optionfile.source import LARGEST, load
 from advisor.optionfile.value import is_template
 
@@ -97,6 +98,18 @@ def read_resolved(paths: Sequence[str], target: Target, root: str | None, given:
         ]
         return together(parts)
     return _resolved(paths, target, root, given)
+
+
+def groupless(resolved: Resolved) -> str:
+    """Why the first file whose options stand below no group at all sets nothing; empty where there is none."""
+    for file in resolved.files:
+        kinds = {line.kind for line in file.lines}
+        if Kind.OPTION in kinds and Kind.GROUP not in kinds:
+            return (
+                f"{file.path}: no group such as [mysqld] in it, so servers refuse it; where it is the text of SHOW "
+                "GLOBAL VARIABLES, mycnf audit --from FILE reads it, and with --keep makes a snapshot of it"
+            )
+    return ""
 
 
 def _resolved(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> Resolved:

@@ -34,7 +34,7 @@ AHEAD = 4  # such lots a process that may wait for those before them
 def run(words: Sequence[str], asked: Wanted, pairs: Sequence[tuple[str, str | None]], jobs: int | None) -> int:
     """Report every snapshot that is named or lies below a directory that is; 2 where one can't be read."""
     fail_on = asked.args.fail_on or FAIL_ON
-    paths = _paths(words)
+    paths = _paths(words) if len(words) == 1 else _once(_paths(words))
     sinks: list[Sink] = []
     tally = Tally()
     worker = reportworker.Work(asked, tuple(name for name, _ in pairs), page_for("", fail_on))
@@ -87,6 +87,16 @@ def _paths(words: Iterable[str]) -> Iterator[str]:
             for name in sorted(names):
                 if name.endswith(".json") and not name.startswith("."):
                     yield os.path.join(folder, name)
+
+
+def _once(paths: Iterable[str]) -> Iterator[str]:
+    """Each file the first time it comes: one may be named and lie in a directory that is named too."""
+    seen: set[str] = set()
+    for path in paths:
+        real = os.path.realpath(path)
+        if real not in seen:
+            seen.add(real)
+            yield path
 
 
 def _unreadable(error: OSError) -> None:

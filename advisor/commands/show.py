@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from advisor import exits, redact
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.commands.reading import configure, read_resolved, take_stdin
+from advisor.commands.reading import configure, groupless, read_resolved, take_stdin
 from advisor.report.jsonform import dumps
 from advisor.report.output import write
 from advisor.report.words import WIDTH, plural, wrap
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
 
     from advisor.model import Target
-    from advisor.optionfile.lines import Problem
+    from advisor.optionfile.lines import Resolved
     from advisor.verdict import FileVerdict, LineVerdict
 
 NAMES = 34  # columns for names; a longer one pushes its value to the right
@@ -32,8 +32,7 @@ def run(args: argparse.Namespace) -> int:
     paths, given = take_stdin(args.files, "<stdin>")
     target = _target(args, paths, given)
     verdict = judge_file(read_resolved(paths, target, args.root, given), load(target))
-    if verdict.resolved.problems:
-        _tell_problems(verdict.resolved.problems)
+    _tell_problems(verdict.resolved)
     options = {name: _entry(name, line, verdict) for name, line in sorted(verdict.effective.items())}
     write(
         dumps({"version": 1, "target": str(target), "options": options})
@@ -44,11 +43,15 @@ def run(args: argparse.Namespace) -> int:
     return exits.OK
 
 
-def _tell_problems(problems: tuple[Problem, ...]) -> None:
-    from advisor.narration import narrate
+def _tell_problems(resolved: Resolved) -> None:
+    lines = [f"{problem.path}:{problem.line or 1}: {problem.message}" for problem in resolved.problems]
+    if not_read := groupless(resolved):
+        lines.append(not_read)
+    if lines:
+        from advisor.narration import narrate
 
-    for problem in problems:
-        narrate(f"{problem.path}:{problem.line or 1}: {problem.message}")
+        for line in lines:
+            narrate(line)
 
 
 def _target(args: argparse.Namespace, paths: list[str], given: dict[str, bytes]) -> Target:

@@ -67,12 +67,14 @@ class _Files:
     def verdict(self, side: Named, target: Target) -> FileVerdict:
         """How that server takes the side's files; what it does not read is told of on stderr."""
         from advisor.catalog.load import load
-        from advisor.commands.reading import read_resolved
+        from advisor.commands.reading import groupless, read_resolved
         from advisor.verdict import REFUSED, judge_file
 
         require_known(target)
         paths = self._paths(side)
         found = judge_file(read_resolved(paths, target, self.root, self.given), load(target))
+        if not_read := groupless(found.resolved):
+            raise MycnfError(not_read)
         for problem in found.resolved.problems:
             narrate(f"{problem.path}:{problem.line or 1}: {problem.message}")
         refused = [line.placed for line in found.lines if line.outcome in REFUSED]

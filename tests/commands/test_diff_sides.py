@@ -257,12 +257,14 @@ def test_server_text_harms_no_terminal(mycnf: Mycnf, tmp_path: Path) -> None:
         (("a.cnf", "nowhere.cnf"), "no such file"),
         (("a.cnf", "a.cnf", "--target", "mysql-3.2"), "unknown target"),
         (("a.cnf", "broken.json"), "damaged"),
+        (("variables.txt", "mysql-8.4"), "mycnf audit --from FILE reads it"),
     ],
 )
 def test_bad_words(mycnf: Mycnf, tmp_path: Path, words: tuple[str, ...], says: str) -> None:
     """Each is exit 2 and one line that says what to do, and nothing on stdout."""
     written(tmp_path / "a.cnf", "[mysqld]\n")
     (tmp_path / "broken.json").write_text('{"schema": "1.1", "server"')
+    (tmp_path / "variables.txt").write_text("Variable_name\tValue\nport\t3306\n")
     ended = mycnf("diff", *words)
     assert (ended.code, ended.out) == (2, "")
     assert says in ended.err

@@ -122,6 +122,16 @@ def test_include_that_is_missing_is_told(mycnf: Mycnf, tmp_path: Path) -> None:
     assert "port" in ended.out
 
 
+def test_a_file_without_a_group_is_told(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Nothing is set by a file without any group, and by the text of a server's variables: that is said."""
+    (tmp_path / "variables.txt").write_text("Variable_name\tValue\nport\t3306\n")
+    ended = mycnf("show", "--target", "mysql-8.0", "variables.txt")
+    assert ended.code == 0
+    assert "variables.txt: no group such as [mysqld]" in ended.err
+    (tmp_path / "variables.txt").write_text("# nothing yet\n")
+    assert mycnf("show", "--target", "mysql-8.0", "variables.txt").err == ""
+
+
 def test_stdin_among_the_files(mycnf: Mycnf, tmp_path: Path) -> None:
     """- reads stdin in its place among the files."""
     (tmp_path / "a.cnf").write_text("[mysqld]\nport = 3307\nserver_id = 1\n")

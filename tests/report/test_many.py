@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,16 @@ def printed(capsys: pytest.CaptureFixture[str], folder: Path, form: str) -> str:
     (folder / "c.json").write_text("]]><script>", encoding="utf-8")
     assert main(["report", "--isolated", "--jobs", "1", str(folder), "--format", form]) == 2
     return capsys.readouterr().out
+
+
+def test_each_snapshot_counts_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """One that is named and lies in a directory that is named too is one server."""
+    (tmp_path / "a.json").write_bytes(SNAPSHOT.read_bytes())
+    words = [str(tmp_path), str(tmp_path / "a.json"), os.path.relpath(tmp_path / "a.json"), str(tmp_path / "no.json")]
+    assert main(["report", "--isolated", "--jobs", "1", *words, "--format", "text"]) == 2
+    told = capsys.readouterr()
+    assert "1 read, 1 broken" in told.out
+    assert "no.json does not exist" in told.err
 
 
 def test_sarif(capsys: pytest.CaptureFixture[str], sarif_validator: Draft4Validator, tmp_path: Path) -> None:
