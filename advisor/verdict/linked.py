@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.effects import CONNECTIONS, move, number_of
+from advisor.verdict.effects import CONNECTIONS, LEFT_TO_SERVER, move, number_of
 from advisor.verdict.special import NOTHING
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ DROPPED_WITH_INNODB = frozenset(
 )
 OLD_MODES = frozenset({"NO_PROGRESS_INFO", "IGNORE_INDEX_ONLY_FOR_JOIN", "COMPAT_5_1_CHECKSUM"})
 MOST_BACK_LOG = 900
+MANY, MOST_HOSTS = 500, 2000  # connections beyond those count a twentieth; names that the cache sized so may hold
 # What MariaDB's Performance Schema takes for -1: with up to twice the default connections, and with more.
 SIZED = {
     "history_long_size": ("1000", "10000"),
@@ -49,7 +50,18 @@ def settle_linked(settled: Settled, catalog: Catalog, names: list[str]) -> None:
     if values.get("mysqlx") == "OFF":
         _without_mysqlx(settled, catalog)
     if catalog.target.is_mariadb:
+        _autosized(values, connections)
         _settle_mariadb(settled, catalog, connections)
+
+
+def _autosized(values: Values, connections: int) -> None:
+    """What MariaDB makes of the connections where autoset- asks it to."""
+    more = max(0, connections - MANY) // 20
+    sizes = {
+        "back_log": min(50 + connections // 5, MOST_BACK_LOG),
+        "host_cache_size": min(128 + min(connections, MANY) + more, MOST_HOSTS),
+    }
+    values.update({name: str(size) for name, size in sizes.items() if values.get(name) == LEFT_TO_SERVER})
 
 
 def _settle_mariadb(settled: Settled, catalog: Catalog, connections: int) -> None:

@@ -34,6 +34,7 @@ AUTOSIZED = frozenset(
 )
 # What those begin with that MariaDB sizes by the connections, unless a line names them.
 COMPILED = {"back_log": "150", "host_cache_size": "128"}
+LEFT_TO_SERVER = "-1"  # until the number of connections is known
 # Where the catalog doesn't know the members, every one is believed.
 LISTED = (take_enum, take_set)
 
@@ -168,7 +169,7 @@ def _autoset(option: Option, value: str | None) -> Taken:
         return Taken(Outcome.UNEXPECTED_ARGUMENT, None, f"autoset-{option.name} takes no value.")
     if option.name not in AUTOSIZED:
         return Taken(Outcome.INVALID, None, f"The server does not size {option.name} by itself: take autoset- off.")
-    return Taken(Outcome.ACCEPTED, option.default if option.name in COMPILED else None)
+    return Taken(Outcome.ACCEPTED, LEFT_TO_SERVER if option.name in COMPILED else None)
 
 
 def _passed_over(option: Option, found: Found, taken: Taken, value: str, before: str | None) -> Taken:
@@ -195,7 +196,7 @@ def _passed_over(option: Option, found: Found, taken: Taken, value: str, before:
 def _without_maximum(option: Option, taken: Taken, before: str | None) -> Taken:
     """A bound behind loose- that the server can't read: the option's own value stays, yet sessions are bound to 0."""
     if option.maximum is None:
-        value = COMPILED.get(option.name) if before is None else None
+        value = COMPILED.get(option.name) if before in (None, LEFT_TO_SERVER) else None
         size = f", and no longer sizes {option.name} by itself" if value else ""
         return Taken(Outcome.ACCEPTED, value, f"{taken.reason} Behind loose- the server goes on without it{size}.")
     left = "goes on without it" if option.kind == "enum" else "goes on, and no session may set more than 0"
