@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
 from advisor import exits
@@ -46,24 +47,35 @@ def run(args: argparse.Namespace) -> int:
     return exits.OK
 
 
-def keep_facts(facts: Facts) -> None:
-    """Keep what was collected in the server's history, and say where; half of it would look like changes."""
-    from advisor.history.keep import keep
+def keep_facts(facts: Facts) -> str:
+    """Keep what was collected in the server's history, say where, and return that; half of it would look like changes.
+
+    Empty where it wasn't kept.
+    """
+    from advisor.history.keep import MOST, keep
 
     if facts.lost:
         narrate("nothing was kept for mycnf history, since not all could be read")
-        return
-
-    narrate(f"kept as {keep(facts)}; mycnf history tells what changed")
+        return ""
+    path = keep(facts)
+    if not os.path.exists(path):
+        narrate(f"not kept for mycnf history: {MOST} later snapshots of this server are, and no more than that")
+        return ""
+    narrate(f"kept as {path}; mycnf history tells what changed")
+    return path
 
 
 def _add(paths: list[str]) -> int:
+    from advisor.history.keep import MOST
+    from advisor.report.words import plural
     from advisor.snapshot import load
 
     if not paths:
         raise MycnfError(f"mycnf history {ADD} needs a snapshot; mycnf collect -o SNAP makes one")
-    for facts in [load(path) for path in paths]:  # all are read before the first is kept
-        keep_facts(facts)
+    kept = [keep_facts(facts) for facts in [load(path) for path in paths]]  # all are read before the first is kept
+    gone = sum(bool(path) and not os.path.exists(path) for path in kept)
+    if gone:
+        narrate(f"{plural(gone, 'snapshot')} of these went again, the oldest first: a server keeps its {MOST} newest")
     return exits.OK
 
 
@@ -84,7 +96,7 @@ def _history(kept: Kept, asked: Wanted, last: int) -> Told:
     """A server's newest changes; all its snapshots are judged, for a finding may be back that was there at first."""
     from advisor.commands.judging import judged
     from advisor.history.shelf import newest_first
-    from advisor.report.history import changes
+    from advisor.report.history import changes, joined
     from advisor.report.historytext import Told
 
     seen: list[str] = []
@@ -99,5 +111,5 @@ def _history(kept: Kept, asked: Wanted, last: int) -> Told:
                 target = audited.known.target.label
                 yield audited
 
-    found = list(changes(audits()))
+    found = list(changes(audits()) if asked.args.format == "json" else joined(changes(audits())))
     return Told(kept, target, seen[0], seen[-1], tuple(reversed(found[-last:])), max(0, len(found) - last))

@@ -64,6 +64,20 @@ def changes(audits: Iterable[Audited]) -> Iterator[Change]:
         before = now
 
 
+def joined(found: Iterable[Change]) -> Iterator[Change]:
+    """The same changes, in which a stretch without any is one."""
+    held: Change | None = None
+    for one in found:
+        if held is not None and held.is_empty and one.is_empty:
+            held = one._replace(before=held.before)
+            continue
+        if held is not None:
+            yield held
+        held = one
+    if held is not None:
+        yield held
+
+
 def _change(before: Audited, now: Audited, ever: set[Key], held: set[Key], unseen: set[str]) -> Change:
     since = compare(before, now)
     present = {_key(finding): finding for finding in _all(now)}

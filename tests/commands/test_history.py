@@ -92,6 +92,38 @@ def test_text_at_eighty_columns(mycnf: Mycnf, snapshot: Any) -> None:
     assert "2 snapshots, 2026-11-01 05:00 to 2026-11-02 05:00 UTC" in everything.out
 
 
+def test_a_stretch_without_changes_is_one(mycnf: Mycnf, snapshot: Any) -> None:
+    """Text says once how long nothing changed, and counts that as one; JSON has each snapshot."""
+    days = [snapshot(day, **({"sort_buffer_size": "1M"} if day == 4 else {})) for day in (1, 2, 3, 4, 5, 6, 7, 8)]
+    mycnf("history", "add", *days)
+    text = mycnf("history", "db1", "--isolated").out
+    stretches = (
+        "2026-11-08 05:00 UTC, since 2026-11-05 05:00\n  nothing",
+        "2026-11-03 05:00 UTC, since 2026-11-01 05:00",
+    )
+    assert all(one in text for one in stretches)
+    assert text.count("nothing has changed") == 2
+    assert "3 older changes: --last 4 shows all" in mycnf("history", "db1", "--isolated", "--last", "1").out
+    assert "since 2026-11-05 05:00: nothing has changed" in mycnf("history", "--isolated").out
+    (server,) = json.loads(mycnf("history", "db1", "--isolated", "--format", "json").out)["servers"]
+    assert len(server["changes"]) == 7
+
+
+def test_what_is_beyond_the_number_is_told(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Nobody is told that a snapshot is kept which is gone: the oldest go, and one older than all isn't kept at all."""
+    facts, paths = json.loads(DEMO.read_text("utf-8")), []
+    for number in range(103):
+        facts["taken_at"] = f"2026-11-{1 + number // 24:02}T{number % 24:02}:00:00+00:00"
+        paths.append(tmp_path / f"{number:03}.json")
+        paths[-1].write_text(json.dumps(facts), "utf-8")
+    ended = mycnf("history", "add", *paths[1:])
+    assert ended.err.count("kept as") == 102
+    assert ended.err.endswith("2 snapshots of these went again, the oldest first: a server keeps its 100 newest\n")
+    ended = mycnf("history", "add", paths[0])
+    assert (ended.code, ended.err.count("\n")) == (0, 1)
+    assert "not kept for mycnf history: 100 later snapshots" in ended.err
+
+
 def test_one_snapshot_has_nothing_beside_it(mycnf: Mycnf, snapshot: Any) -> None:
     """A first snapshot is told as such, and the same one twice is kept once."""
     path = snapshot(1)
