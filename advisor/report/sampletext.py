@@ -30,7 +30,7 @@ def told(sampled: Sampled | None) -> str:
         return "  no sample yet\n"
     lines = [f"  {plural(sampled.samples, 'sample')}, {_minute(sampled.since)} to {_minute(sampled.until)} UTC"]
     lines += [wrap(f"busiest for {hour.of}: {named(hour)}, {figures(hour)}", "  ", "    ") for hour in sampled.hours]
-    lines += [] if sampled.hours else ["  no hour without a restart yet"]
+    lines += [] if sampled.hours else ["  no whole hour of samples without a restart yet"]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +13,6 @@ from advisor.collect.texts import facts_of_texts
 from advisor.redact import redact_value
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from live_server import Live
 
 VARIABLES, COUNTERS = "SHOW GLOBAL VARIABLES", "SHOW GLOBAL STATUS"
@@ -69,6 +68,21 @@ def test_tables_of_the_server(live: Live, tmp_path: Path) -> None:
     names = {name.lower() for name, _ in live.run(VARIABLES)}
     assert all(server.variables.keys() == names for server in read)
     assert all("uptime" in server.status and "version" not in server.status for server in read)
+
+
+@pytest.mark.parametrize("form", [("-B",), ("-BN",)], ids=["headed", "bare"])
+def test_blanks_for_tabs(form: tuple[str, ...], live: Live, tmp_path: Path) -> None:
+    """What a terminal made of the tabs is read whole, but for names with blanks in them."""
+    path = Path(told(tmp_path, "t", CLIENT, *at(live), *form, "-e", f"{VARIABLES};{COUNTERS}"))
+    path.write_text("".join(f"{line.expandtabs()}\n" for line in path.read_text().split("\n")[:-1]))
+    server = facts_of_texts([str(path)]).server
+    truth = {name.lower(): redact_value(name.lower(), value) for name, value in live.run(VARIABLES)}
+    assert {n: v for n, v in server.variables.items() if not MOVING.fullmatch(n)} == {
+        n: v for n, v in truth.items() if not MOVING.fullmatch(n)
+    }
+    asked = {name.lower() for name, _ in live.run(COUNTERS)}
+    assert {name for name in asked - server.status.keys() if not name.startswith("option_tracker")} == set()
+    assert server.status.keys() <= asked
 
 
 def test_of_one_session(live: Live, tmp_path: Path) -> None:

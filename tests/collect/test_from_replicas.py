@@ -205,6 +205,8 @@ TOLD_EMPTY = {
     "MariaDB [(none)]> SHOW SLAVE STATUS\\G\nEmpty set (0.000 sec)\n": None,
     "mysql> SHOW TABLES;\nEmpty set (0.00 sec)\n": None,
     "\nSHOW SLAVE STATUS\\G\n\n": None,
+    '<resultset statement="SHOW ALL SLAVES STATUS\n" xmlns:xsi="x"></resultset>\n': (),
+    '<resultset statement="SHOW REPLICA STATUS\n" xmlns:xsi="x"></resultset>\n': None,  # MariaDB knows it too
 }
 
 

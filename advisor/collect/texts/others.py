@@ -8,6 +8,7 @@ from itertools import islice
 from advisor.collect.texts.boxes import is_wrapped
 from advisor.collect.texts.kinds import is_known
 from advisor.collect.texts.objects import INSTEAD
+from advisor.collect.texts.replicas import EMPTY_XML
 from advisor.collect.texts.told import FORMS, TextError
 
 _ASK = "give the text of SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS"
@@ -28,6 +29,11 @@ _OTHERS = tuple(
         (r"^ *databaseFlags:", "the settings of a Cloud SQL instance", INSTEAD),
         (r">> +MySQLTuner", "a report of MySQLTuner, which rounds what it prints", _ASK),
         (r"^-- (?:MySQL|MariaDB) dump ", "a dump", _ASK),
+        (
+            EMPTY_XML.format("(?:SLAVE|REPLICA)"),
+            "the answer of a server that follows nobody, or on MariaDB has no connection without a name",
+            "leave it out, or give that of SHOW ALL SLAVES STATUS",
+        ),
         (r"^mysql_global_(?:variables|status)_\w+", "what mysqld_exporter measures, without texts and names", _ASK),
         (r"^# Time: .*\n# User@Host:", "a slow query log", _ASK),
         (r"^\d{4}-\d\d-\d\d[T ].* \[(?:Note|System|Warning|ERROR)\]", "an error log", _ASK),

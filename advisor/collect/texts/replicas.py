@@ -21,10 +21,12 @@ _MARK = re.compile(r"^\*{5,} \d{1,9}\. row \*{5,}$", re.MULTILINE)
 _END = re.compile(r"^(?:\d+ rows? in set|mysql> |MySQL \[|MariaDB \[|\+--|TS \d)", re.MULTILINE)
 _FIELD = re.compile(r"^ *([A-Z][A-Za-z]*(?:_[A-Za-z]+)+): ?(.*)", re.MULTILINE)
 EMPTY = "Empty set"
+EMPTY_XML, EMPTY_END = '<resultset statement="SHOW +{} +STATUS\\s*;?\\s*"[^>]*></resultset>', "></resultset>"
 # MariaDB's plain form tells of one connection alone, so that its empty answer tells nothing of the others.
 _NOTHING = re.compile(
     r"^(?!.*MariaDB \[).*\bSHOW +(?:ALL +(?:SLAVES|REPLICAS)|SLAVE|REPLICA) +STATUS *(?:;|\\G|\\g)*\n+Empty set\b"
-    r"|^.*\bSHOW +ALL +(?:SLAVES|REPLICAS) +STATUS *(?:;|\\G|\\g)*\n+Empty set\b",
+    r"|^.*\bSHOW +ALL +(?:SLAVES|REPLICAS) +STATUS *(?:;|\\G|\\g)*\n+Empty set\b"
+    rf"|{EMPTY_XML.format('ALL +(?:SLAVES|REPLICAS)')}",
     re.IGNORECASE | re.MULTILINE,
 )
 _SAME = (("channel_name", "connection_name"), ("source_host", "master_host"), ("source_port", "master_port"))
@@ -37,7 +39,7 @@ def replica_rows(text: str) -> tuple[Row, ...] | None:
     Statements that errors quote are left out, and passwords masked, as in what a server answers.
     """
     if TELLS not in text:
-        return () if EMPTY in text and _NOTHING.search(text) else None
+        return () if (EMPTY in text or EMPTY_END in text) and _NOTHING.search(text) else None
     whole_lines = text[: text.rfind("\n") + 1]  # half a number is a number too
     rows = [*_vertical(whole_lines), *_wide(text), *map(read, filter(is_replica, marked_rows(text)))]
     return latest(rows) or None

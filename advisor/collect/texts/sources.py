@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.collect.texts import markup
-from advisor.collect.texts.replicas import EMPTY, LARGEST, TELLS, latest, replica_rows
+from advisor.collect.texts.replicas import EMPTY, EMPTY_END, LARGEST, TELLS, latest, replica_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ class Sources:
     def passing(self, lines: Iterable[str]) -> Iterator[str]:
         """The same lines."""
         for line in lines:
-            tells = TELLS in line or EMPTY in line
+            tells = TELLS in line or EMPTY in line or EMPTY_END in line
             if line.startswith(_MARK) or markup.begins(line) or _asks(line) or (tells and _is_wide(line)):
                 self._close(whole=True)
                 self._part, self._size = [line], len(line)

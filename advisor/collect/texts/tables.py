@@ -89,14 +89,14 @@ def _tabbed(ahead: Ahead) -> Iterator[Row]:
 
 
 def _are_spaced(ahead: Ahead) -> bool:
-    """Whether rows begin here that blanks part: all their names are known, and most have values."""
+    """Whether rows begin here that blanks part: all their names are known, and some have values."""
     with_value = 0
     for by in range(_LEAST_SPACED):
         row = _SPACED_ROW.fullmatch(ahead.peek(by) or "")
         if row is None or not is_known(row[1]):
             return False
         with_value += row[2] is not None
-    return 2 * with_value > _LEAST_SPACED
+    return with_value >= _LEAST
 
 
 def _spaced(ahead: Ahead) -> Iterator[Row]:
