@@ -41,7 +41,7 @@ def _named(paths: Sequence[str], given: Mapping[str, bytes]) -> tuple[Target, st
 
 
 def guess(resolved: Resolved) -> tuple[Target, str]:
-    """The target and the reason, by groups first, then by options of one flavour only; MySQL where undecided."""
+    """The target and the reason, by groups, options of one flavour only, then Galera's; MySQL where undecided."""
     groups = {line.name for f in resolved.files for line in f.lines if line.kind == "group" and line.name}
     named = next(
         (g for g in sorted(groups) if g.startswith(("mariadb", "client-mariadb")) or g in MARIADB_GROUPS), None
@@ -54,6 +54,9 @@ def guess(resolved: Resolved) -> tuple[Target, str]:
         return newest("mariadb"), f"{only['mariadb'][0]} is known to MariaDB only"
     if only["mysql"]:
         return newest("mysql"), f"{only['mysql'][0]} is known to MySQL only"
+    galera = next((name for name in names if name.startswith("wsrep_")), None)
+    if galera:  # builds of MySQL with it are none of ours, and MySQL itself would refuse every such line
+        return newest("mariadb"), f"{galera} is known to no MySQL but builds with Galera"
     return newest("mysql"), UNDECIDED
 
 
