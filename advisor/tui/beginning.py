@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 LABEL = 14
 YES = frozenset({"yes", "y"})
-WIDTH = 72  # columns of the dialog's text, where the screen has so many
+LEAST, WIDTH = 30, 72  # columns of the dialog's text, where the screen has so many
+BAR = 1  # column of the scrollbar that a small screen adds
 
 
 class Beginning(ModalScreen[Order | None]):
@@ -125,7 +126,9 @@ class Beginning(ModalScreen[Order | None]):
         if begins and found.order is not None:
             self.dismiss(found.order)
             return
-        self.query_one("#begin-state", Static).update(_told(found))
+        state = self.query_one("#begin-state", Static)
+        room = state.size.width if state.size.width >= WIDTH else state.size.width - BAR
+        state.update(_told(found, min(WIDTH, max(LEAST, room))))
         if begins and any(not o.final for o in found.against):
             self.query_one("#begin-force", Input).focus()
 
@@ -147,10 +150,10 @@ class Beginning(ModalScreen[Order | None]):
         self.query_one("#begin-state", Static).update(plain(message.reason, "$text-error"))
 
 
-def _told(found: Look) -> Content:
+def _told(found: Look, width: int) -> Content:
     """What a run does, and what is against it, each with what to do."""
-    shown = [labelled(label, words, WIDTH) for label, words in costs(found.entry) if words]
-    shown += [labelled("refused", objection(o), WIDTH, "$text-warning") for o in found.against]
+    shown = [labelled(label, words, width) for label, words in costs(found.entry) if words]
+    shown += [labelled("refused", objection(o), width, "$text-warning") for o in found.against]
     if names := [o.name for o in found.against if not o.final]:
         shown.append(line(f"Only who types its name runs it in spite of that: {', '.join(names)}"))
     return Content("\n").join(shown)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from app_driving import driven, screen_text, until
+from app_measuring import ask, measuring
+from scanning import Scans
 from textual.geometry import Region
-from textual.widgets import Static
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
 
 from advisor.tui.app import AuditApp
 from advisor.tui.detail import detail
@@ -66,6 +71,31 @@ async def test_the_keys_at_the_bottom_have_room_at_80_columns() -> None:
         await until(pilot, lambda: "u take back" in screen_text(app))
         assert "x hide" not in screen_text(app)
         assert screen_text(app).rstrip().endswith("q quit")
+
+
+async def test_each_field_of_a_dialog_can_be_come_to(scans: Scans, tmp_path: Path) -> None:
+    """Dialogs that are longer than the screen scroll to the field that has the keys."""
+    scans.go_on.set()
+    async with measuring(tmp_path, size=(40, 15)) as (app, pilot):
+        await ask(app, pilot)
+        said = app.screen.query_one("#begin-state", Static)
+        lines = [line for line in str(said.content).splitlines() if "/" not in line and not line.startswith("Only")]
+        assert [line for line in lines if len(line) > said.size.width] == []  # wrapped once; a path is as long as it is
+        await walk(app, pilot)
+    (tmp_path / "empty.cnf").touch()
+    nowhere = ("--defaults-file", str(tmp_path / "empty.cnf"), "--socket", str(tmp_path / "none.sock"))
+    async with driven(*nowhere, size=(40, 15), wait=False) as (app, pilot):
+        await until(pilot, lambda: any(reason.display for reason in app.screen.query(".reason")))
+        await walk(app, pilot)
+
+
+async def walk(app: AuditApp, pilot: Pilot[int]) -> None:
+    """Go once round the fields; each is within its dialog's frame when it has the keys."""
+    fields = [field for field in app.screen.query(Input) if field.focusable]
+    for _ in fields:
+        await pilot.press("tab")
+        inside = app.screen.query_one(".dialog").content_region
+        await until(pilot, lambda: app.focused is not None and inside.contains_region(app.focused.region))  # noqa: B023
 
 
 async def test_lines_are_wrapped_once() -> None:
