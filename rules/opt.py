@@ -317,12 +317,19 @@ def deprecated_option(known: Known) -> Iterator[Finding]:
         if line.deprecated and line.outcome in (Outcome.ACCEPTED, Outcome.ADJUSTED) and _reached(since, known.target):
             fix = mend("mending", "deprecated", line, known)
             yield deprecated_option.finding(
-                f"{written(line.placed.line)} is deprecated" + (f" since {since}." if since else "."),
+                f"{written(line.placed.line)} is deprecated{_documented(line, known)}.",
                 of_verdict(line),
                 confidence=_sureness(line),
                 help=_instead(line, fix, "plan to remove the line", known),
                 fix=fix,
             )
+
+
+def _documented(line: LineVerdict, known: Known) -> str:
+    """Since which version, where that is written: what a server said of itself tells that it is, and not since when."""
+    raw = known.catalog.options.get(line.option.name, {}) if line.option is not None else {}
+    documented = raw.get("by", {}).get("documented", "").split()
+    return f" since {raw['deprecated']}" if "deprecated" in documented else ""
 
 
 def _reached(since: str | None, target: Target) -> bool:

@@ -73,3 +73,16 @@ def test_modes_that_went(value: str, becomes: str | None) -> None:
     assert (found.fix.edits[0].text.strip('"') if found.fix else None) == becomes
     assert found.help is not None
     assert "NOT_USED" not in found.help
+
+
+@pytest.mark.parametrize(
+    ("server", "line", "says"),
+    [
+        ("mysql-8.0.43", "expire_logs_days = 7", "expire_logs_days is deprecated since 8.0.3."),
+        ("mysql-8.0.43", "symbolic-links = 0", "symbolic_links is deprecated."),
+        ("mariadb-11.8", "secure_auth = ON", "secure_auth is deprecated."),
+    ],
+)
+def test_since_when_an_option_is_deprecated(server: str, line: str, says: str) -> None:
+    """The version is told where somebody wrote it, and never the one of the server that said so of itself."""
+    assert first(server, line, "OPT008").message == says
