@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
 
-DOUBLE = ("Keys", "Quit")  # commands of the framework's that say less than `help` and `quit` of ours
+# Commands of the framework's: two say less than `help` and `quit` of ours, and pictures go to ~/Downloads, which
+# servers lack, or fail without a reason.
+UNWANTED = ("Keys", "Quit", "Screenshot")
 
 
 class Key(NamedTuple):
@@ -51,7 +53,7 @@ def in_force(screen: Screen[object]) -> list[Key]:
 
 def commands(screen: Screen[object], others: Iterable[SystemCommand]) -> Iterator[SystemCommand]:
     """What the palette offers: the actions in force by their words, and the framework's own that aren't among them."""
-    yield from (command for command in others if command.title not in DOUBLE)
+    yield from (command for command in others if command.title not in UNWANTED)
     for key in in_force(screen):
         if key.id:  # the ways to move about have none
             yield SystemCommand(key.words, f"key {key.keys}", key.run)

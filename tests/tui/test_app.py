@@ -246,6 +246,15 @@ async def test_no_theme_is_offered_that_comes_out_black(monkeypatch: pytest.Monk
             assert "high-contrast" in app.available_themes
 
 
+async def test_the_palette_offers_what_works_here() -> None:
+    """Themes of the framework's are there, its pictures into a directory that servers lack are not."""
+    async with driven() as (app, _):
+        titles = [command.title for command in app.get_system_commands(app.screen)]
+        assert "Theme" in titles
+        assert "filter" in titles
+        assert {"Screenshot", "Keys", "Quit"}.isdisjoint(titles)
+
+
 async def test_the_help_has_the_id_of_each_key() -> None:
     """An action of two keys has both ids, for keys.toml to give either another."""
     async with driven() as (app, _):
