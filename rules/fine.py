@@ -104,10 +104,10 @@ def _open_files(known: Known) -> str | None:
 
 
 def _commits(known: Known) -> str | None:
-    if known.text("innodb_flush_log_at_trx_commit") != "1":
+    log = known.text("log_bin")
+    if known.text("innodb_flush_log_at_trx_commit") != "1" or log is None:
         return None
-    logged = (known.text("log_bin") or "OFF") not in {"OFF", "0"}
-    if not logged:
+    if log in {"", "OFF", "0"}:
         return "the redo log is on disk at each commit; there is no binary log"
     return "redo log and binary log are on disk at each commit" if known.text("sync_binlog") == "1" else None
 

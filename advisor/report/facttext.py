@@ -25,7 +25,8 @@ WRITES = ("com_insert", "com_update", "com_delete", "com_replace")
 def title(facts: Facts, label: str, colour: bool) -> str:
     """`mycnf audit · db1 · MariaDB 10.11.19 · up 41 d · 19 statements, 0.2 s + 10 s window`."""
     window = f" + {facts.workload.seconds:.0f} s window" if facts.workload else ""
-    parts = ["mycnf audit", facts.server.variables.get("hostname", ""), label, f"up {lasted(facts.server.uptime)}"]
+    up = f"up {lasted(facts.server.uptime)}" if facts.server.uptime else ""  # a text may leave it out
+    parts = ["mycnf audit", facts.server.variables.get("hostname", ""), label, up]
     spent = f"{plural(facts.statements, 'statement')}, {facts.seconds:.1f} s"
     parts.append(f"{'read from text' if facts.server.link.via == 'text' else spent}{window}")
     return bold(wrap(clean(" · ".join(p for p in parts if p)), rest="  "), colour)

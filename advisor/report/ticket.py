@@ -45,7 +45,8 @@ def _head(audited: Audited) -> Iterator[str]:
     if about.lost:
         yield f"**The server was lost during the audit:** {said(about.lost)}. What follows is what was read until then."
     window = f" and a window of {about.workload.seconds:.0f} s" if about.workload else ""
-    parts = [f"Up {lasted(about.server.uptime)}. Read with {plural(about.statements, 'statement')}"]
+    parts = [f"Up {lasted(about.server.uptime)}."] if about.server.uptime else []  # a text may leave it out
+    parts.append(f"Read with {plural(about.statements, 'statement')}")
     parts.append(f"in {about.seconds:.1f} s{window}; nothing was changed.")
     parts += [f"{plural(len(audited.asked), 'rule')} asked."] if audited.asked else []
     if audited.aside:

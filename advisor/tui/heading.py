@@ -40,7 +40,7 @@ class Heading(Horizontal):
         """Tell of this audit; `gone` says why the server no longer answers."""
         server = view.audited.facts.server
         since = time.time() - view.taken if view.live and not gone else 0  # of a recording it was as long as it was
-        up = f"up {lasted(server.uptime + int(max(0, since)))}"
+        up = f"up {lasted(server.uptime + int(max(0, since)))}" if server.uptime or since else ""
         parts = [server.variables.get("hostname", ""), view.audited.known.target.label, up]
         put(self.query_one("#server", Static), line(" · ".join(part for part in parts if part)))
         right, words = self.query_one("#standing", Static), _standing(view, gone)

@@ -191,6 +191,7 @@ REFUSED = {
     "a server's help": ("Variables (--variable-name=value)\nport   0\n", "the help of a server's program; give"),
     "a table of Amazon's": ("||  ParameterName  |  port ||\n", "a parameter group of Amazon RDS"),
     "a document of Google's": ("settings:\n  databaseFlags:\n  - name: a\n", "Cloud SQL instance"),
+    "a snapshot": (json.dumps({"schema": "1.2", "tool": "x", "server": {}}), "mycnf audit --snapshot FILE reads it"),
     "a workbook": ("PK\x03\x04\x14\x00\x06\x00[Content_Types].xml", "save it as CSV"),
     "another program's list": ("innodb_io_capacity = 200\nport = 1\nversion = 8.0.36\n", "with = or : between them"),
     "Ansible's YAML": ("  settings:\n    port: 1\n    datadir: /d\n    version: 8.0.36\n", "or JSON"),

@@ -216,6 +216,9 @@ SERVER = (
 
 def test_both_reports_in_one_text(tmp_path: Path) -> None:
     """The reports on the machine and on the server are read where one follows the other, in any order."""
+    assert "log_bin" not in facts_of_texts([write(tmp_path, "r", SERVER)]).server.variables
+    logged = SERVER + "# Binary Logging ####\n   Binlogs | 2\n"
+    assert facts_of_texts([write(tmp_path, "r", logged)]).server.variables["log_bin"] == "ON"
     for text in (SYSTEM + SERVER, SERVER + SYSTEM):
         facts = facts_of_texts([write(tmp_path, "r", text)])
         assert (facts.server.version, facts.host.cpu.logical) == ("8.0.36", 8)

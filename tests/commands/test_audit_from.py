@@ -48,6 +48,23 @@ def test_the_report_says_where_it_came_from(mycnf: Mycnf, texts: list[str]) -> N
     assert max(map(len, ended.out.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("form", ["text", "html", "markdown"])
+def test_what_the_text_leaves_out_is_no_zero(mycnf: Mycnf, texts: list[str], form: str) -> None:
+    """Without counters nobody knows how long the server is up, and without log_bin whether it logs."""
+    with open(texts[0], "a") as file:
+        file.write("innodb_flush_log_at_trx_commit\t1\n")
+    alone = mycnf("audit", "--isolated", "--from", texts[0], "--format", form).out
+    assert "BUF003" in alone
+    assert " 0 s ·" not in alone.lower()
+    assert "up 0 s" not in alone.lower()
+    assert "no binary log" not in alone
+    with open(texts[0], "a") as file:
+        file.write("log_bin\tOFF\n")
+    both = mycnf("audit", "--isolated", "--from", *texts, "--format", form).out
+    assert "up 1 d" in both.lower()
+    assert "no binary log" in both
+
+
 def test_text_from_a_pipe(mycnf: Mycnf, texts: list[str]) -> None:
     """A dash is what another program prints."""
     with open(texts[0], "rb") as file:

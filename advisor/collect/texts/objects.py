@@ -25,6 +25,7 @@ _CLOUDS = (
     (frozenset(("databaseFlags",)), "the settings of a Cloud SQL instance"),
     (frozenset(("allowedValues", "defaultValue")), "a list of Azure's server parameters"),
 )
+_SNAPSHOT = frozenset(("schema", "tool", "server"))
 # What an object has whose names are those of variables or counters.
 _NAMED = (frozenset(("version", "datadir", "max_connections")), frozenset(("uptime", "questions", "threads_connected")))
 FORMULA = "{DBInstanceClassMemory"
@@ -94,6 +95,8 @@ def _answers_in(path: str, value: Any, depth: int) -> Iterator[Answer]:
     """Each list of rows, and each object whose names are those of variables or counters."""
     inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
     if isinstance(value, dict):
+        if depth == 0 and value.keys() >= _SNAPSHOT:
+            raise TextError(f"{path} is a snapshot of mycnf; mycnf audit --snapshot FILE reads it")
         cloud = next((what for signs, what in _CLOUDS if signs <= value.keys()), None)
         if cloud:
             raise of_a_cloud(path, cloud)

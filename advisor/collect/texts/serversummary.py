@@ -85,7 +85,14 @@ def read_server_summary(path: str, text: str, at: float) -> Told:
     heading = next((title for title in parts if title.startswith(_REPORT)), "")
     parts[_REPORT] = parts.get(heading, NOTHING)
     port = heading.removeprefix(_REPORT).strip()
-    variables = {**_exact(parts), **_sizes(parts), **_joined(parts), **({"port": port} if port.isdecimal() else {})}
+    logs = parts.get("Binary Logging", NOTHING).named.get("Binlogs", "")
+    variables = {
+        **({"log_bin": "ON"} if logs.isdecimal() else {}),
+        **_exact(parts),
+        **_sizes(parts),
+        **_joined(parts),
+        **({"port": port} if port.isdecimal() else {}),
+    }
     up = _UP.fullmatch(parts[_REPORT].named.get("Started", ""))
     days, hours, minutes, seconds = (int(n[:9]) for n in up.groups()) if up else (0, 0, 0, 0)
     uptime = ((days * 24 + hours) * 60 + minutes) * 60 + seconds

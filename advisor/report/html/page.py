@@ -54,8 +54,9 @@ def _title(audited: Audited) -> str:
 def _head(audited: Audited) -> Iterator[Html]:
     about = audited.facts
     window = f" and a window of {about.workload.seconds:.0f} s" if about.workload else ""
-    up = f"up {lasted(about.server.uptime)}"
-    yield tag("p", " · ".join([audited.known.target.label, _when(about.taken_at), up]), class_="about")
+    words = [audited.known.target.label, _when(about.taken_at)]
+    words += [f"up {lasted(about.server.uptime)}"] if about.server.uptime else []  # a text may leave it out
+    yield tag("p", " · ".join(words), class_="about")
     if about.lost:
         yield tag("p", tag("strong", "The server was lost during the audit: "), about.lost, class_="lost")
     yield tag("p", *counts([f.severity for f in audited.findings]), class_="counts")
