@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import pymysql
 import pytest
 from asking_servers import judge_lines
 
 from advisor.catalog.load import Catalog, Option, load
 from advisor.catalog.targets import ASKED
 from probes.sandbox import Binary, Sandbox, ask_help, help_values
+
+if TYPE_CHECKING:
+    from servers_plugin import Start
 
 LISTED = re.compile(r"^  (?:-\S, )?--([A-Za-z][\w-]*)(?=[ =\[]|$)", re.MULTILINE)
 UNPRINTED = "(No default value)"
@@ -28,6 +33,13 @@ GIVEN = {
     "character_sets_dir",
     "lower_case_table_names",
 }
+
+
+READ_ONLY = 1238  # ER_INCORRECT_GLOBAL_LOCAL_VAR
+# Setting them to what they are could change what the server does with the next statement.
+LEFT_ALONE = {"gtid_purged", "offline_mode", "read_only", "super_read_only"}
+# Other builds or later patches of the series, of which the catalog speaks, let them be set, or no longer.
+OTHERWISE = {"core_file", "innodb_doublewrite", "ssl_fips_mode", "tcp_nodelay"}
 
 
 def canonical(name: str) -> str:
@@ -140,3 +152,23 @@ def test_what_maximum_does(binary: Binary, tmp_path: Path, lower_first: bool) ->
     told = {n: line.value for n, line in judge_lines("\n".join(lines), catalog).effective.items()}
     assert len(told) > 20
     assert {n: (v, printed[n]) for n, v in told.items() if printed[n] != v} == {}
+
+
+def test_what_can_be_set_while_the_server_runs(server_name: str, binary: Binary, start: Start) -> None:
+    """A variable takes its own value at run time where the catalog says that it can be set then, and nowhere else."""
+    catalog = asked(binary)
+    wrong = []
+    with start(server_name).connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("SHOW GLOBAL VARIABLES")
+        there = {name for name, _ in cursor.fetchall()} - LEFT_ALONE - OTHERWISE
+        for option in options_of(catalog):
+            if option.variable not in there:
+                continue
+            try:
+                cursor.execute(f"SET GLOBAL `{option.variable}` = @@GLOBAL.`{option.variable}`")
+                settable = True
+            except pymysql.Error as error:
+                settable = error.args[0] != READ_ONLY
+            if settable is not bool(option.dynamic):
+                wrong.append(option.name)
+    assert wrong == []

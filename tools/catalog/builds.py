@@ -127,6 +127,7 @@ def add_plugins(build: Build, name: str) -> None:
 def add_variables(build: Build, name: str) -> None:
     """What the running server told of its variables: kind, range, members, scope, whether it can be set while running."""
     rows = {canonical(r["variable_name"]): r for r in read("servers", name, "variable-metadata.tsv")}
+    settable = {canonical(r["variable_name"]): r for r in read("servers", name, "dynamic.tsv")}
     running = {canonical(r["variable_name"]) for r in read("servers", name, "global-variables.tsv")} | rows.keys()
     for option, record in build.items():
         if option in running:
@@ -134,6 +135,8 @@ def add_variables(build: Build, name: str) -> None:
         row = rows.get(option)
         if row:
             put(record, kinds.told(row) | told_range(row) | told_scope(row), "asked")
+        if option in settable:
+            put(record, told_scope(settable[option]), "asked")
 
 
 def told_range(row: Row) -> dict[str, object]:

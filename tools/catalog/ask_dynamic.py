@@ -1,0 +1,51 @@
+"""Asks real MySQL servers which variables can be set while they run, and rewrites facts/servers/<name>/dynamic.tsv.
+
+usage: ask_dynamic.py NAME…     names of servers that `make servers` unpacked, such as mysql-9.7
+
+Each variable is set to the value that it has. MariaDB tells of its own in variable-metadata.tsv.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
+
+import pymysql
+from servers_plugin import provisioned
+from tables import write
+
+from probes.sandbox import start
+
+READ_ONLY = 1238  # ER_INCORRECT_GLOBAL_LOCAL_VAR: the variable is a read only variable
+# Setting them to what they are could change what the server does with the statements that follow.
+LEFT_ALONE = frozenset({"gtid_purged", "offline_mode", "read_only", "super_read_only"})
+
+
+def dynamic(name: str) -> list[dict[str, str]]:
+    """A row for each global variable of a default server: its name, and whether it is read only."""
+    rows = []
+    with start(provisioned(name)) as server, server.connect(autocommit=True) as connection:
+        cursor = connection.cursor()
+        cursor.execute("SHOW GLOBAL VARIABLES")
+        for variable in sorted(variable for variable, _ in cursor.fetchall() if variable not in LEFT_ALONE):
+            try:
+                cursor.execute(f"SET GLOBAL `{variable}` = @@GLOBAL.`{variable}`")
+                rows.append({"variable_name": variable, "read_only": "NO"})
+            except pymysql.Error as error:
+                if error.args[0] == READ_ONLY:
+                    rows.append({"variable_name": variable, "read_only": "YES"})
+    return rows
+
+
+def main() -> None:
+    """Ask each server that is named."""
+    for name in sys.argv[1:]:
+        version = provisioned(name).version.partition("-")[0]
+        write(dynamic(name), ["variable_name", "read_only"], "servers", f"mysql-{version}", "dynamic.tsv")
+
+
+if __name__ == "__main__":
+    main()
