@@ -301,6 +301,12 @@ def _read_text(data: bytes, folder: str) -> None:
     facts_of_texts([_put(data, folder)])
 
 
+def _recorded_dice(chance: random.Random) -> bytes:
+    """What decides over a recorded server's text, the recordings loaded: that isn't time of the reader."""
+    seeds.recorded()
+    return _dice(chance)
+
+
 def _read_back(data: bytes, folder: str) -> None:
     from advisor.collect.texts import facts_of_texts
 
@@ -393,7 +399,7 @@ READERS: dict[str, Reader] = {
     "probe-result": Reader(_results, _read_result, 15_000),
     "fleet-row": Reader(ringfiles.row, _read_row, 15_000),
     "text": Reader(_text, _read_text, 15_000),
-    "text-read-back": Reader(_dice, _read_back, 5_000),
+    "text-read-back": Reader(_recorded_dice, _read_back, 5_000),
     "stalk": Reader(_stalk, _read_stalk, 5_000),
     "host-tar": Reader(hosttars.host_tar, _read_host, 8_000),
     "packets": Reader(_dice, _ask_server, 15_000),
