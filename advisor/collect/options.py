@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from advisor.collect.loginpath import login_file, login_lines
 from advisor.collect.sockets import default_socket
-from advisor.exits import ConnectError
+from advisor.exits import ConnectError, MycnfError
 from advisor.optionfile import resolve
 
 # What the servers' own interactive clients read, MySQL's and MariaDB's, and a group of our own.
@@ -100,6 +100,8 @@ def _from_files(request: ConnectRequest) -> dict[str, tuple[str, str]]:
 
 
 def _files(request: ConnectRequest) -> list[str]:
+    if request.defaults_file == os.devnull:  # how the servers' clients are told to read nothing
+        return []
     if request.defaults_file is not None:
         if not os.path.exists(request.defaults_file):
             raise ConnectError(f"--defaults-file {request.defaults_file} does not exist; name an option file")
@@ -122,7 +124,9 @@ def _name(name: str) -> str:
 def _place(request: ConnectRequest, said: dict[str, tuple[str, str]]) -> Account:
     """Socket or TCP, as the servers' clients decide: `localhost` means the socket unless a port was asked for."""
     host = request.host or ("" if request.socket else said.get("host", ("", ""))[0])
-    port = request.port or _port(said)
+    port = _port(said) if request.port is None else request.port
+    if not 0 < port < 1 << 16:
+        raise MycnfError(f"--port {port} is no TCP port; write a number from 1 to 65535")
     by_tcp = said.get("protocol", ("", ""))[0].lower() == "tcp" or (request.port is not None and not request.socket)
     if host not in ("", "localhost") or (by_tcp and not request.socket):
         return Account("", host=host or "127.0.0.1", port=port)

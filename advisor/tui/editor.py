@@ -44,13 +44,19 @@ def command(path: str, line: int, environment: Mapping[str, str]) -> list[str]:
     try:
         words = shlex.split(said)
     except ValueError as error:
-        raise MycnfError(f"the editor {said!r} can't be meant ({error}): set $EDITOR to a command") from error
+        mend = f"set {_variable(environment)} to a command"
+        raise MycnfError(f"the editor {said!r} can't be meant ({error}): {mend}") from error
     if not words:
         raise MycnfError("no editor is known: set $EDITOR to one, such as vi or nano")
     switch = GOTO.get(os.path.basename(words[0]))
     if switch is not None:
         return [*words, *([switch] if switch else []), f"{path}:{line}"]
     return [*words, f"+{line}", path]
+
+
+def _variable(environment: Mapping[str, str]) -> str:
+    """The variable that names the editor, for one that isn't what was meant."""
+    return "$VISUAL" if environment.get("VISUAL") else "$EDITOR"
 
 
 def edit(words: list[str]) -> None:
@@ -60,7 +66,8 @@ def edit(words: list[str]) -> None:
     try:
         code = subprocess.run(words, check=False).returncode
     except OSError as error:
-        raise MycnfError(f"{words[0]} can't be run ({error.strerror}): set $EDITOR to another editor") from error
+        mend = f"set {_variable(os.environ)} to another editor"
+        raise MycnfError(f"{words[0]} can't be run ({error.strerror}): {mend}") from error
     finally:
         signal.signal(signal.SIGINT, own)
     if code < 0:

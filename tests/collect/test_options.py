@@ -9,7 +9,7 @@ import pytest
 
 from advisor.collect import options, sockets
 from advisor.collect.options import ConnectRequest, account
-from advisor.exits import ConnectError
+from advisor.exits import ConnectError, MycnfError
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +70,21 @@ def test_a_defaults_file_stands_alone(tmp_path: Path) -> None:
     assert account(ConnectRequest(defaults_file=str(other))).user == "other"
     with pytest.raises(ConnectError, match="does not exist"):
         account(ConnectRequest(defaults_file=str(tmp_path / "none.cnf")))
+
+
+def test_nothing_is_read_of_the_null_device(tmp_path: Path) -> None:
+    """As for the servers' clients, it means that no file counts."""
+    home_file(tmp_path, "[client]\nuser=home\n")
+    assert account(ConnectRequest(defaults_file="/dev/null", host="h", user="")).user != "home"
+
+
+@pytest.mark.parametrize("port", [-1, 0, 65536])
+def test_a_port_that_is_none_is_one_line(port: int) -> None:
+    """On the command line it is a fault of usage, and no server is asked for."""
+    with pytest.raises(MycnfError, match=rf"^--port {port} is no TCP port; write a number") as refused:
+        account(ConnectRequest(host="h", port=port))
+    assert refused.value.code == 2
+    assert account(ConnectRequest(host="h", port=65535)).port == 65535
 
 
 def test_an_extra_file_is_read_before_the_home_file(tmp_path: Path) -> None:
