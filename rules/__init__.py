@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 PRODUCT = "mycnf-advisor"
 
 # Families that files alone can answer and whose rules may speak of any option.
-FAMILIES = ("opt", "optfile", "sec")
+FAMILIES = ("opt", "opttaken", "optfile", "sec")
 # Families that can say nothing of files which set none of these options: lint imports them for the others alone.
 ON_OPTIONS: dict[str, tuple[str, ...]] = {
     "buf": (

@@ -1,4 +1,4 @@
-"""OPT: what the server itself makes of each line of an option file."""
+"""OPT: lines of an option file that the server refuses."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from advisor.model import Confidence, Severity
 from advisor.verdict import Outcome
 from advisor.verdict.enumeration import named
 from rules.registry import Docs, rule
-from rules.subject import SAFE, UNSAFE, mend, of_verdict, remove, revalue, written
+from rules.subject import UNSAFE, mend, of_verdict, remove, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding, Fix, Target
+    from advisor.model import Finding, Fix
     from advisor.verdict import LineVerdict
     from rules.known import Known
     from rules.registry import Rule
 
 ASKED = ("ASK-01",)
-ROUNDING = 0.01  # an adjustment by less than this share is a rounding that nobody will miss
 
 
-def _with(known: Known, outcome: Outcome) -> Iterator[LineVerdict]:
+def lines_with(known: Known, outcome: Outcome) -> Iterator[LineVerdict]:
+    """The lines that the server takes so."""
     return (line for line in known.file_verdict.lines if line.outcome is outcome)
 
 
-def _sureness(line: LineVerdict) -> Confidence:
+def sureness(line: LineVerdict) -> Confidence:
+    """As sure as the verdict on the line is."""
     return Confidence.CERTAIN if line.certain else Confidence.LIKELY
 
 
@@ -42,7 +43,7 @@ def _refusal(speaker: Rule, known: Known, line: LineVerdict, words: str, fix: Fi
         f"{line.reason} {ends}",
         of_verdict(line),
         severity=Severity.NOTE if line.loose else Severity.ERROR,
-        confidence=_sureness(line),
+        confidence=sureness(line),
         help=words,
         fix=fix,
     )
@@ -70,7 +71,7 @@ def _refusal(speaker: Rule, known: Known, line: LineVerdict, words: str, fix: Fi
 )
 def unknown_option(known: Known) -> Iterator[Finding]:
     """Lines whose name no option of the target has."""
-    for line in _with(known, Outcome.UNKNOWN):
+    for line in lines_with(known, Outcome.UNKNOWN):
         if line.loose and _of_plugin(line, known):
             continue  # whoever writes loose_ before a plugin's option knows that it may not be loaded
         fix = mend("mending", "unknown", line, known)
@@ -85,7 +86,7 @@ def _of_plugin(line: LineVerdict, known: Known) -> bool:
 
 def _near(line: LineVerdict, fix: Fix | None, known: Known) -> str:
     """The successor that another flavour gave it, where the target has that, else what comes of the line."""
-    return _without(line) if _of_plugin(line, known) else _instead(line, fix, _without(line), known)
+    return _without(line) if _of_plugin(line, known) else instead(line, fix, _without(line), known)
 
 
 def _without(line: LineVerdict) -> str:
@@ -112,7 +113,7 @@ def _without(line: LineVerdict) -> str:
 )
 def ambiguous_option(known: Known) -> Iterator[Finding]:
     """Lines whose name is the beginning of several options."""
-    for line in _with(known, Outcome.AMBIGUOUS):
+    for line in lines_with(known, Outcome.AMBIGUOUS):
         names = ", ".join(line.candidates)
         words = f"write the whole name: {names}" if names else "write the whole name"
         yield _refusal(ambiguous_option, known, line, words)
@@ -137,7 +138,7 @@ def ambiguous_option(known: Known) -> Iterator[Finding]:
 )
 def invalid_value(known: Known) -> Iterator[Finding]:
     """Lines whose value the server can't read."""
-    for line in _with(known, Outcome.INVALID):
+    for line in lines_with(known, Outcome.INVALID):
         fix = mend("mending", "invalid", line, known)
         words = f"did you mean {fix.edits[0].text}?" if fix else _values(line)
         yield _refusal(invalid_value, known, line, words, fix)
@@ -163,7 +164,7 @@ def invalid_value(known: Known) -> Iterator[Finding]:
 )
 def refused_start(known: Known) -> Iterator[Finding]:
     """Lines at whose value the server stops after it has read its files."""
-    for line in _with(known, Outcome.STOPS):
+    for line in lines_with(known, Outcome.STOPS):
         yield _refusal(refused_start, known, line, "set what it needs beside it, or remove the line")
 
 
@@ -192,7 +193,7 @@ def _values(line: LineVerdict) -> str:
 )
 def missing_argument(known: Known) -> Iterator[Finding]:
     """Lines that name an option without the value it requires."""
-    for line in _with(known, Outcome.MISSING_ARGUMENT):
+    for line in lines_with(known, Outcome.MISSING_ARGUMENT):
         words = "write = and a value, or remove the line"
         yield _refusal(missing_argument, known, line, words, remove(line.placed.line, UNSAFE))
 
@@ -215,49 +216,9 @@ def missing_argument(known: Known) -> Iterator[Finding]:
 )
 def unexpected_argument(known: Known) -> Iterator[Finding]:
     """Lines that give a value to an option that takes none."""
-    for line in _with(known, Outcome.UNEXPECTED_ARGUMENT):
+    for line in lines_with(known, Outcome.UNEXPECTED_ARGUMENT):
         words = "remove the value to switch the option on, or the line to leave it off"
         yield _refusal(unexpected_argument, known, line, words, mend("mending", "unexpected", line))
-
-
-@rule(
-    "OPT006",
-    "adjusted-value",
-    summary="The server runs with another value than the one written.",
-    evidence=ASKED,
-    fix=SAFE,
-    docs=Docs(
-        why="A number outside an option's range becomes the nearest bound, one that is no multiple of the "
-        "block size is rounded down, and a word that is no boolean becomes OFF. Most of it happens with a "
-        "warning in the error log, some of it without any.",
-        fix="Write the value that the server takes, or the one that was meant.",
-        risk="Writing the value that the server already uses changes nothing.",
-        exceptions="Rounding to a block size of a few bytes is a note.",
-        mind="A server of this very version that prints the value as written.",
-    ),
-)
-def adjusted_value(known: Known) -> Iterator[Finding]:
-    """Lines whose value the server changes, silently or not."""
-    for line in _with(known, Outcome.ADJUSTED):
-        fix = mend("mending", "adjusted", line, known)
-        stands = f"a value that the server takes as it stands: mycnf explain {line.canonical} tells which"
-        yield adjusted_value.finding(
-            line.reason,
-            of_verdict(line),
-            severity=Severity.NOTE if _is_rounding(line) else Severity.WARNING,
-            confidence=_sureness(line),
-            help="write the value that the server takes, or the one that was meant" if fix else f"write {stands}",
-            fix=fix,
-        )
-
-
-def _is_rounding(line: LineVerdict) -> bool:
-    """Whether the value moved by less than one block and hardly at all; no durability option counts in blocks."""
-    asked, given = line.placed.line.value or "", line.value or ""
-    if line.option is None or not asked.isdigit() or not given.isdigit():
-        return False
-    moved = abs(int(asked) - int(given))
-    return 0 < moved < line.option.block and moved <= ROUNDING * int(asked)
 
 
 @rule(
@@ -279,125 +240,15 @@ def _is_rounding(line: LineVerdict) -> bool:
 )
 def removed_option(known: Known) -> Iterator[Finding]:
     """Lines whose option other versions have and the target has not."""
-    for line in _with(known, Outcome.REMOVED):
+    for line in lines_with(known, Outcome.REMOVED):
         fix = mend("mending", "removed", line, known)
-        yield _refusal(removed_option, known, line, _instead(line, fix, "remove the line", known), fix)
+        yield _refusal(removed_option, known, line, instead(line, fix, "remove the line", known), fix)
 
 
-def _instead(line: LineVerdict, fix: Fix | None, otherwise: str, known: Known) -> str:
+def instead(line: LineVerdict, fix: Fix | None, otherwise: str, known: Known) -> str:
     """What the fix writes in its place, else a successor that the target has."""
     if fix is not None and fix.edits[0].text:
         return f"use {' = '.join(edit.text for edit in fix.edits)} instead"
     elsewhere = known_elsewhere(written(line.placed.line).removeprefix("loose_"))
     successor = line.replaced_by or (elsewhere.replaced_by if elsewhere else None)
     return f"use {successor} instead" if successor and known.catalog.get(successor) else otherwise
-
-
-@rule(
-    "OPT008",
-    "deprecated-option",
-    severity=Severity.NOTE,
-    summary="The option works, with a warning at each start, and will go away.",
-    evidence=ASKED,
-    fix=SAFE,
-    docs=Docs(
-        why="A deprecated option still works. A later series removes it, and the server then refuses to "
-        "start with the line.",
-        fix="Move to the successor when it is convenient, in any case before the next upgrade.",
-        risk="The successor may have another default or unit; read its description first.",
-        restart=True,
-        exceptions="A file that an older version reads as well may need the old name.",
-        mind="The vendor taking the deprecation back.",
-    ),
-)
-def deprecated_option(known: Known) -> Iterator[Finding]:
-    """Lines with an option or a spelling that the target calls deprecated."""
-    for line in known.file_verdict.lines:
-        since = line.option.deprecated if line.option is not None else None
-        if line.deprecated and line.outcome in (Outcome.ACCEPTED, Outcome.ADJUSTED) and _reached(since, known.target):
-            fix = mend("mending", "deprecated", line, known)
-            yield deprecated_option.finding(
-                f"{written(line.placed.line)} is deprecated{_documented(line, known)}.",
-                of_verdict(line),
-                confidence=_sureness(line),
-                help=_instead(line, fix, "plan to remove the line", known),
-                fix=fix,
-            )
-
-
-def _documented(line: LineVerdict, known: Known) -> str:
-    """Since which version, where that is written: what a server said of itself tells that it is, and not since when."""
-    raw = known.catalog.options.get(line.option.name, {}) if line.option is not None else {}
-    documented = raw.get("by", {}).get("documented", "").split()
-    return f" since {raw['deprecated']}" if "deprecated" in documented else ""
-
-
-def _reached(since: str | None, target: Target) -> bool:
-    """Whether the target is as new as the version that deprecated the option, where that is known."""
-    return since is None or tuple(int(n) for n in since.split(".") if n.isdigit()) <= target.version
-
-
-@rule(
-    "OPT009",
-    "ignored-option",
-    summary="The server accepts the line and does nothing with it.",
-    evidence=ASKED,
-    fix=SAFE,
-    docs=Docs(
-        why="Servers keep some removed options as stubs, so that old files still start them. Who reads the "
-        "file believes in a setting that does nothing.",
-        fix="Take the line out.",
-        risk="None: the server does the same without it.",
-        exceptions="A file that older versions read as well may need the line.",
-        mind="A server of this very version that behaves differently with the line.",
-    ),
-)
-def ignored_option(known: Known) -> Iterator[Finding]:
-    """Lines that the target reads and passes over."""
-    for line in _with(known, Outcome.IGNORED):
-        yield ignored_option.finding(
-            line.reason,
-            of_verdict(line),
-            confidence=_sureness(line),
-            help="remove the line",
-            fix=remove(line.placed.line, SAFE),
-        )
-
-
-@rule(
-    "OPT017",
-    "unread-letters",
-    severity=Severity.NOTE,
-    summary="The server reads the first letter behind a number, and passes over the others.",
-    evidence=ASKED,
-    fix=SAFE,
-    docs=Docs(
-        why="Of 10GB and of 10gigs a server reads 10G, and of 10Minutes 10M: it takes the first letter behind the "
-        "digits for a unit of bytes and never looks at the rest, so that a slip is taken without a word.",
-        fix="Write the number with one letter.",
-        risk="None: the server reads the same number.",
-        exceptions="None.",
-        mind="A server that refuses the value, or reads another number.",
-    ),
-)
-def unread_letters(known: Known) -> Iterator[Finding]:
-    """Numbers with more letters behind them than the server reads."""
-    for line in known.file_verdict.lines:
-        if (line.placed.line.value or "x")[-2:].isalpha():
-            text = _as_read(line, known)
-            if text is not None:
-                yield unread_letters.finding(
-                    f"The server reads {text}: it passes over the letters behind the first.",
-                    of_verdict(line),
-                    confidence=_sureness(line),
-                    help=f"write {text}",
-                    fix=revalue(line.placed.line, text, SAFE),
-                )
-
-
-def _as_read(line: LineVerdict, known: Known) -> str | None:
-    if line.option is None or line.option.kind not in ("int", "uint"):
-        return None
-    from rules.mending import number_as_read
-
-    return number_as_read(line, known.catalog)
