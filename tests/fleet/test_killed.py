@@ -6,12 +6,15 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from fleet_begun import LOCAL, begun, child_of, hanging, marked, wait_until
+from asking import CHECKOUT
+from fleet_begun import LOCAL, begun, child_of, hanging, marked, wait_until, wait_until_gone
 from fleet_ground import Ground
 from fleet_sshd import Key, bare, program, reached_by, sshd
 from live_server import Live
@@ -86,7 +89,7 @@ def test_killed(victim: str, ground: Ground, hosts: dict[str, dict[str, object]]
         wait_until(lambda: _midway(ground))
         assert {"ssh", "ansible", "advisor.fleet.one"} <= _kinds(ground)
         VICTIMS[victim](process.pid, *_begun_pids(process.pid))
-        wait_until(lambda: not marked(ground))
+        wait_until_gone(ground)
         wait_until(lambda: not list((ground.place / "on-host").iterdir()))
         process.wait()
     if victim not in WITHOUT_GUARD:
@@ -141,7 +144,7 @@ def test_killed_anywhere(ground: Ground, host: dict[str, object]) -> None:
             wait_until(lambda moment=moment: moment() or process.poll() is not None)  # type: ignore[misc] # the loop's
             with suppress(ProcessLookupError):
                 process.kill()
-            wait_until(lambda: not marked(ground))
+            wait_until_gone(ground)
         assert {Path(name).suffix for name in _files(ground)} <= {".row", ".json", ".list", ".before"}
         assert all(json.loads(path.read_text()) for path in ground.run_directory.rglob("*") if path.is_file())
     assert ground.fleet("--window", "0", *(["--resume"] if _goes_on(ground) else [])).code == 0
@@ -186,3 +189,37 @@ def test_two_at_once(ground: Ground, host: dict[str, object], keys: Key) -> None
                 process.kill()
                 assert waiting.wait() == 0
     assert {row["status"] for row in ground.rows().values()} == {"audited"}
+
+
+ORPHAN = """
+import multiprocessing, os, signal, sys, time
+sys.path.insert(0, sys.argv[1])
+from advisor.fleet.plugin import mycnf_fleet
+
+def work(parent, place):
+    while os.getppid() == parent:
+        time.sleep(0.01)
+    with open(place, "w") as file:
+        file.write(str(os.getpid()))
+    mycnf_fleet._end_with_ansible()
+    time.sleep(3000)
+
+worker = multiprocessing.get_context("fork").Process(target=work, args=(os.getpid(), sys.argv[2]))
+worker.start()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_worker_whose_ansible_is_gone_already_ends(tmp_path: Path) -> None:
+    """One that was forked a moment before, and could not ask to be told of it."""
+    place = tmp_path / "pid"
+    subprocess.run([sys.executable, "-c", ORPHAN, str(CHECKOUT), str(place)], check=False)
+    wait_until(lambda: place.exists() and place.read_text())
+    wait_until(lambda: not _lives(int(place.read_text())))
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

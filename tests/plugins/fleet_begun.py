@@ -62,6 +62,14 @@ def wait_until(holds: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
+def wait_until_gone(ground: Ground) -> None:
+    """Wait for the end of all that descends from the run; fails with what is left of it."""
+    until = time.monotonic() + PATIENCE
+    while left := marked(ground):
+        assert time.monotonic() < until, left
+        time.sleep(0.05)
+
+
 def marked(ground: Ground) -> dict[int, str]:
     """Processes that descend from the run, with their command lines."""
     found = {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
+import multiprocessing
 import os
 import resource
 import signal
@@ -143,6 +144,9 @@ def _end_with_ansible() -> None:
     """Where ansible is killed nobody tells its workers, and each is in a session of its own."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG; ansible hands it on to its session
+    ansible = multiprocessing.parent_process()
+    if ansible is not None and os.getppid() != ansible.pid:  # it was gone before that could be asked for
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 @contextlib.contextmanager

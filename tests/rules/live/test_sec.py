@@ -153,7 +153,7 @@ def test_certificates_of_a_running_server(start: Start, tmp_path: Path) -> None:
     """A certificate that ends soon, one that has ended, half a pair, none at all and an account without its plugin."""
     file = tmp_path / "my.cnf"
     both = f"[mysqld]\nssl_cert = {tmp_path}/cert.pem\nssl_key = {tmp_path}/key.pem\n"
-    certify(tmp_path, begins=-70, ends=20)
+    certify(tmp_path, begins=-70, ends=19.5)
     file.write_text(both, "utf-8")
     sandbox = start("mysql-9.7", option_file=file, arguments=[EVERYWHERE], tcp=True, small=True)
     send(
@@ -170,7 +170,7 @@ def test_certificates_of_a_running_server(start: Start, tmp_path: Path) -> None:
     certify(tmp_path, begins=-70, ends=-1)
     sandbox.restart()
     assert "expired 1 d ago" in found(sandbox)["expired-certificate"].message
-    certify(tmp_path, begins=-70, ends=20)
+    certify(tmp_path, begins=-70, ends=19.5)
     send(sandbox, "ALTER INSTANCE RELOAD TLS")
     assert "expired-certificate" not in found(sandbox)
 
@@ -195,7 +195,7 @@ def test_a_server_that_may_write_its_options(start: Start, tmp_path: Path) -> No
         assert str(file) in said["server-writes-its-options"].help
 
 
-def certify(folder: Path, *, begins: int, ends: int) -> None:
+def certify(folder: Path, *, begins: float, ends: float) -> None:
     """A certificate of its own, valid from and until so many days from now, with its key, as cert.pem and key.pem."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "server")])
