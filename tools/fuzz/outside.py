@@ -19,11 +19,12 @@ import documents
 import hosttars
 import ringfiles
 import seeds
-import tabletexts
+import senttexts
 import tomltexts
 from line import Line
 from mangling import ENDINGS, TARGETS, lint, mangle
 from packets import Server
+from putting import dice, put
 from reading import ENDS, FIRST, line
 from strange import document
 
@@ -40,13 +41,6 @@ class Reader(NamedTuple):
     make: Make
     read: Read
     share: int
-
-
-def _put(data: bytes, folder: str, name: str = "input") -> str:
-    path = os.path.join(folder, name)
-    with open(path, "wb", opener=lambda where, flags: os.open(where, flags, 0o600)) as file:
-        file.write(data)
-    return path
 
 
 def _target(data: bytes) -> Any:
@@ -106,7 +100,7 @@ def _carried(name: str) -> Read:
         from advisor.carriers.recognise import carrier_of
         from advisor.commands.carriedtext import whole_text
 
-        _put(b"MYSQLD_OPTS='--port=1 --x'\nA=\"b\n", folder, "env")
+        put(b"MYSQLD_OPTS='--port=1 --x'\nA=\"b\n", folder, "env")
         carrier = carrier_of(data, name, name, folder)
         if carrier is None:
             return
@@ -158,7 +152,7 @@ def _snapshot(chance: random.Random) -> bytes:
 def _load_snapshot(data: bytes, folder: str) -> Any:
     from advisor.snapshot import load
 
-    return load(_put(data, folder))
+    return load(put(data, folder))
 
 
 def _judge_snapshot(data: bytes, folder: str) -> None:
@@ -166,7 +160,7 @@ def _judge_snapshot(data: bytes, folder: str) -> None:
     from advisor.commands.audit import run
 
     kind = ("text", "json", "markdown", "html")[zlib.crc32(data) % 4]
-    words = ["--isolated", "--snapshot", _put(data, folder), "--format", kind, "-o", os.path.join(folder, "out")]
+    words = ["--isolated", "--snapshot", put(data, folder), "--format", kind, "-o", os.path.join(folder, "out")]
     with redirect_stderr(io.StringIO()), _environment(XDG_STATE_HOME=folder):
         run(build_parser("audit").parse_args(["audit", *words]))
 
@@ -185,7 +179,7 @@ def _read_baseline(data: bytes, folder: str) -> None:
     from advisor.baseline import Reading, amended, apply, gone, read
     from advisor.model import Confidence, Finding, Location, Severity
 
-    path = _put(data, folder)
+    path = put(data, folder)
     place = Location(os.path.join(folder, "my.cnf"), 2, 1, 2, 5)
     finding = Finding("OPT001", "unknown-option", Severity.ERROR, Confidence.CERTAIN, "x", location=place, option="x")
     known = read(path)
@@ -199,7 +193,7 @@ def _read_ring(data: bytes, folder: str) -> None:
     from advisor.sampling import ring
     from advisor.sampling.busiest import sampled
 
-    path = _put(data, folder)
+    path = put(data, folder)
     head, entries = ring.read(path)
     sampled(entries)
     ring.last(path, head)
@@ -212,7 +206,7 @@ def _kept_snapshot(data: bytes, folder: str) -> None:
 
     place = os.path.join(folder, "state", "mycnf", "history", "s")
     os.makedirs(place, exist_ok=True)
-    _put(data, place, "20261121T050100-0.json")
+    put(data, place, "20261121T050100-0.json")
     with _environment(XDG_STATE_HOME=os.path.join(folder, "state")):
         for kept in servers(lambda _: None):
             list(newest_first(kept.paths, lambda _: None))
@@ -242,7 +236,7 @@ def _read_result(data: bytes, folder: str) -> None:
 
     place = os.path.join(folder, "state", "mycnf", "probes")
     os.makedirs(place, exist_ok=True)
-    _put(data, place, "read-buffer-x-abc.json")
+    put(data, place, "read-buffer-x-abc.json")
     with _environment(XDG_STATE_HOME=os.path.join(folder, "state")):
         latest(shelf(), "h")
 
@@ -251,9 +245,9 @@ def _read_row(data: bytes, folder: str) -> None:
     from advisor.fleet.folder import HOSTS, ROWS, hosts_of, kept, rows_of
 
     os.makedirs(os.path.join(folder, ROWS), exist_ok=True)
-    _put(data, os.path.join(folder, ROWS), "db1.row")
+    put(data, os.path.join(folder, ROWS), "db1.row")
     kept(folder, "db1")
-    _put(data, folder, HOSTS)
+    put(data, folder, HOSTS)
     rows_of(folder, hosts_of(folder)[:3])
 
 
@@ -267,14 +261,14 @@ def _configuration(chance: random.Random) -> bytes:
 def _read_configuration(data: bytes, folder: str) -> None:
     from advisor.config.read import read
 
-    read(_put(data, folder, ("mycnf.toml", "pyproject.toml")[zlib.crc32(data) % 4 == 0]))
+    read(put(data, folder, ("mycnf.toml", "pyproject.toml")[zlib.crc32(data) % 4 == 0]))
 
 
 def _read_keys(data: bytes, folder: str) -> None:
     from advisor.tui.keymap import read_keymap
 
     os.makedirs(os.path.join(folder, "mycnf"), exist_ok=True)
-    _put(data, os.path.join(folder, "mycnf"), "keys.toml")
+    put(data, os.path.join(folder, "mycnf"), "keys.toml")
     with _environment(XDG_CONFIG_HOME=folder):
         read_keymap()
 
@@ -282,71 +276,18 @@ def _read_keys(data: bytes, folder: str) -> None:
 def _read_login_path(data: bytes, folder: str) -> None:
     from advisor.collect.loginpath import login_lines
 
-    with _environment(MYSQL_TEST_LOGIN_FILE=_put(data, folder, "mylogin.cnf")):
+    with _environment(MYSQL_TEST_LOGIN_FILE=put(data, folder, "mylogin.cnf")):
         login_lines("client")
 
 
 # What others send
 
 
-def _text(chance: random.Random) -> bytes:
-    data = tabletexts.text(*seeds.server_tables(chance), chance)
-    heads = [data + b"\n", b"+---+\n| Variable_name | Value |\n"]
-    return mangle(data, heads, chance) if chance.random() < 0.3 else data
-
-
-def _read_text(data: bytes, folder: str) -> None:
-    from advisor.collect.texts import facts_of_texts
-
-    facts_of_texts([_put(data, folder)])
-
-
-def _recorded_dice(chance: random.Random) -> bytes:
-    """What decides over a recorded server's text, the recordings loaded: that isn't time of the reader."""
-    seeds.recorded()
-    return _dice(chance)
-
-
-def _read_back(data: bytes, folder: str) -> None:
-    from advisor.collect.texts import facts_of_texts
-
-    chance = random.Random(data)
-    variables, counters = seeds.server_tables(chance)
-    if chance.random() < 0.8:  # keys go on for many lines, which few forms keep apart
-        variables, counters = ({n: v for n, v in table.items() if "\n" not in v} for table in (variables, counters))
-    path = _put(tabletexts.whole_text(variables, counters, chance), folder)
-    server = facts_of_texts([path]).server
-    assert server.variables == variables, "these aren't the variables that were written"
-    told = {name.lower(): value for name, value in counters.items()}
-    assert server.status == told, "these aren't the counters that were written"
-
-
-def _stalk(chance: random.Random) -> bytes:
-    return tabletexts.stalked(*seeds.server_tables(chance), chance)
-
-
-def _read_stalk(data: bytes, folder: str) -> None:
-    from advisor.collect.texts import facts_of_texts
-
-    place = os.path.join(folder, "stalk")
-    os.makedirs(place, exist_ok=True)
-    for name in os.listdir(place):
-        os.unlink(os.path.join(place, name))
-    for name, said in tabletexts.unpack(data).items():
-        _put(said, place, name)
-    facts_of_texts([place])
-
-
 def _read_host(data: bytes, folder: str) -> None:
     from advisor.collect.host import read_host
     from advisor.collect.host.archive import open_tar
 
-    read_host(open_tar(_put(data, folder)), None, "/var/lib/mysql", {"tmpdir": "/var/tmp"})  # noqa: S108 - a path in the tar
-
-
-def _dice(chance: random.Random) -> bytes:
-    """What decides over all that a server says: its packets follow from it."""
-    return str(chance.getrandbits(64)).encode()
+    read_host(open_tar(put(data, folder)), None, "/var/lib/mysql", {"tmpdir": "/var/tmp"})  # noqa: S108 - a path in the tar
 
 
 def _ask_server(data: bytes, _folder: str) -> None:
@@ -398,10 +339,10 @@ READERS: dict[str, Reader] = {
     "ring": Reader(ringfiles.ring, _read_ring, 30_000),
     "probe-result": Reader(_results, _read_result, 15_000),
     "fleet-row": Reader(ringfiles.row, _read_row, 15_000),
-    "text": Reader(_text, _read_text, 15_000),
-    "text-read-back": Reader(_recorded_dice, _read_back, 5_000),
-    "stalk": Reader(_stalk, _read_stalk, 5_000),
+    "text": Reader(senttexts.text, senttexts.read_text, 15_000),
+    "text-read-back": Reader(senttexts.recorded_dice, senttexts.read_back, 5_000),
+    "stalk": Reader(senttexts.stalk, senttexts.read_stalk, 5_000),
     "host-tar": Reader(hosttars.host_tar, _read_host, 8_000),
-    "packets": Reader(_dice, _ask_server, 15_000),
+    "packets": Reader(dice, _ask_server, 15_000),
     "lint": Reader(_anything, _run_lint, 5_000),
 }
