@@ -15,6 +15,7 @@ from advisor.optionfile import resolve
 GROUPS = ("client", "client-server", "client-mariadb", "mysql", "mariadb-client", "mycnf")
 GLOBAL_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf")
 DEFAULT_PORT = 3306
+HIGHEST_PORT = 65535
 SSL_MODES = ("disabled", "preferred", "required", "verify-ca", "verify-identity")
 
 
@@ -125,8 +126,8 @@ def _place(request: ConnectRequest, said: dict[str, tuple[str, str]]) -> Account
     """Socket or TCP, as the servers' clients decide: `localhost` means the socket unless a port was asked for."""
     host = request.host or ("" if request.socket else said.get("host", ("", ""))[0])
     port = _port(said) if request.port is None else request.port
-    if not 0 < port < 1 << 16:
-        raise MycnfError(f"--port {port} is no TCP port; write a number from 1 to 65535")
+    if not 0 < port <= HIGHEST_PORT:
+        raise MycnfError(f"--port {port} is no TCP port; write a number from 1 to {HIGHEST_PORT}")
     by_tcp = said.get("protocol", ("", ""))[0].lower() == "tcp" or (request.port is not None and not request.socket)
     if host not in ("", "localhost") or (by_tcp and not request.socket):
         return Account("", host=host or "127.0.0.1", port=port)
@@ -135,8 +136,8 @@ def _place(request: ConnectRequest, said: dict[str, tuple[str, str]]) -> Account
 
 def _port(said: dict[str, tuple[str, str]]) -> int:
     text, path = said.get("port", (str(DEFAULT_PORT), ""))
-    if not text.isdecimal() or not 0 < int(text) < 1 << 16:
-        raise ConnectError(f"port={text!r} in {path} is no TCP port; write a number from 1 to 65535")
+    if not text.isdecimal() or not 0 < int(text) <= HIGHEST_PORT:
+        raise ConnectError(f"port={text!r} in {path} is no TCP port; write a number from 1 to {HIGHEST_PORT}")
     return int(text)
 
 

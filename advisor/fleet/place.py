@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from advisor.collect.options import SSL_MODES, Account, ConnectRequest, account
+from advisor.collect.options import HIGHEST_PORT, SSL_MODES, Account, ConnectRequest, account
 from advisor.exits import MycnfError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-HIGHEST_PORT = 65535
 
 
 def account_of(variables: Mapping[str, str], *, address: str, local: bool) -> Account:

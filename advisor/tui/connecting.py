@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
-from advisor.collect.options import ConnectRequest
+from advisor.collect.options import HIGHEST_PORT, ConnectRequest
 from advisor.exits import MycnfError
 from advisor.tui import recent
 from advisor.tui.background import in_background
@@ -37,7 +37,6 @@ FIELDS = (
     ("ssl_mode", "TLS", "disabled, preferred, required, verify-ca, verify-identity"),
     ("ssl_ca", "TLS CA", "a file of certificates"),
 )
-HIGHEST_PORT = 65535
 PATHS = ("socket", "ssl_ca")  # no shell is there to know what ~ is
 # Words of a refusal, and the field that mends it; the first that fits.
 SIGNS = (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.verdict.number import LARGEST
 from advisor.verdict.outcome import REFUSED, Settled
 from advisor.verdict.special import HOST_BINLOG, HOST_LOG, NOTHING
+from advisor.verdict.take import LEFT_TO_SERVER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +54,6 @@ CLASHING = frozenset(
         "server_id_bits",
     }
 )
-LEFT_TO_SERVER = "-1"
 LOUDEST = 3  # of log_error_verbosity
 SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.effects import CONNECTIONS, LEFT_TO_SERVER, move, number_of
+from advisor.verdict.effects import CONNECTIONS, move, number_of
 from advisor.verdict.special import NOTHING
+from advisor.verdict.take import LEFT_TO_SERVER
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
