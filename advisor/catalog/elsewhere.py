@@ -1,29 +1,53 @@
-"""Options of other series and flavours, and names that look alike: asked only when a server doesn't know an option."""
+"""Who else has an option: other series, flavours, builds and platforms, and names that look alike.
+
+Asked only when a server doesn't know an option.
+"""
 
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from advisor.catalog.load import Catalog
+from advisor.model import Target
 
 _FILE = __file__.rpartition("/")[0] + "/data/elsewhere.json"
-_KNOWN: dict[str, dict[str, list[str] | str]] = {}
+_KNOWN: dict[str, dict[str, Any]] = {}
+_VENDORS = __file__.rpartition("/")[0] + "/data/vendors.json"
+_DOCUMENTED: dict[str, list[str]] = {}
+BUILDS = {"percona": "Percona Server", "pxc": "Percona XtraDB Cluster"}
+WINDOWS = "windows"
+# Values that Percona Server documents (its thread pool, and an InnoDB of 5.7) for options that MySQL has without them.
+VALUES: dict[str, dict[str, tuple[str, ...]]] = {
+    "innodb_flush_method": {"all_o_direct": ("percona", "5.7")},
+    "thread_handling": {"pool-of-threads": ("percona", "5.7", "8.0", "8.4")},
+}
 
 
 class Span(NamedTuple):
-    """The first and last version of a flavour known to have an option; `gone` is the one documented to remove it."""
+    """What is known of an option in one flavour.
+
+    `first` and `last` are the oldest and the newest examined version that has it. The rest is what the manuals say:
+    `gone` is the version that removed it, `came` are the versions that introduced it, one a series, and `plugin` is the
+    plugin that it belongs to. A sentence about the past rests on `gone` and `came` alone.
+    """
 
     flavour: str
     first: str
     last: str
-    gone: str | None
+    gone: str | None = None
+    came: tuple[str, ...] = ()
+    plugin: str | None = None
 
 
 class Presence(NamedTuple):
-    """Where an option is known, flavour by flavour, and what is documented to have replaced it."""
+    """Where an option is known, flavour by flavour, and what is documented to have replaced it.
+
+    `built` is the library that a server must be built with to have the option, None where every build has it.
+    """
 
     name: str
     spans: tuple[Span, ...]
     replaced_by: str | None
+    built: str | None = None
 
     def span(self, flavour: str) -> Span | None:
         """The span in one flavour, or None where that flavour never had it."""
@@ -38,8 +62,55 @@ def known_elsewhere(name: str) -> Presence | None:
     entry = _KNOWN.get(name)
     if entry is None:
         return None
-    spans = [Span(f, v[0], v[1], v[2] if len(v) > 2 else None) for f in ("mysql", "mariadb") if (v := entry.get(f))]  # noqa: PLR2004
-    return Presence(name, tuple(spans), str(entry["replaced_by"]) if "replaced_by" in entry else None)
+    spans = tuple([_span(flavour, entry[flavour]) for flavour in ("mysql", "mariadb") if flavour in entry])
+    return Presence(name, spans, entry.get("replaced_by"), entry.get("built"))
+
+
+def _span(flavour: str, written: list[Any]) -> Span:
+    """A span of the file, whose last parts are left out where they are empty."""
+    first, last, gone, came, plugin = (*written, None, None, None)[:5]
+    return Span(flavour, first, last, gone, tuple(came or ()), plugin)
+
+
+class Documented(NamedTuple):
+    """Who has the option: `build` is the vendor's server, empty where `windows` has it; `series` are the vendor's."""
+
+    build: str
+    series: tuple[str, ...]
+    windows: bool = False
+
+    def sentence(self, what: str, examined: Target) -> str:
+        """Who has it, and whose server was examined: `what` is the option, or its value."""
+        if self.windows:
+            return f"{what} exists on Windows only; the {examined.label} that was examined is a Linux build."
+        return f"{self.who} documents {what}; MySQL Community {examined.number} does not have it."
+
+    @property
+    def who(self) -> str:
+        """The vendor's server and its series."""
+        return f"{self.build} ({', '.join(self.series)})"
+
+
+def documented(name: str, target: Target) -> Documented | None:
+    """Who documents an option that the target's own catalog lacks; None where no other build or platform does."""
+    if not _DOCUMENTED:
+        with open(_VENDORS, encoding="utf-8") as f:
+            _DOCUMENTED.update(json.load(f))
+    return _documented(_DOCUMENTED.get(name), target)
+
+
+def documented_value(option: str, value: str, target: Target) -> Documented | None:
+    """Who documents a value that the target's own option refuses; None where no other build does."""
+    return _documented(VALUES.get(option, {}).get(value.lower()), target)
+
+
+def _documented(entry: list[str] | tuple[str, ...] | None, target: Target) -> Documented | None:
+    if entry is None:
+        return None
+    build, *series = entry
+    if build == WINDOWS:
+        return Documented("", (), windows=True)
+    return Documented(BUILDS[build], tuple(series)) if target.is_mysql else None
 
 
 def nearest(name: str, catalog: Catalog) -> str | None:
@@ -61,9 +132,9 @@ def _nearly(name: str, catalog: Catalog) -> str | None:
         if abs(len(candidate) - len(name)) >= best or len(distinct.difference(candidate)) >= best:
             continue
         if _lacking(letters, candidate) < best:
-            distance = _distance(name, candidate, best)
-            if distance < best:
-                best, found = distance, candidate
+            slips = distance(name, candidate, best)
+            if slips < best:
+                best, found = slips, candidate
     return found
 
 
@@ -77,7 +148,7 @@ def _lacking(letters: list[tuple[str, int]], candidate: str) -> int:
     return sum(max(0, count - candidate.count(letter)) for letter, count in letters)
 
 
-def _distance(one: str, other: str, limit: int) -> int:
+def distance(one: str, other: str, limit: int) -> int:
     """How many characters to insert, delete, replace or swap with a neighbour; `limit` where it is that or more."""
     before: list[int] = []
     row = list(range(len(other) + 1))

@@ -29,7 +29,7 @@ class Option(NamedTuple):
     versions of the flavour. `plugin` is the plugin that brings the option. `maximum` is what `maximum-` before its
     name does: sets (the option itself), keeps (it bounds sessions), bounds (both), None where it is refused.
     `alias_of` is the canonical name of the option that this one is another spelling of. `asked` names the fields
-    that a real server told; others are declared in a source, documented or inferred.
+    that a real server told, `documented` those that a manual says; others are declared in a source or inferred.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Option(NamedTuple):
     security: bool
     alias_of: str | None
     asked: frozenset[str]
+    documented: frozenset[str] = frozenset()
 
 
 KEPT = 2_000  # answers about single options, of each version
@@ -68,14 +69,21 @@ class Catalog:
     """What one server version knows: `options` maps canonical names to raw records, `get` gives one as an Option.
 
     `target` is what was asked for, `read_as` the version whose facts were taken, `exact` whether a running server of
-    the very version was asked. `kept` is for answers that the catalog and few words decide: who judges many files
+    the very version was asked. `any_build` says that the file may be for any vendor's build of the version: a series
+    was named, or nothing. `kept` is for answers that the catalog and few words decide: who judges many files
     asks the same again and again.
     """
 
-    __slots__ = ("_about_as_long", "_by_letter", "_made", "_variables", "exact", "kept", "options", "read_as", "target")
+    __slots__ = (
+        *("_about_as_long", "_by_letter", "_made", "_spellings", "_variables"),
+        *("any_build", "exact", "kept", "options", "read_as", "target"),
+    )
 
-    def __init__(self, target: Target, read_as: Target, options: dict[str, dict[str, Any]]) -> None:
+    def __init__(
+        self, target: Target, read_as: Target, options: dict[str, dict[str, Any]], *, any_build: bool = False
+    ) -> None:
         self.target = target
+        self.any_build = any_build
         self.read_as = read_as
         self.exact = target in ASKED
         self.options = options
@@ -84,6 +92,7 @@ class Catalog:
         self._by_letter: dict[str, list[str]] = {}
         self._made: dict[str, Option] = {}
         self._variables: dict[str, str] | None = None
+        self._spellings: dict[str, list[str]] | None = None
 
     def keep(self, key: tuple[object, ...], answer: Any) -> None:
         """Keep an answer, in place of all of them where there are many."""
@@ -122,11 +131,21 @@ class Catalog:
         option_name = self._variables.get(name.lower())
         return self.get(option_name) if option_name else None
 
+    def spellings(self, name: str) -> tuple[str, ...]:
+        """The canonical names of an option that has several, its own where it has one."""
+        if self._spellings is None:
+            self._spellings = {}
+            for option, raw in self.options.items():
+                if root := raw.get("alias_of"):
+                    self._spellings.setdefault(root, [root]).append(option)
+        root = self.options.get(name, {}).get("alias_of") or name
+        return tuple(self._spellings.get(root, (name,)))
+
     def __len__(self) -> int:
         return len(self.options)
 
 
-_LOADED: dict[Target, Catalog] = {}
+_LOADED: dict[tuple[Target, bool], Catalog] = {}
 _READ: dict[str, dict[str, Any]] = {}  # by series: its versions share what no patch changed
 
 
@@ -136,12 +155,13 @@ def keep_few(most: int) -> None:
         _LOADED.clear()
 
 
-def load(target: Target) -> Catalog:
-    """The catalog of a target; kept, so that asking again costs nothing.
+def load(target: Target, *, any_build: bool = False) -> Catalog:
+    """The catalog of a target; kept, so that asking again costs nothing. `any_build` is as in `Catalog`.
 
     Raises MycnfError where no catalog can stand for the target.
     """
-    if target not in _LOADED:
+    key = target, any_build
+    if key not in _LOADED:
         read_as = catalog_for(target)
         told = _told(f"{read_as.flavour}-{read_as.series}")
         options: dict[str, dict[str, Any]] = dict(told["options"])
@@ -150,8 +170,8 @@ def load(target: Target) -> Catalog:
                 options[name] = _at(options[name], read_as.version)
             else:
                 del options[name]
-        _LOADED[target] = Catalog(target, read_as, options)
-    return _LOADED[target]
+        _LOADED[key] = Catalog(target, read_as, options, any_build=any_build)
+    return _LOADED[key]
 
 
 def _told(series: str) -> dict[str, Any]:
@@ -211,4 +231,5 @@ def _option(name: str, raw: dict[str, Any]) -> Option:
         security="security" in marks,
         alias_of=raw.get("alias_of"),
         asked=frozenset() if "*" in told_otherwise else (_FACTS & raw.keys()) - told_otherwise,
+        documented=frozenset(raw.get("by", {}).get("documented", "").split()),
     )

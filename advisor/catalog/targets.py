@@ -117,6 +117,19 @@ def catalog_for(target: Target) -> Target:
     return Target(target.flavour, known[series])
 
 
+def names_patch(text: str) -> bool:
+    """Whether a user named a whole version: a series is that of any vendor's build."""
+    return text.count(".") > 1
+
+
+def stand_in(target: Target) -> str:
+    """One sentence on the version that stands for a target that was not examined; empty where it was."""
+    read_as = catalog_for(target)
+    if read_as >= target:
+        return ""
+    return f"{target.label} was not examined: it is read as {read_as.label}, the nearest lower version that mycnf knows"
+
+
 def _unknown(text: str) -> MycnfError:
     known = ", ".join(f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in sorted(series))
     return MycnfError(

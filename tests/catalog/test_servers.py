@@ -38,8 +38,8 @@ GIVEN = {
 READ_ONLY = 1238  # ER_INCORRECT_GLOBAL_LOCAL_VAR
 # Setting them to what they are could change what the server does with the next statement.
 LEFT_ALONE = {"gtid_purged", "offline_mode", "read_only", "super_read_only"}
-# Other builds or later patches of the series, of which the catalog speaks, let them be set, or no longer.
-OTHERWISE = {"core_file", "innodb_doublewrite", "ssl_fips_mode", "tcp_nodelay"}
+# The server calls it a variable of sessions alone once SET GLOBAL names it.
+OTHERWISE = {"tcp_nodelay"}
 
 
 def canonical(name: str) -> str:

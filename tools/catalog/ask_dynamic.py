@@ -1,4 +1,4 @@
-"""Asks real MySQL servers which variables can be set while they run, and rewrites facts/servers/<name>/dynamic.tsv.
+"""Asks real MySQL servers which variables can be set while they run and which are of sessions, and rewrites facts/servers/<name>/dynamic.tsv.
 
 usage: ask_dynamic.py NAME…     names of servers that `make servers` unpacked, such as mysql-9.7
 
@@ -33,18 +33,35 @@ def dynamic(name: str) -> list[dict[str, str]]:
         for variable in sorted(variable for variable, _ in cursor.fetchall() if variable not in LEFT_ALONE):
             try:
                 cursor.execute(f"SET GLOBAL `{variable}` = @@GLOBAL.`{variable}`")
-                rows.append({"variable_name": variable, "read_only": "NO"})
+                rows.append({"variable_name": variable, "read_only": "NO", "variable_scope": scope(cursor, variable)})
             except pymysql.Error as error:
                 if error.args[0] == READ_ONLY:
-                    rows.append({"variable_name": variable, "read_only": "YES"})
+                    rows.append(
+                        {"variable_name": variable, "read_only": "YES", "variable_scope": scope(cursor, variable)}
+                    )
     return rows
+
+
+def scope(cursor: pymysql.cursors.Cursor, variable: str) -> str:
+    """SESSION for a variable that each session has a value of its own of, else GLOBAL."""
+    try:
+        cursor.execute(f"SELECT @@SESSION.`{variable}`")
+    except pymysql.Error:
+        return "GLOBAL"
+    return "SESSION"
 
 
 def main() -> None:
     """Ask each server that is named."""
     for name in sys.argv[1:]:
         version = provisioned(name).version.partition("-")[0]
-        write(dynamic(name), ["variable_name", "read_only"], "servers", f"mysql-{version}", "dynamic.tsv")
+        write(
+            dynamic(name),
+            ["variable_name", "read_only", "variable_scope"],
+            "servers",
+            f"mysql-{version}",
+            "dynamic.tsv",
+        )
 
 
 if __name__ == "__main__":

@@ -213,7 +213,15 @@ def fill(build: Build) -> Build:
             record |= {"kind": Fact("flagset", "asked"), "values": Fact(names, "asked")}
         if record["kind"].value in ("int", "uint", "double"):
             put(record, {"bits": 64}, "inferred")
+        if is_switch(record):
+            record["kind"] = Fact("flag", record["kind"].source)
     return build
+
+
+def is_switch(record: Record) -> bool:
+    """Whether the option can only be given: the help lists it without an argument and prints no value, as of core-file."""
+    lists = "shown" in record and not record["shown"].value and record["shown"].source == "asked"
+    return lists and (record["arg"].value, record["kind"].value) == ("none", "bool")
 
 
 def asked(name: str) -> Build:

@@ -1,4 +1,4 @@
-"""Which releases of which flavour have, or had, each option: a small file that is read when an option is unknown."""
+"""Which releases and builds have, or had, each option: two small files that are read when an option is unknown."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import json
 import re
 
 import history
+from listed import never_built_in, owner
 from tables import Version, read, version
 
+PATCH = 3  # numbers of a version that names a patch
 Catalogs = dict[str, dict[str, dict[str, object]]]
 
 
@@ -31,7 +33,17 @@ def spans(made: Catalogs) -> dict[str, dict[str, list[Version]]]:
 
 def removed(option: str, flavour: str, last: Version) -> str | None:
     """The version that is documented to have removed it, after the last one known to have it."""
-    return next((history.dotted(v) for v in history.documented(option, "removed", flavour) if v > last), None)
+    return next((history.dotted(v) for v in history.in_manuals(option, "removed", flavour) if v > last), None)
+
+
+def introduced(option: str, flavour: str, first: Version) -> list[str]:
+    """The versions that are documented to have brought it, one a series: none where a build had it before the first of them.
+
+    A series beside one of its patches is left out.
+    """
+    said = history.in_manuals(option, "introduced", flavour)
+    said = [v for v in said if len(v) > PATCH - 1 or not any(w[:2] == v for w in said if len(w) == PATCH)]
+    return [] if said and said[0][: len(first)] > first else [history.dotted(v) for v in said]
 
 
 def replacements() -> dict[str, str]:
@@ -43,17 +55,34 @@ def replacements() -> dict[str, str]:
     return found
 
 
+def span(option: str, flavour: str, first: Version, last: Version) -> list[object]:
+    """First and last version known to have it, then what the manuals say: what removed it, what brought it, whose it is."""
+    found: list[object] = [history.dotted(first), history.dotted(last), removed(option, flavour, last)]
+    plugin = owner(option, flavour) if never_built_in(option, flavour) else None
+    found += [introduced(option, flavour, first) or None, plugin]
+    while found[-1] is None:
+        found.pop()
+    return found
+
+
 def text(made: Catalogs) -> str:
-    """The file: one option a line; a span is first and last version, and the one that removed it where that is documented."""
+    """The file: one option a line, the spans of its flavours and what replaced it."""
     successors, lines = replacements(), []
     known = spans(made)
+    built = {row["option"]: row["needs"] for row in read("builds.tsv")}
     for option in sorted(o for o in known.keys() | successors.keys() if re.fullmatch(r"\w+", o)):
         flavours = known.get(option, {})
-        entry: dict[str, object] = {}
-        for flavour, (first, last) in sorted(flavours.items()):
-            gone = removed(option, flavour, last)
-            entry[flavour] = [history.dotted(first), history.dotted(last), *([gone] if gone else [])]
+        entry: dict[str, object] = {f: span(option, f, *ends) for f, ends in sorted(flavours.items())}
         if option in successors:
             entry["replaced_by"] = successors[option]
+        if option in built:
+            entry["built"] = built[option]
         lines.append(f"{json.dumps(option)}:{json.dumps(entry, separators=(',', ':'))}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def vendors() -> str:
+    """The file of options that other builds of a flavour document: one option a line, with the build and its series."""
+    rows = {row["option"]: [row["build"], *(s for s in row["series"].split(",") if s)] for row in read("vendors.tsv")}
+    lines = [f"{json.dumps(option)}:{json.dumps(row, separators=(',', ':'))}" for option, row in sorted(rows.items())]
     return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -15,8 +15,9 @@ import elsewhere
 import history
 from builds import Record
 from fact import Fact
+from listed import BUILT_IN, STANDS_FOR, owner
 from series import SERIES, test_plugin
-from tables import Version, canonical, read, version
+from tables import Version, read, version
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "advisor", "catalog", "data")
 ORDER = ("arg", "kind", "bits", "min", "max", "block", "values", "default", "running", "shown", "variable", "scope",
@@ -26,24 +27,22 @@ IMPLIED = {"shown": True, "ignored": False, "block": 1}
 SECRET = re.compile(r"password$|_token$|secret|sst_auth$")
 UNPRINTED = "(No default value)"
 ATTRIBUTES = read("attributes.tsv")
-PLUGINS = read("plugins.tsv")
-# What the server of a series, or of its neighbour where it has none, lists with no plugin loaded.
-STANDS_FOR = {
-    "mysql-5.7": "mysql-5.7.22", "mysql-8.0": "mysql-8.0.15", "mysql-8.4": "mysql-9.7.4", "mysql-9.7": "mysql-9.7.4",
-    "mariadb-10.6": "mariadb-10.11.19", "mariadb-10.11": "mariadb-10.11.19", "mariadb-11.4": "mariadb-11.4.5",
-    "mariadb-11.8": "mariadb-11.8.9",
-}  # fmt: skip
-BUILT_IN = {s: {canonical(r["option"]) for r in read("servers", name, "options.tsv")} for s, name in STANDS_FOR.items()}
 
 
-def attributes(option: str) -> list[str]:
-    """What the option touches: secret, durability, security, host."""
-    said = {row["attribute"] for row in ATTRIBUTES if row["option"] == option}
+def attributes(option: str, name: str) -> list[str]:
+    """What the option touches in a series: secret, durability, security, host."""
+    said = {row["attribute"] for row in ATTRIBUTES if row["option"] == option and reached(row["since"], name)}
     if SECRET.search(option) and not re.search(
         r"^(validate|generated|old|max|default|disconnect|skip|password|strict)", option
     ):
         said.add("secret")
     return sorted(said)
+
+
+def reached(since: str, name: str) -> bool:
+    """Whether a series is the one named or a later one of its flavour; every one where none is named."""
+    flavour, _, number = since.partition("-")
+    return not since or (name.startswith(flavour) and SERIES[name][0] >= version(number))
 
 
 def plain(record: Record) -> dict[str, object]:
@@ -66,12 +65,12 @@ def told_by(record: Record) -> dict[str, str]:
     return written
 
 
-def entry(option: str, record: Record, before: list[tuple[Version, Record]]) -> dict[str, object]:
-    """One option of the catalog."""
+def entry(option: str, record: Record, before: list[tuple[Version, Record]], name: str) -> dict[str, object]:
+    """One option of the catalog of a series."""
     default = record["default"].value if "default" in record else None
     if record["kind"].value == "bool" and default not in (None, "TRUE", "FALSE", UNPRINTED):
         record = record | {"kind": Fact("string", "inferred")}  # declared as a boolean, read by a handler of its own
-    marks = attributes(option)
+    marks = attributes(option, name)
     if "host" in record and "host" not in marks:
         marks = sorted([*marks, "host"])
     if "host" in marks:
@@ -94,11 +93,10 @@ def former(record: Record, marks: list[str]) -> dict[str, object]:
 
 def with_plugin(option: str, record: Record, flavour: str, series: str) -> Record:
     """The record with the plugin that brings the option, where the server that was asked had none loaded and does not list it."""
-    owner = next((r["plugin"] for r in sorted(PLUGINS, key=lambda r: -len(r["prefix"])) if r["flavour"] == flavour
-                  and (option == r["prefix"] or option.startswith(r["prefix"] + "_"))), None)  # fmt: skip
-    if owner is None or option in BUILT_IN[series] or "plugin" in record:
+    plugin = owner(option, flavour)
+    if plugin is None or option in BUILT_IN[series] or "plugin" in record:
         return record
-    return record | {"plugin": Fact(owner, "inferred")}
+    return record | {"plugin": Fact(plugin, "inferred")}
 
 
 def catalog(name: str) -> dict[str, dict[str, object]]:
@@ -112,7 +110,7 @@ def catalog(name: str) -> dict[str, dict[str, object]]:
         record = history.with_lifecycle(option, facts, flavour, number)
         if "warned" in record and "deprecated" not in record:
             record = record | {"deprecated": Fact(STANDS_FOR[name].split("-")[1], record["warned"].source)}
-        found[option] = entry(option, with_plugin(option, record, flavour, name), before)
+        found[option] = entry(option, with_plugin(option, record, flavour, name), before, name)
     for written in found.values():
         part_alias(written, found, number)
     return found
@@ -155,6 +153,7 @@ def main() -> None:
     made = {name: catalog(name) for name in SERIES}
     files = {f"{name}.json": text(name, options) for name, options in made.items()}
     files["elsewhere.json"] = elsewhere.text(made)
+    files["vendors.json"] = elsewhere.vendors()
     for file, content in files.items():
         with open(os.path.join(out, file), "w", encoding="utf-8", newline="") as f:
             f.write(content)

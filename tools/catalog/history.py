@@ -10,8 +10,9 @@ from tables import Row, Version, read, version
 
 # What was asked of these builds leaves out InnoDB and performance schema: an option not listed there may still exist.
 PARTIAL = {("mysql", (8, 0, 43)), ("mysql", (8, 4, 8)), ("mariadb", (10, 4, 12))}
+UNCONFIRMED, NEVER_RELEASED = "unconfirmed", (6, 0)
 # Facts that may differ between two patches; the others are only ever completed.
-CHANGING = ("arg", "default", "kind", "bits", "min", "max", "block", "values", "ignored")
+CHANGING = ("arg", "default", "kind", "bits", "min", "max", "block", "values", "ignored", "dynamic")
 
 
 def dotted(numbers: Version) -> str:
@@ -35,7 +36,7 @@ def _events(*tables: str) -> dict[str, list[Row]]:
 
 
 PRESENCE = _presence()
-EVENTS = _events("events.tsv", "noted.tsv")
+EVENTS = _events("events.tsv", "noted.tsv", "manual.tsv")
 MARIADB_EVENTS = _events("mariadb-events.tsv")
 FULL_BUILDS = [
     (row["flavour"], version(row["version"]))
@@ -48,6 +49,14 @@ def documented(option: str, event: str, flavour: str = "mysql") -> list[Version]
     """The versions in which the option is documented to have been introduced, deprecated or removed, oldest first."""
     events = MARIADB_EVENTS if flavour == "mariadb" else EVENTS
     return sorted(version(e["value"]) for e in events.get(option, []) if e["event"] == event)
+
+
+def in_manuals(option: str, event: str, flavour: str = "mysql") -> list[Version]:
+    """As `documented`, but only what a manual's table says of a release: no notes that nobody confirmed, no series 6.0."""
+    if flavour == "mariadb":
+        return documented(option, event, flavour)
+    said = [e for e in EVENTS.get(option, []) if e["event"] == event and e["source"] != UNCONFIRMED]
+    return sorted(v for e in said if (v := version(e["value"]))[:2] != NEVER_RELEASED)
 
 
 def replacement(option: str) -> str | None:
@@ -130,10 +139,23 @@ def merge(builds: dict[Version, Build]) -> dict[str, tuple[Record, list[tuple[Ve
         for newer, older in itertools.pairwise(having):
             changed = differences(current, builds[older][option])
             if changed:
-                before.append((changed_at(option, older, newer), changed))
+                add_change(before, changed_at(option, older, newer), changed)
                 current = current | changed
         merged[option] = (base, before)
     return merged
+
+
+def add_change(before: list[tuple[Version, Record]], at: Version, changed: Record) -> None:
+    """Put what changed at a version behind what changed later.
+
+    Builds between borrow from a later one whether a variable is dynamic; one that turned from a switch into an
+    enumeration became dynamic with that.
+    """
+    turned = next((i for i, (_, facts) in enumerate(before) if "kind" in facts), None)
+    if set(changed) == {"dynamic"} and turned is not None:
+        before[turned] = before[turned][0], before[turned][1] | changed
+    else:
+        before.append((at, changed))
 
 
 def lend_running(builds: dict[Version, Build]) -> None:
@@ -205,6 +227,11 @@ def changed_at(option: str, older: Version, newer: Version) -> Version:
     return next((v for v in sorted(said) if older < v <= newer), newer)
 
 
+def by_whom(option: str, event: str, at: Version, flavour: str) -> str:
+    """Whether a version is one that the manuals name, or was concluded from the builds that list the option."""
+    return "documented" if at in in_manuals(option, event, flavour) else "inferred"
+
+
 def with_lifecycle(option: str, record: Record, flavour: str, series: Version) -> Record:
     """The record with the versions in which the option came, was deprecated and went, and what replaced it."""
     hidden = (
@@ -213,10 +240,10 @@ def with_lifecycle(option: str, record: Record, flavour: str, series: Version) -
     came, went = introduced(option, flavour, series), removed(option, flavour, series)
     if hidden or (went and went[:2] <= series):
         went = went if went and flavour == "mysql" and not hidden else None  # the server that was asked still takes it
-    for field, found in (("since", None if hidden else came), ("gone", went)):
+    for field, event, found in (("since", "introduced", None if hidden else came), ("gone", "removed", went)):
         if found:
-            record.setdefault(field, Fact(dotted(found), "documented"))
-    said = documented(option, "deprecated", flavour)
+            record.setdefault(field, Fact(dotted(found), by_whom(option, event, found, flavour)))
+    said = in_manuals(option, "deprecated", flavour)
     if said:
         record.setdefault("deprecated", Fact(dotted(said[0]), "documented"))
     if flavour == "mysql" and (new := replacement(option)):

@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import builds
 import history
+import kinds
+import manuals
 from builds import Build
 from fact import Fact
-from tables import Version, canonical, read
+from tables import Row, Version, canonical, read
 
 SUCCESSORS = {e["value"] for events in history.EVENTS.values() for e in events if e["event"] == "replaced"}
 Merged = dict[str, tuple[builds.Record, list[tuple[Version, builds.Record]]]]
@@ -18,6 +20,9 @@ RUNNING_97 = {canonical(r["option"]) for r in read("servers", "mysql-9.7.4", "op
 COUNTED = ("performance_schema_error_size", "performance_schema_max_statement_classes")
 # What 9.7 is believed of an option that 8.0 has too, where 8.0 itself tells nothing.
 LENT = ("values", "scope", "alias_of")
+# On the command line of the test that records the help, or made of the folders that it runs in.
+GIVEN_BY_TESTS = {"lower_case_table_names", "relay_log", "symbolic_links", "log_error", "log_error_verbosity", "initialize",
+                  "initialize_insecure", "skip_grant_tables", "log_bin", "log_replica_updates", "log_slave_updates"}  # fmt: skip
 # Options that only the servers' own test plugins add.
 TEST_PLUGINS = ("example", "null_audit", "simple_parser", "test_", "mock", "rewrite_example", "replication_observers")
 
@@ -58,7 +63,8 @@ def mysql_80() -> Merged:
     for option in newer.keys() - merged.keys():
         came = history.documented(option, "introduced")
         if came and (8, 0, 23) < came[0] <= (8, 0, 43):
-            merged[option] = (weaken(newer[option][0]), [])
+            record = history.with_documented_default(option, weaken(newer[option][0]), (8, 0, 23), (8, 0, 43))
+            merged[option] = (record, [])
     return {o: (r, b) for o, (r, b) in merged.items() if "arg" in r}
 
 
@@ -87,21 +93,38 @@ def after_full(full: Build, build: Build, at: Version, upto: Version) -> Build:
 
 
 def mysql_84() -> Merged:
-    """No server at hand: a fork's printed options less its own, with the facts of 8.0.43 and 9.7.4 by what changed between."""
+    """No server at hand: help recorded of a fork of 8.4.8 and its source, then what 9.7.4 and 8.0.43 let one conclude.
+
+    The fork's own names are left out. The recording masks InnoDB and the performance schema: there the source tells.
+    """
     older, newer = mysql_80(), mysql_97()
-    fork = with_declared(builds.printed("mysql-8.4.8-shannon", "mysql-8.4.8"), "mysql-8.4.8-shannon")
+    fork = with_declared(recorded("mysql-8.4.8-shannon", "mysql-8.4.8"), "mysql-8.4.8-shannon")
     names = {o for o in fork if o in older or o in newer or o in history.EVENTS}
     names |= {o for o in older.keys() | newer.keys() if in_84(o, o in older, o in newer)}
     found: Merged = {}
     for option in sorted(n for n in names if not test_plugin(n)):
         moved = history.documented_default(option, (8, 4, 8), (9, 7, 4))
         near = [m[option][0] for m in ((older, newer) if moved else (newer, older)) if option in m]
-        record = history.complete([weaken(r) for r in (*near, *([fork[option]] if option in fork else []))])
-        if moved:
-            record = history.with_documented_default(option, record, (8, 0, 43), (8, 4, 8))
+        own = fork.get(option, {})
+        if near:  # a recorded help prints a boolean's argument as none
+            own = {f: v for f, v in own.items() if v.source == "declared" or (f, v.source) == ("default", "recorded")}
+        record = history.complete([own, *[weaken(r) for r in near]])
+        if moved and "default" not in own:
+            after = (8, 0, 43) if option in older else (0,)
+            record = history.with_documented_default(option, record, after, (8, 4, 8))
         if "arg" in record:
             found[option] = (record, [])
     return found
+
+
+def recorded(folder: str, name: str) -> Build:
+    """A build whose help the servers' own tests recorded: values that they mask, or give, are no defaults."""
+    build = builds.printed(folder, name)
+    for option, record in build.items():
+        build[option] = {f: Fact(v, "recorded" if s == "asked" else s) for f, (v, s) in record.items()}
+        if option in GIVEN_BY_TESTS or "#" in str(record["default"].value) or option in COUNTED:
+            del build[option]["default"]
+    return build
 
 
 def in_84(option: str, older: bool, newer: bool) -> bool:
@@ -126,7 +149,7 @@ def mysql_97() -> Merged:
 def mariadb_106() -> Merged:
     """No server at hand: 10.11.19 asked, less what is documented to have come later; and 10.4.12 less what went before 10.6.
 
-    Facts that are documented to be others in 10.6 take the place of 10.11's.
+    What the documentation says of 10.6 itself takes the place of 10.11's facts; what it alone knows is added.
     """
     others = facts_of_106()
     older = builds.printed("mariadb-10.4.12", "mariadb-10.4.12")
@@ -136,20 +159,37 @@ def mariadb_106() -> Merged:
         came = history.documented(option, "introduced", "mariadb")
         went = history.documented(option, "removed", "mariadb")
         late = bool(came) and min(came)[:2] > (10, 6)
-        if option not in older and late and "plugin" not in newer[option][0]:
+        if option not in older and late:
             continue
         if option not in newer and went and went[0][:2] <= (10, 6):
             continue
         record = newer[option][0] if option in newer else older[option]
         found[option] = (with_documented(weaken(record), others.get(option, {})), [])
+    for option, record in only_documented().items():
+        found.setdefault(option, (record, []))
+    return found
+
+
+def only_documented() -> Build:
+    """Options that the documentation says went between 10.6 and 10.11: no build that was asked has them."""
+    found: Build = {}
+    said = manuals.mariadb((10, 6, 24))
+    for option in sorted({name for name, fact in said if fact == "arg"}):
+        went = history.documented(option, "removed", "mariadb")
+        if went and (10, 6) < went[0][:2] <= (10, 11) and (option, "kind") in said:
+            facts = {f: said[option, f] for f in ("arg", "kind", "default") if (option, f) in said}
+            if facts["kind"] == "bool":
+                facts["default"] = {"ON": "TRUE", "OFF": "FALSE"}.get(facts.get("default", ""), "FALSE")
+            record = {f: Fact(value, "documented") for f, value in facts.items()}
+            found |= builds.fill({option: record | {"variable": Fact(option, "documented")}})
     return found
 
 
 def facts_of_106() -> dict[str, builds.Record]:
-    """What the documentation says of 10.6 where 10.11 differs."""
+    """What the documentation says of 10.6 where 10.11 differs, and what nobody tells: None where 10.4.12 was otherwise."""
     found: dict[str, builds.Record] = {}
     for row in read("changes", "mariadb-10.6.tsv"):
-        value = FACT_OF_TEXT.get(row["fact"], str)(row["value"])
+        value = FACT_OF_TEXT.get(row["fact"], str)(row["value"]) if row["value"] else None
         found.setdefault(row["option"], {})[row["fact"]] = Fact(value, "documented")
     return found
 
@@ -178,10 +218,18 @@ def with_declared(build: Build, source: str) -> Build:
         unlisted = option.startswith(("innodb_", "performance_schema_", "ssl_", "admin_ssl_"))
         if option in build or not hidden or not unlisted or row["type"] == "var_deprecated_alias":
             continue
-        facts = builds.declared_facts(row)
+        facts = builds.declared_facts(row) | literal_default(row)
         if "kind" in facts and released(option):
             build[option] = {f: Fact(v, "declared") for f, v in facts.items()}
     return build
+
+
+def literal_default(row: Row) -> dict[str, object]:
+    """The default that a source declares, in the help's notation, where it is written as a boolean or a number."""
+    kind, value = kinds.declared(row).get("kind"), row["default"]
+    if kind == "bool" and value.upper() in ("TRUE", "FALSE"):
+        return {"default": value.upper()}
+    return {"default": value} if kind in ("int", "uint") and value.isdigit() else {}
 
 
 def released(option: str) -> bool:
@@ -196,7 +244,7 @@ def test_plugin(option: str) -> bool:
 
 
 FACT_OF_TEXT: dict[str, Callable[[str], object]] = {
-    "min": int, "max": int, "dynamic": "true".__eq__, "values": lambda text: text.split(","),
+    "min": int, "max": int, "bits": int, "dynamic": "true".__eq__, "values": lambda text: text.split(","),
 }
 SERIES: dict[str, tuple[Version, Callable[[], Merged]]] = {
     "mysql-5.7": ((5, 7), mysql_57),

@@ -125,9 +125,9 @@ def take_changes(folder: str) -> None:
         ):
             if key in one and canonical(str(one[key])) != name:  # one entry names an option as its own successor
                 events.append(event_of(name, event, str(one[key])))
-        for change in one.get("changes", []):
+        for change in [{**one.get("initial", {}), "version": one.get("version")}, *one.get("changes", [])]:
             default = change.get("all", {}).get("default", {})
-            widths = [w for w in ("all", "64") if isinstance(default, dict) and w in default]
+            widths = [w for w in ("all", "64") if isinstance(default, dict) and w in default and change["version"]]
             events += [event_of(name, "default", change["version"], plain(str(default[w]))) for w in widths]
     events += [
         event_of(canonical(r["name"]), r["event"], r["version"], source="version-reference")

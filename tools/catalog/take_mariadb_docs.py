@@ -1,6 +1,7 @@
-"""Takes from a checkout of MariaDB's documentation when variables came and went.
+"""Takes from a checkout of MariaDB's documentation when variables came and went, and what they are by version.
 
-usage: take_mariadb_docs.py GIT_DIRECTORY     writes facts/changes/mariadb-events.tsv: names and versions, no prose
+usage: take_mariadb_docs.py GIT_DIRECTORY     writes facts/changes/mariadb-events.tsv: names and versions, no prose;
+                                              and facts/manual/mariadb.tsv: arguments, kinds, defaults, ranges, what can be set
 """
 
 from __future__ import annotations
@@ -16,6 +17,19 @@ HEADING = re.compile(r"^#{3,5} \**`?([A-Za-z][\w\\-]+)`?\**$")
 EVENT = re.compile(r"^\s*[*-] \**(Introduced|Removed|Deprecated)\**:\**(.*)")
 LINKED = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 NAMED = re.compile(r"MariaDB (\d+\.\d+(?:\.\d+)?)")
+FACTS = {"Default Value": "default", "Default": "default", "Range": "range", "Dynamic": "dynamic",
+         "Commandline": "arg", "Command line": "arg", "Data Type": "kind"}  # fmt: skip
+FACT = re.compile(r"^[*-] \**(Default Value|Default|Range|Dynamic|Command ?line|Data Type)\**:\**(.*)")
+KINDS = {"boolean": "bool", "numeric": "uint", "string": "string", "enumeration": "enum"}
+COMMAND = re.compile(r"`--[\w-]+(?P<value>\[=|=|)")
+ARGUMENTS = {"[=": "optional", "=": "required", "": "none"}
+TYPE = re.compile(r"`?(?P<value>boolean|numeric|string|enumeration)\b", re.IGNORECASE)
+NESTED = re.compile(r"^  +[*-] (.*)")
+WHEN = r"(?P<when>(?: *\([^()]*\))*)"
+QUOTED = re.compile(r"`(?P<value>[\w.,:=+/-]*)`" + WHEN)
+RANGE = re.compile(r"`(?P<low>-?[\d,.]+)` to `(?P<high>[\d,.]+)`" + WHEN)
+STATE = re.compile(r"(?P<value>Yes|No)\b" + WHEN)
+VERSIONS = re.compile(r"(>=|<=) *MariaDB (\d+\.\d+(?:\.\d+)?)")
 ADDED = re.compile(r"^\| \[?([a-z][\w\\]+)\]?[^|]*\| +\[?MariaDB (\d+\.\d+(?:\.\d+)?)", re.IGNORECASE)
 
 
@@ -49,9 +63,52 @@ def events(path: str, text: str) -> Iterator[Row]:
                 yield {"name": name, "event": match[1].lower(), "value": number}
 
 
+def values(path: str, text: str) -> Iterator[Row]:
+    """The defaults, ranges and dynamic states that one page gives, with the first and last version of each."""
+    name, fact = "", ""
+    for line in text.replace("\\_", "_").split("\n"):
+        plain = LINKED.sub(r"\1", line).replace("\\", "")
+        if match := HEADING.match(plain):
+            name, fact = canonical(match[1].lstrip("-")), ""
+        elif line.startswith("#"):
+            name = ""
+        elif name and (match := FACT.match(plain)):
+            fact = FACTS[match[1]]
+            yield from stated(name, fact, match[2], path)
+        elif name and fact and (match := NESTED.match(plain)):
+            yield from stated(name, fact, match[1], path)
+        else:
+            fact = ""
+
+
+def stated(name: str, fact: str, words: str, path: str) -> Iterator[Row]:
+    """The values in the words after a fact's name; a value in words, or one for some hosts alone, is passed over."""
+    page = path.rpartition("/")[2].removesuffix(".md")
+    if fact in ("arg", "kind"):
+        match = (COMMAND if fact == "arg" else TYPE).search(words)
+        value = "" if match is None else (ARGUMENTS | KINDS)[match["value"].lower()]
+        yield from [{"name": name, "fact": fact, "value": value, "low": "", "high": "", "page": page}] if value else []
+        return
+    pattern = RANGE if fact == "range" else STATE if fact == "dynamic" else QUOTED
+    for match in pattern.finditer(words):
+        bounds = dict(VERSIONS.findall(match["when"] or ""))
+        if match["when"] and not bounds:
+            continue
+        row = {"name": name, "low": bounds.get(">=", ""), "high": bounds.get("<=", ""), "page": page}
+        if fact == "range":
+            yield {**row, "fact": "min", "value": match["low"].replace(",", "")}
+            yield {**row, "fact": "max", "value": match["high"].replace(",", "")}
+        else:
+            yield {**row, "fact": fact, "value": match["value"]}
+
+
 def main() -> None:
-    """Write the table, sorted, each row once."""
-    found = {(r["name"], r["event"], r["value"]) for path, text in pages(sys.argv[1]) for r in events(path, text)}
+    """Write the tables, sorted, each row once."""
+    texts = list(pages(sys.argv[1]))
+    columns = ["name", "fact", "value", "low", "high", "page"]
+    said = {tuple(row[c] for c in columns) for path, text in texts for row in values(path, text)}
+    write([dict(zip(columns, key, strict=True)) for key in sorted(said)], columns, "manual", "mariadb.tsv")
+    found = {(r["name"], r["event"], r["value"]) for path, text in texts for r in events(path, text)}
     rows = [dict(zip(("name", "event", "value"), key, strict=True)) for key in found]
     rows.sort(key=lambda r: (r["name"], r["event"], version(r["value"])))
     write(rows, ["name", "event", "value"], "changes", "mariadb-events.tsv")

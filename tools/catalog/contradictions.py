@@ -1,0 +1,149 @@
+"""Lists where the catalogs of the series that no server was asked for contradict the manuals and recorded help.
+
+usage: contradictions.py     prints a line for each, with * where no reason is given, and how many facts were compared
+
+Compared are MySQL 8.4 with the help that its own tests recorded, its source and the changes of MySQL's version reference;
+MariaDB 10.6 with the variable reference of its documentation. facts/explained.tsv holds the reasons of those that stand.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [TOP]
+
+import history
+import kinds
+import manuals
+from builds import number
+from series import GIVEN_BY_TESTS
+from tables import Version, canonical, read
+
+from advisor.catalog.load import Catalog, Option, load
+from advisor.model import Target
+
+MYSQL, MARIADB, ASKED_MARIADB = Target("mysql", (8, 4, 8)), Target("mariadb", (10, 6, 24)), Target("mariadb", (10, 11, 19))
+FORK = "mysql-8.4.8-shannon"
+AUTOSIZED = ("autosized", "")
+
+
+class Contradiction(NamedTuple):
+    """An option of a target of which the catalog says one thing and a source another."""
+
+    target: str
+    option: str
+    fact: str
+    catalog: str
+    source: str
+
+
+def plain(value: object, *, boolean: bool) -> str:
+    """One spelling for the notations of help, SHOW, sources and manuals."""
+    text = {"NULL": "", "(No default value)": "", "empty": ""}.get(str(value), str(value)).rstrip("/").lower()
+    if text[-1:] == "m" and text[:-1].isdigit():
+        text = str(int(text[:-1]) << 20)
+    if boolean:
+        return {"1": "true", "0": "false", "on": "true", "off": "false"}.get(text, text)
+    try:
+        return str(float(text))
+    except ValueError:
+        return {"true": "on", "false": "off"}.get(text, text)
+
+
+def told(option: Option, fact: str) -> list[str]:
+    """What the catalog says of a fact: none where it says nothing, two where a started server says another default."""
+    if fact == "default":
+        return [value for value in (option.default, option.running) if value is not None]
+    value = getattr(option, fact)
+    if fact == "dynamic":
+        return [] if value is None else ["Yes" if value else "No"]
+    return [] if value is None else [str(value)]
+
+
+def compared(catalog: Catalog, said: dict[tuple[str, str], str]) -> Iterator[Contradiction]:
+    """The facts that the catalog tells otherwise."""
+    for (name, fact), value in sorted(said.items()):
+        option = catalog.get(name)
+        if option is None or fact not in ("default", "min", "max", "dynamic"):
+            continue
+        boolean = option.kind == "bool" and fact == "default"
+        have = told(option, fact)
+        if have and plain(value, boolean=boolean) not in [plain(v, boolean=boolean) for v in have]:
+            yield Contradiction(str(catalog.target), name, fact, " / ".join(have), value)
+
+
+def recorded() -> dict[tuple[str, str], str]:
+    """What the recorded help of 8.4.8 prints, but for what the recording masks or the test gives."""
+    rows = {canonical(row["option"]): row["value"] for row in read("others", FORK, "help-values.tsv")}
+    return {(n, "default"): v for n, v in rows.items() if "#" not in v and n not in GIVEN_BY_TESTS}
+
+
+def declared() -> dict[tuple[str, str], str]:
+    """What the source of 8.4.8 declares in plain numbers and booleans."""
+    found: dict[tuple[str, str], str] = {}
+    for row in read("declared", f"{FORK}.tsv"):
+        name, kind = canonical(row["name"]), kinds.declared(row).get("kind")
+        if kind in ("int", "uint", "double"):
+            limits = {end: row[end] for end in ("min", "max") if number(row[end]) is not None}
+            found |= {(name, end): value for end, value in limits.items() if (end, value) != ("max", "0")}
+        literal = row["default"].lower() in ("true", "false") if kind == "bool" else row["default"].isdigit()
+        if literal and kind in ("bool", "int", "uint"):
+            found[name, "default"] = row["default"].upper()
+    return found
+
+
+def changed() -> dict[tuple[str, str], str]:
+    """The defaults that the version reference gives for 8.4.8, those of a change and those that an option came with."""
+    found = {}
+    for name in history.EVENTS:
+        said = history.documented_default(name, (0,), MYSQL.version)
+        if said is not None and said[1] not in AUTOSIZED:
+            found[name, "default"] = said[1]
+    return found
+
+
+def names(catalog: Catalog, flavour: str) -> Iterator[Contradiction]:
+    """Options that the catalog has though the manuals say that they went, or came later; and those that it lacks."""
+    at = catalog.target.version
+    for name in sorted(history.MARIADB_EVENTS if flavour == "mariadb" else history.EVENTS):
+        came, went = (history.in_manuals(name, event, flavour) for event in ("introduced", "removed"))
+        gone = [v for v in went if v <= at]
+        later = bool(came) and not any(v <= at or v[:2] == at[:2] for v in came) and not listed_before(name, flavour, at)
+        option = catalog.get(name)
+        if option is not None and not option.ignored and (gone or later):
+            yield Contradiction(str(catalog.target), name, "removed" if gone else "introduced", "there", str(gone or came))
+
+
+def listed_before(name: str, flavour: str, at: Version) -> bool:
+    """Whether the help of an older release lists it: an option may be older than the variable that the manual dates."""
+    return any(first <= at for first, _ in history.PRESENCE.get((name, flavour), []))
+
+
+def contradictions() -> list[Contradiction]:
+    """All of them, with those that facts/explained.tsv gives a reason for."""
+    mysql, mariadb, asked = load(MYSQL), load(MARIADB), load(ASKED_MARIADB)
+    found = [*compared(mysql, recorded()), *compared(mysql, declared()), *compared(mysql, changed())]
+    # Where the documentation names no version and a server of 10.11 contradicts it alike, it errs in general.
+    general = {c[1:] for c in compared(asked, manuals.mariadb(ASKED_MARIADB.version))}
+    found += [c for c in compared(mariadb, manuals.mariadb(MARIADB.version)) if c[1:] not in general]
+    return [*found, *names(mysql, "mysql"), *names(mariadb, "mariadb")]
+
+
+def explained() -> set[tuple[str, str, str]]:
+    """Target, option and fact of the contradictions that stand for a reason."""
+    return {(row["target"], row["option"], row["fact"]) for row in read("explained.tsv")}
+
+
+if __name__ == "__main__":
+    reasons = explained()
+    for one in contradictions():
+        mark = " " if one[:3] in reasons else "*"
+        print(f"{mark} {one.target} {one.option} {one.fact}: the catalog says {one.catalog}, the source {one.source}")
+    known = load(MYSQL).options.keys()
+    counts = [len({key for key in facts if key[0] in known}) for facts in (recorded(), declared(), changed())]
+    documented = len(manuals.mariadb(MARIADB.version))
+    print("compared: {} recorded, {} declared, {} changed defaults; {} documented".format(*counts, documented))

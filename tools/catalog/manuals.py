@@ -1,0 +1,31 @@
+"""What the manuals' tables say of a version: defaults, ranges, and whether a variable can be set while the server runs."""
+
+from __future__ import annotations
+
+from tables import Row, Version, read, version
+
+SERIES_NUMBERS = 2
+Said = dict[tuple[str, str], str]
+
+
+def mariadb(at: Version) -> Said:
+    """What MariaDB's documentation says of a version, by name and fact; what it says in two ways is left out."""
+    found: dict[tuple[str, str], dict[str, bool]] = {}
+    for row in read("manual", "mariadb.tsv"):
+        if covers(row, at):
+            bounded = bool(row["low"] or row["high"])
+            found.setdefault((row["name"], row["fact"]), {})[row["value"]] = bounded
+    return {key: said for key, values in found.items() if (said := one(values)) is not None}
+
+
+def one(values: dict[str, bool]) -> str | None:
+    """The only value, else the only one of those that name the version; None where two do."""
+    named = [value for value, bounded in values.items() if bounded] or list(values)
+    return named[0] if len(named) == 1 else None
+
+
+def covers(row: Row, at: Version) -> bool:
+    """Whether a row is about a version: a bound that names a series means all of its patches."""
+    low, high = (version(row[end]) if row[end] else None for end in ("low", "high"))
+    after = low is None or low <= at
+    return after and (high is None or at[: len(high)] <= high)
