@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from advisor.facts.probes import baselines
 from advisor.sizes import percent
-from probes.stats import Comparison, compare, compare_variation
+from probes.stats import Comparison, compare, compare_in_groups, compare_variation
 from probes.stats.drift import drift
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from advisor.facts.probes import Block, Metric, ProbeResult
 
 BLIND = 0.5  # relative; a run that could have missed this much has not answered its question
@@ -44,25 +48,29 @@ class Conclusion:
 
 
 def conclude(result: ProbeResult) -> Conclusion:
-    """The conclusion of a result, worked out from its samples alone."""
+    """The conclusion of a result, worked out from its samples alone.
+
+    Where variants stand in groups, `verdict`, `best` and `alike` are of the baseline's group, and each group has a
+    sentence.
+    """
     metric = result.metrics[0]
-    comparisons = compare(result.arms, metric, result.baseline)
+    comparisons = compare_in_groups(result.arms, metric, result.baseline)
     varied = compare_variation(result.arms, metric, result.baseline)
-    verdict, best = _verdict(result, metric, comparisons)
-    alike = _alike(result, metric, best)
-    within = max((comparison.bound for comparison in comparisons), default=None)
+    own = _of_group(comparisons, result.baseline)
+    verdict, best = _verdict(result, metric, own, result.baseline)
+    within = max((comparison.bound for comparison in own), default=None)
     told = [comparison for comparison in comparisons if comparison.claim != "none" and verdict != "described"]
-    claimed = [_claim(comparison, metric, result.baseline) for comparison in told]
-    uneven = [_uneven(comparison, metric, result.baseline) for comparison in varied if comparison.claim != "none"]
+    uneven = [_uneven(comparison, metric) for comparison in varied if comparison.claim != "none"]
     return Conclusion(
         verdict=verdict,
         best=best,
-        alike=alike,
+        alike=_alike(result, metric, best),
         within=within if within is not None and math.isfinite(within) else None,
         comparisons=comparisons,
         varied=varied,
-        sentences=(_headline(result, comparisons, verdict, best, alike), *claimed, *uneven),
+        sentences=(_answer(result, comparisons), *(_claim(comparison, metric) for comparison in told), *uneven),
         limits=(
+            *_invalid(result),
             *_sight(comparisons),
             *drift(result.arms, metric, result.baseline),
             *_notes(comparisons),
@@ -81,7 +89,31 @@ def change(ratio: float) -> str:
     return f"{'-' if ratio < 1 else '+'}{percent(abs(ratio - 1))}"
 
 
-def _verdict(result: ProbeResult, metric: Metric, comparisons: tuple[Comparison, ...]) -> tuple[str, str | None]:
+def _of_group(comparisons: tuple[Comparison, ...], baseline: str) -> tuple[Comparison, ...]:
+    return tuple(comparison for comparison in comparisons if comparison.baseline == baseline)
+
+
+def _answer(result: ProbeResult, comparisons: tuple[Comparison, ...]) -> str:
+    """The answer in a sentence, one a group where there are several."""
+    metric, first = result.metrics[0], baselines(result.arms, result.baseline)
+    if result.is_void:
+        return _void(result)
+    told = []
+    for group, baseline in first.items():
+        own = _of_group(comparisons, baseline)
+        verdict, best = _verdict(result, metric, own, baseline)
+        if verdict == "described" and len(first) > 1:
+            return _described(result, metric)
+        said = _headline(result, own, verdict, best, baseline)
+        told.append(f"{group}: {said}" if len(first) > 1 else said)
+    return " ".join(told)
+
+
+def _verdict(
+    result: ProbeResult, metric: Metric, comparisons: tuple[Comparison, ...], baseline: str
+) -> tuple[str, str | None]:
+    if result.is_void:
+        return "unknown", None
     if metric.better not in ("more", "less"):
         return "described", None
     if not comparisons:
@@ -91,25 +123,27 @@ def _verdict(result: ProbeResult, metric: Metric, comparisons: tuple[Comparison,
         gain = -1 if metric.better == "less" else 1
         return "better", max(better, key=lambda comparison: gain * comparison.ratio).arm
     if any(comparison.claim != "none" for comparison in comparisons):
-        return "baseline", result.baseline
+        return "baseline", baseline
     return ("none" if max(comparison.bound for comparison in comparisons) <= BLIND else "unknown"), None
 
 
 def _alike(result: ProbeResult, metric: Metric, best: str | None) -> tuple[str, ...]:
     if best is None:
         return ()
-    return tuple(beside.arm for beside in compare(result.arms, metric, best) if beside.claim == "none")
+    group = next(arm.group for arm in result.arms if arm.name == best)
+    own = tuple(arm for arm in result.arms if arm.group == group)
+    return tuple(beside.arm for beside in compare(own, metric, best) if beside.claim == "none")
 
 
 def _headline(
-    result: ProbeResult, comparisons: tuple[Comparison, ...], verdict: str, best: str | None, alike: tuple[str, ...]
+    result: ProbeResult, comparisons: tuple[Comparison, ...], verdict: str, best: str | None, baseline: str
 ) -> str:
-    metric = result.metrics[0]
+    metric, alike = result.metrics[0], _alike(result, result.metrics[0], best)
     same = f" {_listed(alike)} can't be told from it." if alike else ""
     if verdict == "better":
-        return f"{best} is best by its {metric.name}, better than {result.baseline}.{same}"
+        return f"{best} is best by its {metric.name}, better than {baseline}.{same}"
     if verdict == "baseline":
-        return f"Nothing beats {result.baseline} by its {metric.name}.{same}"
+        return f"Nothing beats {baseline} by its {metric.name}.{same}"
     if verdict == "none":
         within = percent(max(comparison.bound for comparison in comparisons))
         return (
@@ -118,6 +152,14 @@ def _headline(
     if verdict == "described":
         return _described(result, metric)
     return _unknown(result, metric, comparisons)
+
+
+def _void(result: ProbeResult) -> str:
+    """How many blocks did not exercise what they measure, and the reason given most often."""
+    blocks = [block for arm in result.arms for block in arm.blocks]
+    reasons = Counter(block.invalid for block in blocks if block.invalid)
+    usual = reasons.most_common(1)[0][0]
+    return f"No result: {reasons.total()} of {len(blocks)} blocks are invalid; most often: {usual}."
 
 
 def _described(result: ProbeResult, metric: Metric) -> str:
@@ -149,18 +191,18 @@ def _unknown(result: ProbeResult, metric: Metric, comparisons: tuple[Comparison,
     return f"This run can't tell: {hidden} may hide in its noise; {MORE_TIME}."
 
 
-def _claim(comparison: Comparison, metric: Metric, baseline: str) -> str:
+def _claim(comparison: Comparison, metric: Metric) -> str:
     return (
-        f"{comparison.arm}: {metric.name} {change(comparison.ratio)} against {baseline}"
+        f"{comparison.arm}: {metric.name} {change(comparison.ratio)} against {comparison.baseline}"
         f" (95 %: {change(comparison.low)} to {change(comparison.high)})."
     )
 
 
-def _uneven(comparison: Comparison, metric: Metric, baseline: str) -> str:
+def _uneven(comparison: Comparison, metric: Metric) -> str:
     word = "more" if comparison.claim == "more" else "less"
     return (
         f"{comparison.arm}: {metric.name} varies {word} from second to second, {percent(comparison.median)} against"
-        f" {percent(comparison.baseline_median)} with {baseline}"
+        f" {percent(comparison.baseline_median)} with {comparison.baseline}"
         f" (ratio {comparison.ratio:.2g}; 95 %: {comparison.low:.2g} to {comparison.high:.2g})."
     )
 
@@ -172,13 +214,22 @@ def _sight(comparisons: tuple[Comparison, ...]) -> tuple[str, ...]:
     worst = max(comparisons, key=lambda comparison: comparison.detectable)
     usual = statistics.median(comparison.detectable for comparison in comparisons)
     rounds = comparisons[0].rounds
-    seen = f"With {rounds} rounds and this noise, four of five runs see a difference of {percent(usual)} or more"
+    seen = f"With {rounds} rounds and this noise, four of five runs would claim a difference of {percent(usual)}"
     seen += (
         f"; in {worst.arm}, which scatters most, of {percent(worst.detectable)}." if worst.detectable > usual else "."
     )
     drawn = comparisons[0].drawn_in
     blocks = "1 block" if drawn == 1 else f"{drawn} blocks"
     return (seen, f"{blocks} stood far out and count as if at the edge of the rest.") if drawn else (seen,)
+
+
+def _invalid(result: ProbeResult) -> Iterator[str]:
+    """A sentence on each invalid block of a run that has a result all the same."""
+    if not result.is_void:
+        for arm in result.arms:
+            for block in arm.blocks:
+                if block.invalid:
+                    yield f"{arm.name}: the block of round {block.round} is invalid and left out: {block.invalid}."
 
 
 def _notes(comparisons: tuple[Comparison, ...]) -> tuple[str, ...]:

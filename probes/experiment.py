@@ -24,11 +24,15 @@ class ProbeError(MycnfError):
 
 
 class Variant(NamedTuple):
-    """One of the things that are compared: `settings` are the options that make it, `point` its place on an axis."""
+    """One of the things that are compared: `settings` are the options that make it, `point` its place on an axis.
+
+    Variants of one `group` are compared with that group's first variant, and with the plan's baseline in its own.
+    """
 
     name: str
     settings: dict[str, str]
     point: float | None = None
+    group: str = ""
 
 
 class Choice(NamedTuple):
@@ -85,11 +89,30 @@ class Plan:
     notes: tuple[str, ...] = ()
 
 
+class Turn(NamedTuple):
+    """One block to measure: its round from 1 on, the seconds to measure, and seeds for what it draws.
+
+    `round_seed` is shared by the variants of a round, for variants with a server and data of their own. `block_seed`
+    is this block's alone, for variants that share a server: a load that repeats the draws of the block before it finds
+    its pages cached and its updates made already.
+    """
+
+    round: int
+    seconds: float
+    round_seed: int = 1
+    block_seed: int = 2
+
+
 class Measured(NamedTuple):
-    """What one block gave: metrics by name, and per-second values by name of the metric."""
+    """What one block gave: metrics by name, per-second values by name of the metric, counters with units in the name.
+
+    `invalid` says why the block did not exercise what it measures, empty where it did.
+    """
 
     metrics: dict[str, float]
     series: dict[str, tuple[float, ...]]
+    counters: dict[str, float] = {}  # noqa: RUF012 - nobody adds to a value type's default
+    invalid: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +157,7 @@ class Ground:
 class Bench(Protocol):
     """A prepared experiment."""
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """Measure one variant for about so long; returns early, with whatever is whole, once `stop` is set.
 
         Raises ProbeError where it breaks off for good.

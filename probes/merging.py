@@ -54,5 +54,5 @@ def _joined(earlier: Arm, later: Arm, after: float) -> Arm:
     return replace(later, blocks=(*earlier.blocks, *moved))
 
 
-def _variants(result: ProbeResult) -> list[tuple[str, dict[str, str], float | None]]:
-    return [(arm.name, arm.settings, arm.point) for arm in result.arms]
+def _variants(result: ProbeResult) -> list[tuple[str, dict[str, str], float | None, str]]:
+    return [(arm.name, arm.settings, arm.point, arm.group) for arm in result.arms]

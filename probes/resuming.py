@@ -51,7 +51,7 @@ def _blank(experiment: Experiment, ground: Ground, wanted: Wanted, plan: Plan) -
         ended="",
         place=place_of(ground, wanted.directory),
         metrics=plan.metrics,
-        arms=tuple(Arm(v.name, v.settings, (), v.point) for v in plan.variants),
+        arms=tuple(Arm(v.name, v.settings, (), v.point, v.group) for v in plan.variants),
         baseline=plan.baseline,
         server=plan.server,
         driver=plan.driver,

@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor import __version__
-from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, ProbeResult
-from probes.experiment import ProbeError
+from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, ProbeResult, has_no_result
+from probes.experiment import ProbeError, Turn
 from probes.place import place_of
 from probes.safety import cautions, refuse, watching
+from probes.safety.others import read_work
 from probes.stats import settled
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 SLACK = 0.08  # the share of its time by which a run may overrun
 FEWEST = 3  # rounds before anything can be called precise
+SEEDS_OF_ROUND = 1_000  # one for each variant, with room for warm-ups
+SEEDS_OF_RUN = 1_000_000
+OTHERS = "processor time of other processes, share of all"
+OTHERS_MOST = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,14 @@ def run(
         for sentence in measuring.notes:
             ground.report(sentence[0].lower() + sentence[1:])
         facts, notes = _told(bench)
-    return replace(result, facts=facts, notes=(*result.notes, *notes))
+    return replace(result, facts={} if result.is_void else facts, notes=(*result.notes, *notes))
+
+
+def without_numbers(arms: tuple[Arm, ...]) -> tuple[Arm, ...]:
+    """The variants as they are kept: where too many blocks are invalid, no block keeps a metric that could be read."""
+    if not has_no_result(arms):
+        return arms
+    return tuple(replace(arm, blocks=tuple(replace(b, metrics={}, series={}) for b in arm.blocks)) for arm in arms)
 
 
 def refuse_haste(plan: Plan, wanted: Wanted) -> None:
@@ -142,6 +154,7 @@ class _Measuring:
     ) -> None:
         self._clock = clock
         self._bench, self.plan, self._stop, self._watch, self._keep = bench, plan, stop, watch, keep
+        self._seed, self._force = wanted.seed * SEEDS_OF_RUN, wanted.force
         self._order = random.Random(wanted.seed)  # noqa: S311 - an order, no secret
         self._rounds = wanted.rounds or plan.rounds
         self._free = wanted.rounds is None and wanted.seconds is None
@@ -165,7 +178,12 @@ class _Measuring:
             why = f"{word}: {sentence}; {words}: run this at a quiet time, or --force {word}" if sentence else words
             raise ProbeError(why)
         whole = self._whole
-        return tuple(Arm(v.name, v.settings, tuple(self._blocks[v.name][:whole]), v.point) for v in self.plan.variants)
+        return without_numbers(
+            tuple(
+                Arm(v.name, v.settings, tuple(self._blocks[v.name][:whole]), v.point, v.group)
+                for v in self.plan.variants
+            )
+        )
 
     def go(self) -> None:
         """Measure until the rounds are done, time is up, further rounds would add nothing, or the stop is said."""
@@ -235,10 +253,31 @@ class _Measuring:
 
     def _block(self, variant: Variant, seconds: float) -> Block:
         began = self.elapsed()
-        measured = self._bench.measure(variant, seconds, self._stop)
+        number = self._whole + 1
+        before = read_work()
+        measured = self._bench.measure(variant, self._seeded(variant, seconds), self._stop)
+        others = before.share_until(read_work())
+        invalid = measured.invalid or self._disturbed(others)
         return Block(
-            self._whole + 1, round(began, 3), round(self.elapsed() - began, 3), measured.metrics, measured.series
+            round=number,
+            began=round(began, 3),
+            seconds=round(self.elapsed() - began, 3),
+            metrics={} if invalid else measured.metrics,
+            series={} if invalid else measured.series,
+            counters={**measured.counters, **({} if others is None else {OTHERS: others})},
+            invalid=invalid,
         )
+
+    def _seeded(self, variant: Variant, seconds: float) -> Turn:
+        number = self._whole + 1
+        shared = self._seed + number * SEEDS_OF_ROUND
+        return Turn(number, seconds, shared, shared + 1 + self.plan.variants.index(variant))
+
+    def _disturbed(self, others: float | None) -> str:
+        """Why other processes make a block worthless, empty where they don't or the user said to measure anyway."""
+        if "busy" in self._force or others is None or others <= OTHERS_MOST:
+            return ""
+        return f"other processes used {others:.0%} of the processors, {OTHERS_MOST:.0%} at most are allowed"
 
     def _tell(self, variant: Variant, place: int, latest: Block | None = None) -> None:
         done = (self._whole + place / len(self.plan.variants)) / self._rounds

@@ -20,7 +20,7 @@ from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.experiment import Ground, Wanted
+    from probes.experiment import Ground, Turn, Wanted
     from probes.stopping import Stop
 
 THROUGHPUT = Metric("throughput", "MB/s", "more")
@@ -105,7 +105,7 @@ class _Bench:
         self._crew, self._paths, self._plan, self._ground = crew, paths, plan, ground
         self._tally = Tally()
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """Let the readers read for so long; each finishes the block that it is at."""
         way, readers = variant.settings["from"], int(variant.settings["readers"])
         block = int(variant.settings["bytes"])
@@ -117,7 +117,7 @@ class _Bench:
             "block": block,
         }
         shares = parts(os.path.getsize(self._paths[way]), readers, block)
-        whole = together(self._crew.run([task | share for share in shares], seconds, stop))
+        whole = together(self._crew.run([task | share for share in shares], turn.seconds, stop))
         return self._tally.add(variant, whole, {THROUGHPUT.name: whole.bytes / whole.seconds / 1e6})
 
     def facts(self) -> dict[str, float | str]:

@@ -16,7 +16,7 @@ from probes.experiment import Cost, Measured
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from probes.experiment import Ground, Plan, Variant, Wanted
+    from probes.experiment import Ground, Plan, Turn, Variant, Wanted
     from probes.stopping import Stop
 
 OVERHEAD = 0.03
@@ -56,10 +56,10 @@ class Single:
         self._crew, self._work, self._file, self._tally = crew, work, file, Tally()
         self._names = [variant.name for variant in plan.variants]
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """Do a variant's work for so long."""
         task = self._file | self._work.task | self._work.order(variant)
-        report = self._crew.run([task], seconds, stop)
+        report = self._crew.run([task], turn.seconds, stop)
         whole = together(report)
         metrics = {self._work.rate: whole.done / whole.seconds}
         if whole.done:

@@ -15,7 +15,7 @@ from probes.memory import asking
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.experiment import Ground, Wanted
+    from probes.experiment import Ground, Turn, Wanted
     from probes.memory.asking import Answers
     from probes.stopping import Stop
 
@@ -80,12 +80,12 @@ class _Bench:
         self._answers, self._plan = answers, plan
         self._costs: dict[str, list[float]] = {}
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """The three questions, one after the other."""
         size = int(variant.settings["bytes"])
         metrics = {}
         for metric in self._plan.metrics:
-            given = asking.slowly(self._answers, metric.name, size, seconds / len(self._plan.metrics), stop)
+            given = asking.slowly(self._answers, metric.name, size, turn.seconds / len(self._plan.metrics), stop)
             if given:
                 metrics[metric.name] = _in_unit(metric, max(given))
         if ALLOCATE.name in metrics:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts.host import Host
-    from probes.experiment import Ground, Wanted
+    from probes.experiment import Ground, Turn, Wanted
     from probes.memory.asking import Answers
     from probes.stopping import Stop
 
@@ -80,10 +80,10 @@ class _Bench:
         self._answers, self._host = answers, host
         self._given: dict[int, list[float]] = {}
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """Follow one chain for so long."""
         size = int(variant.settings["bytes"])
-        given = asking.slowly(self._answers, "chase", size, seconds, stop)
+        given = asking.slowly(self._answers, "chase", size, turn.seconds, stop)
         if not given:
             return Measured({}, {})
         self._given.setdefault(size, []).append(min(given))

@@ -117,7 +117,6 @@ class Ab:
                     threads=threads,
                     rows=shape.rows,
                     tables=shape.tables,
-                    seed=wanted.seed + 1,
                 )
 
             yield LoadedBench(served, plan.driver, task_of)

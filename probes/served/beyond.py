@@ -1,4 +1,4 @@
-"""One table that is larger than its server's buffer pool, so that the disk takes part in the work."""
+"""Tables that are larger than their server's buffer pool, so that the disk takes part in the work."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNIFORM = Access()
 
 
 class Beyond(NamedTuple):
-    """A pool of so many bytes, a table larger than it, and how many connections work at once."""
+    """A pool of so many bytes, tables larger than it, and how many connections work at once."""
 
     pool: int
     shape: Shape
@@ -45,22 +45,25 @@ class Beyond(NamedTuple):
         return {
             "workload": workload,
             "rows": str(self.shape.rows),
+            **({"tables": str(self.shape.tables)} if self.shape.tables > 1 else {}),
             "pool": str(self.pool),
             "threads": str(self.threads),
         }
 
     def fill(self, ground: Ground, served: Served, stop: Stop, where: str = "") -> None:
         """Make the table and fill it."""
-        ground.report(f"filling a table of {self.shape.rows} rows{where}")
+        tables = f"{self.shape.tables} tables" if self.shape.tables > 1 else "a table"
+        ground.report(f"filling {tables} of {self.shape.rows} rows{where}")
         fill(served.connection(), self.shape, stop)
 
-    def task(self, served: Served, workload: Workload, seed: int, access: Access = UNIFORM) -> Task:
+    def task(self, served: Served, workload: Workload, access: Access = UNIFORM) -> Task:
         """The load on it."""
-        rows = self.shape.rows
-        return Task(served.sandbox.socket, served.room, workload, access, self.threads, rows, seed=seed)
+        rows, tables = self.shape.rows, self.shape.tables
+        return Task(served.sandbox.socket, served.room, workload, access, self.threads, rows, tables)
 
 
-def beyond(chosen: Chosen) -> Beyond:
-    """The pool, data (in percent of it) and threads that the user chose."""
+def beyond(chosen: Chosen, tables: int = 1) -> Beyond:
+    """The pool, data (in percent of it, in so many tables) and threads that the user chose."""
     pool = chosen.size("pool", LEAST_POOL)
-    return Beyond(pool, Shape(pool * chosen.number("data", 1) // 100 // ROW_BYTES), chosen.number("threads", 1))
+    rows = pool * chosen.number("data", 1) // 100 // ROW_BYTES // tables
+    return Beyond(pool, Shape(max(1, rows), tables), chosen.number("threads", 1))

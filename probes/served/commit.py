@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from advisor.facts.probes import Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, ProbeError, Variant
 from probes.served import measuring
 from probes.served.choosing import SERVER, binary_for
 from probes.served.loaded import METRICS, LoadedBench
-from probes.served.serving import serve
+from probes.served.mechanism import LOG_SYNCS, Precondition, log_syncs, syncs_as_set
+from probes.served.serving import BINLOG_SYNCS, serve
 from probes.workload.driving import DRIVER, driver_of
 from probes.workload.statements import OLTP, Access
 from probes.workload.tables import Shape, fill
@@ -26,7 +26,15 @@ if TYPE_CHECKING:
 
 POOL = 128 << 20
 WORKLOAD = OLTP["oltp_update_non_index"]
-LOG_FLUSHES = Metric("log_flushes", "redo log flushes/transaction", "neither")
+FLUSH, SYNC = "innodb_flush_log_at_trx_commit", "sync_binlog"
+PRECONDITIONS = (
+    Precondition(LOG_SYNCS, log_syncs, syncs_as_set(FLUSH, "1")),
+    Precondition(
+        "binary log syncs/transaction",
+        lambda activity: activity.per_transaction(BINLOG_SYNCS),
+        syncs_as_set(SYNC, "1"),
+    ),
+)
 SECONDS = 120.0
 ROUNDS = 5
 OVERHEAD = 0.4  # the driver's start and the statements that set the options
@@ -55,8 +63,8 @@ class Commit:
     )
 
     def plan(self, ground: Ground, wanted: Wanted) -> Plan:
-        """Every flush with every sync at every concurrency; 1 and 1 with the fewest threads is what the others are
-        compared with, where both are among the values."""
+        """Every flush with every sync at every concurrency; the first of each, 1 and 1 by default, is what the
+        others at the same concurrency are compared with."""
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         threads = chosen.numbers("threads", 1)
@@ -72,7 +80,7 @@ class Commit:
         return Plan(
             variants=variants,
             baseline=variants[0].name,
-            metrics=(*METRICS, LOG_FLUSHES),
+            metrics=METRICS,
             cost=measuring.cost(
                 pool=POOL,
                 data=shape.bytes,
@@ -103,16 +111,15 @@ class Commit:
 
             def task_of(variant: Variant) -> Task:
                 threads = int(variant.point or 1)
-                return Task(served.sandbox.socket, served.room, WORKLOAD, Access(), threads, rows, seed=wanted.seed + 1)
+                return Task(served.sandbox.socket, served.room, WORKLOAD, Access(), threads, rows)
 
-            yield LoadedBench(
-                served, plan.driver, task_of, warm_seconds=0, counters={LOG_FLUSHES.name: "Innodb_os_log_fsyncs"}
-            )
+            yield LoadedBench(served, plan.driver, task_of, warm_seconds=0, preconditions=PRECONDITIONS)
 
 
 def _variant(flush: int, sync: int, threads: int) -> Variant:
-    settings = {"innodb_flush_log_at_trx_commit": str(flush), "sync_binlog": str(sync)}
-    return Variant(f"flush={flush} sync={sync} threads={threads}", settings, float(threads))
+    settings = {FLUSH: str(flush), SYNC: str(sync)}
+    group = "1 thread" if threads == 1 else f"{threads} threads"
+    return Variant(f"flush={flush} sync={sync} threads={threads}", settings, float(threads), group)
 
 
 def _flushes(chosen: Chosen, binary: Binary) -> list[int]:

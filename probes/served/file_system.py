@@ -11,6 +11,7 @@ from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
 from probes.served.beyond import beyond
 from probes.served.choosing import SERVER, binary_for
 from probes.served.loaded import METRICS, LoadedBench
+from probes.served.mechanism import SYNCS_LOG, always, reads_pages
 from probes.served.serving import serve
 from probes.workload.driving import DRIVER, driver_of
 from probes.workload.statements import OLTP
@@ -18,7 +19,7 @@ from probes.workload.statements import OLTP
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from probes.experiment import Ground, Wanted
+    from probes.experiment import Ground, Turn, Wanted
     from probes.stopping import Stop
     from probes.workload.task import Task
 
@@ -26,6 +27,7 @@ WORKLOAD = OLTP["oltp_read_write"]
 SECONDS = 100.0
 ROUNDS = 8
 WARM = 4.0
+PRECONDITIONS = (reads_pages(always(1.0)), SYNCS_LOG)  # else the file system has no part in it
 LIMITS = (
     "Both are new files on what may be an old or a full file system: its age and fragmentation are not measured.",
     "While one server works the other stands idle, and what it still had to write may have run on for a moment.",
@@ -87,8 +89,10 @@ class FileSystem:
                     break
                 served = stack.enter_context(serve(ground, binary, variant.name, table.arguments(binary.target)))
                 table.fill(ground, served, stop, f" in {variant.name}")
-                always = _always(table.task(served, WORKLOAD, wanted.seed))
-                benches[variant.name] = LoadedBench(served, plan.driver, always, WARM)
+                always = _always(table.task(served, WORKLOAD))
+                benches[variant.name] = LoadedBench(
+                    served, plan.driver, always, warm_seconds=WARM, preconditions=PRECONDITIONS, own_server=True
+                )
             yield SideBySide(benches)
 
 
@@ -98,9 +102,9 @@ class SideBySide:
     def __init__(self, benches: dict[str, LoadedBench]) -> None:
         self._benches = benches
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """One block on the variant's own server."""
-        return self._benches[variant.name].measure(variant, seconds, stop)
+        return self._benches[variant.name].measure(variant, turn, stop)
 
     def facts(self) -> dict[str, float | str]:
         """What each server's bench found beside its samples."""

@@ -19,7 +19,7 @@ from probes.workload.task import Task
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from probes.experiment import Variant
+    from probes.experiment import Turn, Variant
     from probes.served.serving import Served
     from probes.stopping import Stop
 
@@ -53,14 +53,14 @@ class KeyedBench:
         self._rates: dict[str, dict[int, list[float]]] = {name: {} for name in layouts}
         self._misses: dict[str, dict[int, list[float]]] = {name: {} for name in layouts}
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """Bring the keys' pages into the pool as far as it holds them, and read keys at random."""
         layout, count = self._layouts[variant.name.partition(" ")[0]], int(variant.point or 1)
         keys = self._first(count)
         with layout.served.guard():
             self._warm(layout, keys, stop)
             before = _pages_read(layout.served)
-            ran = drive(self._driver, self._task(layout, keys), seconds, stop)
+            ran = drive(self._driver, self._task(layout, keys), turn.seconds, stop)
             if ran is None:
                 return NOTHING
             misses = (_pages_read(layout.served) - before) / max(1, ran.queries)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.facts.probes import Metric
 from probes.experiment import Measured
+from probes.served.mechanism import SEEN, Activity, changes_rows, check
 from probes.workload.driving import drive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probes.experiment import Variant
+    from probes.experiment import Turn, Variant
+    from probes.served.mechanism import Precondition
     from probes.served.serving import Served
     from probes.stopping import Stop
     from probes.workload.task import Ran, Task
@@ -23,6 +26,8 @@ QPS = Metric("qps", "queries/s", "more")
 P95 = Metric("p95", "ms", "less")
 METRICS = (TPS, QPS, P95)
 AGREE = 0.1  # two blocks agree when they differ by less than that share: the noise of a quiet host's seconds
+SETTLING, LOOK = 2.0, 0.05  # seconds
+WARMING = 500  # how far the seeds of a warm-up are from its block's
 LIMITING = 0.4  # the driver's share of all processor time from which on it holds the server up
 NOTHING = Measured({}, {})  # what a stopped block gives: it is not kept
 
@@ -51,6 +56,12 @@ def warm(block: Callable[[], float | None], bound: float, stop: Stop) -> Warmth:
     return Warmth(time.monotonic() - began, agreed=False)
 
 
+def activity_of(ran: Ran, task: Task, before: dict[str, int], after: dict[str, int]) -> Activity:
+    """What a block did, from its load and the status counters around it."""
+    grown = {name: value - before[name] for name, value in after.items() if name in before}
+    return Activity(ran.seconds, ran.transactions, ran.repeated, task.threads, grown, after)
+
+
 def measured_of(ran: Ran) -> Measured:
     """A load's figures under the names of METRICS, with the per-second series of tps and qps."""
     return Measured(
@@ -65,6 +76,9 @@ class LoadedBench:
     `task_of` gives the load for a variant (its socket is the server's own). `warm_seconds` bounds a warm-up, which
     takes place in the first block of a variant and after every restart. `counters` are status counters that are
     measured too, a transaction: names of metrics with the names of their counters, left out where the server has none.
+    `settling` are counters that go on for a moment when the load has ended, and are waited for before and after it.
+    `preconditions` are what makes a block valid, besides that every UPDATE changes a row. With `own_server` no other
+    variant uses the server, and a round's variants send the same statements.
     """
 
     def __init__(
@@ -72,28 +86,35 @@ class LoadedBench:
         served: Served,
         driver: str,
         task_of: Callable[[Variant], Task],
+        *,
         warm_seconds: float = 5.0,
         counters: dict[str, str] | None = None,
+        preconditions: tuple[Precondition, ...] = (),
+        settling: tuple[str, ...] = (),
+        own_server: bool = False,
     ) -> None:
         self.served = served
         self.driver = driver
         self._task_of = task_of
         self._warm_seconds = warm_seconds
         self._counters = counters or {}
+        self._preconditions = preconditions
+        self._settling = settling
+        self._own_server = own_server
         self._warmed: set[str] = set()
         self._cold: list[str] = []
         self._differ: dict[str, str] = {}
         self._repeated = 0
         self._busiest = 0.0
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """One block. Raises ProbeError where the server or the driver breaks off."""
         with self.served.guard():
             restarted = self.served.set_to(variant.settings)
             if restarted or variant.name not in self._warmed:
                 self._compare(variant)
-                self._warm(variant, stop)
-            return self._run(variant, seconds, stop)
+                self._warm(variant, turn, stop)
+            return self._run(variant, turn, stop)
 
     def facts(self) -> dict[str, float | str]:
         """Values that the server made otherwise than they were set."""
@@ -114,33 +135,49 @@ class LoadedBench:
             said.append(f"{self._repeated} transactions met a deadlock or a lock wait and were not counted.")
         return tuple(said)
 
-    def _run(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
-        before = self.served.status() if self._counters else {}
-        ran = drive(self.driver, self._task_of(variant), seconds, stop)
+    def _run(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+        task = self._task(variant, turn.round_seed if self._own_server else turn.block_seed)
+        before = self._settled()
+        ran = drive(self.driver, task, turn.seconds, stop)
         if ran is None:
             return NOTHING
+        after = self._settled()
         self._repeated += ran.repeated
         self._busiest = max(self._busiest, (ran.cpu or 0.0) / ran.seconds / (os.cpu_count() or 1))
         self.served.trim()
+        activity = activity_of(ran, task, before, after)
+        checked = check((*SEEN, *changes_rows(task.workload), *self._preconditions), variant, activity)
         measured = measured_of(ran)
-        if before and ran.transactions:
-            after = self.served.status()
-            for metric, counter in self._counters.items():
-                if counter in before:
-                    measured.metrics[metric] = (after[counter] - before[counter]) / ran.transactions
-        return measured
+        rates = {name: activity.per_transaction(counter) for name, counter in self._counters.items()}
+        measured.metrics.update({name: rate for name, rate in rates.items() if rate is not None})
+        return measured._replace(counters=checked.counters, invalid=checked.invalid)
 
-    def _warm(self, variant: Variant, stop: Stop) -> None:
+    def _settled(self) -> dict[str, int]:
+        """The status counters, once those that settle have stopped growing, or SETTLING is over."""
+        found = self.served.status()
+        deadline = time.monotonic() + SETTLING
+        while self._settling and time.monotonic() < deadline:
+            time.sleep(LOOK)
+            before, found = found, self.served.status()
+            if all(found.get(name) == before.get(name) for name in self._settling):
+                break
+        return found
+
+    def _warm(self, variant: Variant, turn: Turn, stop: Stop) -> None:
         self._warmed.add(variant.name)
         if self._warm_seconds <= 0:
             return
-        warmth = warm(lambda: self._rate(variant, stop), self._warm_seconds, stop)
+        seeds = itertools.count((turn.round_seed if self._own_server else turn.block_seed) + WARMING)
+        warmth = warm(lambda: self._rate(variant, next(seeds), stop), self._warm_seconds, stop)
         if not warmth.agreed and not stop.is_set():
             self._cold.append(variant.name)
 
-    def _rate(self, variant: Variant, stop: Stop) -> float | None:
-        ran = drive(self.driver, self._task_of(variant), 1, stop)
+    def _rate(self, variant: Variant, seed: int, stop: Stop) -> float | None:
+        ran = drive(self.driver, self._task(variant, seed), 1, stop)
         return None if ran is None else ran.queries / ran.seconds
+
+    def _task(self, variant: Variant, seed: int) -> Task:
+        return self._task_of(variant)._replace(seed=seed)
 
     def _compare(self, variant: Variant) -> None:
         for name, value in variant.settings.items():

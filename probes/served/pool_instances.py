@@ -12,6 +12,7 @@ from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
 from probes.served.beyond import Beyond, beyond
 from probes.served.choosing import SERVER, binary_for
 from probes.served.loaded import P95, TPS, LoadedBench
+from probes.served.mechanism import Precondition, always
 from probes.served.serving import serve
 from probes.workload.driving import DRIVER, driver_of
 from probes.workload.statements import OLTP, Access
@@ -19,8 +20,9 @@ from probes.workload.statements import OLTP, Access
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.experiment import Ground, Wanted
+    from probes.experiment import Ground, Turn, Wanted
     from probes.sandbox import Binary
+    from probes.served.mechanism import Activity
     from probes.stopping import Stop
     from probes.workload.task import Task
 
@@ -28,12 +30,18 @@ GIB = 1 << 30
 WORKLOAD = OLTP["oltp_read_write"]
 VARIATION = Metric("variation", "% (standard deviation of a second's transactions)", "less")
 STALLED = Metric("stalled", "% of seconds below a tenth of the usual", "less")
-SECONDS = 120.0
+SECONDS = 900.0
 LONG = 3600.0  # a run this long has seen checkpoints; the article's took three hours for each value
-ROUNDS = 3
+ROUNDS = 5
+SHORTEST = 30.0  # seconds of a block; a shorter one sees no variation
 WARM = 4.0
+FILL_RATE = 200 << 20  # bytes a second at which scans fill the pool, at least
 RESTART = 4.0
 STALL = 0.1
+TABLES = 8  # one alone makes deadlocks the bottleneck
+LEAST_DEPTH = 100  # of innodb_lru_scan_depth, which every instance has for itself
+SPARE = 2.0  # times the free pages that the server aims for
+LEAST_EVICTED = 1.0  # pages a transaction; a pool that evicts nothing is no matter of instances
 TOO_SHORT = (
     "Stalls come with checkpoints and full redo logs, minutes apart: less than an hour of each value can't show them. "
     "The published runs took three hours each: --time 21h for seven values; --resume goes on with one that broke off."
@@ -49,7 +57,7 @@ class PoolInstances:
 
     name = "buffer-pool-instances"
     title = "Stalls and buffer pool instances"
-    question = "Does innodb_buffer_pool_instances even out the throughput when the data is larger than the pool?"
+    question = "Does innodb_buffer_pool_instances raise or even out throughput when the data is larger than the pool?"
     kind = "server"
     evidence = ("BPI-01", "BPI-03")
     choices = (
@@ -66,17 +74,18 @@ class PoolInstances:
         chosen = Chosen(self.choices, wanted)
         binary = _binary(ground, chosen)
         table = _beyond(chosen)
-        variants = tuple(_variant(count) for count in chosen.numbers("instances", 1))
+        counts = chosen.numbers("instances", 1)
+        variants = tuple(_variant(count, max(counts)) for count in counts)
         seconds = wanted.budget(SECONDS, ROUNDS)
         return Plan(
             variants=variants,
             baseline=variants[0].name,
-            metrics=(VARIATION, TPS, STALLED, P95),
+            metrics=(TPS, VARIATION, STALLED, P95),
             cost=table.cost(seconds),
             seconds=SECONDS,
             rounds=ROUNDS,
-            overhead=RESTART + WARM,
-            shortest=3.0,
+            overhead=RESTART + WARM + table.pool / FILL_RATE,
+            shortest=SHORTEST,
             grain=1.0,
             axis="innodb_buffer_pool_instances",
             driver=driver_of(chosen.word("driver")),
@@ -94,17 +103,24 @@ class PoolInstances:
             table.fill(ground, served, stop)
 
             def task_of(_: Variant) -> Task:
-                return table.task(served, WORKLOAD, wanted.seed, Access("pareto"))
+                return table.task(served, WORKLOAD, Access("pareto"))
 
-            yield VaryingBench(served, plan.driver, task_of, warm_seconds=WARM)
+            free = LEAST_DEPTH * max(chosen.numbers("instances", 1))
+            yield VaryingBench(served, plan.driver, task_of, warm_seconds=WARM, preconditions=_preconditions(free))
 
 
 class VaryingBench(LoadedBench):
-    """Measures how even the seconds of a block are, beside how much gets done in them."""
+    """Fills the pool after each restart, and measures how even the seconds of a block are beside how much gets done."""
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+    def _warm(self, variant: Variant, turn: Turn, stop: Stop) -> None:
+        for number in range(1, TABLES + 1):
+            if not stop.is_set():
+                self.served.query(f"SELECT COUNT(pad) FROM sbtest.sbtest{number} FORCE INDEX (PRIMARY)")  # noqa: S608
+        super()._warm(variant, turn, stop)
+
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """One block, see LoadedBench."""
-        measured = super().measure(variant, seconds, stop)
+        measured = super().measure(variant, turn, stop)
         tps = measured.series.get("tps", ())
         return measured._replace(metrics={**measured.metrics, **evenness(tps)}) if tps else measured
 
@@ -118,8 +134,29 @@ def evenness(tps: tuple[float, ...]) -> dict[str, float]:
     }
 
 
-def _variant(count: int) -> Variant:
-    return Variant(str(count), {"innodb_buffer_pool_instances": str(count)}, float(count))
+def _variant(count: int, most: int) -> Variant:
+    """So many instances, each with its share of the pages that all variants keep free alike."""
+    depth = LEAST_DEPTH * most // count
+    settings = {"innodb_buffer_pool_instances": str(count), "innodb_lru_scan_depth": str(depth)}
+    return Variant(str(count), settings, float(count))
+
+
+def _preconditions(free: int) -> tuple[Precondition, ...]:
+    return (
+        Precondition(
+            "free pages of the pool",
+            lambda activity: activity.after.get("Innodb_buffer_pool_pages_free"),
+            always(high=SPARE * free),
+        ),
+        Precondition("pages evicted/transaction", _evicted, always(LEAST_EVICTED)),
+    )
+
+
+def _evicted(activity: Activity) -> float | None:
+    """Pages that came in less those by which the pool became fuller."""
+    came = [activity.per_transaction(f"Innodb_pages_{how}") for how in ("read", "created")]
+    kept = activity.per_transaction("Innodb_buffer_pool_pages_data")
+    return None if kept is None or None in came else sum(filter(None, came)) - kept
 
 
 def _binary(ground: Ground, chosen: Chosen) -> Binary:
@@ -130,7 +167,7 @@ def _binary(ground: Ground, chosen: Chosen) -> Binary:
 def _beyond(chosen: Chosen) -> Beyond:
     if chosen.size("pool") < GIB:
         raise ProbeError("pool must be 1G or more: below that the server runs with one instance, whatever is set")
-    return beyond(chosen)
+    return beyond(chosen, tables=TABLES)
 
 
 EXPERIMENT = PoolInstances()

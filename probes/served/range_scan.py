@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from statistics import median
+import math
 from typing import TYPE_CHECKING
 
-from advisor.facts.probes import Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
 from probes.served import measuring
 from probes.served.choosing import binary_for
-from probes.served.loaded import LoadedBench
+from probes.served.loaded import P95, QPS, LoadedBench
+from probes.served.mechanism import always, reads_pages
 from probes.served.serving import serve
+from probes.stats.estimate import estimates
 from probes.workload.driving import DRIVER, driver_of
 from probes.workload.statements import Access, simple_ranges
 from probes.workload.tables import Shape, fill
@@ -21,9 +22,10 @@ from probes.workload.task import Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from probes.experiment import Ground, Wanted
+    from probes.experiment import Ground, Turn, Wanted
     from probes.sandbox import Binary
     from probes.served.serving import Served
+    from probes.stats.estimate import Estimate
     from probes.stopping import Stop
 
 MIB = 1 << 20
@@ -32,6 +34,8 @@ CONTROL = 3  # up to here InnoDB has always read record by record
 SECONDS = 110.0
 ROUNDS = 5
 WARM = 2.0
+CACHED = 0.01  # pages read a query, at most: everything is meant to be in the pool
+LARGEST = 700.0  # of a logarithm
 EQUAL = ("--performance-schema=OFF", "--character-set-server=latin1", "--collation-server=latin1_swedish_ci")
 NOT_ONLY = (
     "Between two versions everything differs, not only the batches: ranges of 1 to 3 rows are the control, and what "
@@ -60,24 +64,25 @@ class RangeScan:
     )
 
     def plan(self, ground: Ground, wanted: Wanted) -> Plan:
-        """One variant a server; each block measures all lengths of ranges, one after the other."""
+        """A group for each length of ranges and concurrency, with one variant a server."""
         chosen = Chosen(self.choices, wanted)
-        metrics = _metrics(chosen)
-        binaries = _binaries(ground, chosen)
+        kinds, binaries = _kinds(chosen), _binaries(ground, chosen)
         shape = _shape(chosen)
+        variants = tuple(_variant(name, span, count) for span, count in kinds for name in binaries)
         return Plan(
-            variants=tuple(Variant(name, {}) for name in binaries),
-            baseline=next(iter(binaries)),
-            metrics=metrics,
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=(QPS, P95),
             cost=measuring.cost(
                 pool=_pool(shape), data=shape.bytes, servers=len(binaries), threads=max(chosen.numbers("threads", 1))
             ),
             seconds=SECONDS,
             rounds=ROUNDS,
-            overhead=0.3 * len(metrics),
-            shortest=1.0 * len(metrics),
-            warm_up=WARM * len(metrics),
-            grain=1.0 * len(metrics),
+            overhead=0.3,
+            shortest=1.0,
+            warm_up=WARM,
+            grain=1.0,
+            axis="rows of a range",
             driver=driver_of(chosen.word("driver")),
             server=" and ".join(str(binary.target) for binary in binaries.values()),
             parameters={
@@ -95,7 +100,7 @@ class RangeScan:
         chosen = Chosen(self.choices, wanted)
         shape = _shape(chosen)
         with contextlib.ExitStack() as stack:
-            ranges = Ranges(plan, [(span, count) for count in chosen.numbers("threads", 1) for span in _spans(chosen)])
+            ranges = Ranges(plan, tuple(_binaries(ground, chosen)), _kinds(chosen))
             for name, binary in _binaries(ground, chosen).items():
                 if stop.is_set():  # another server would only be ended again
                     break
@@ -109,46 +114,70 @@ class RangeScan:
 
 
 class Ranges:
-    """Two servers; a block goes through all lengths of ranges and concurrencies on one of them."""
+    """Two servers; a block is one length of ranges at one concurrency on one of them."""
 
-    def __init__(self, plan: Plan, kinds: list[tuple[int, int]]) -> None:
-        self._plan = plan
-        self._kinds = kinds
-        self._benches: dict[str, dict[str, LoadedBench]] = {}
-        self._seen: dict[str, dict[str, list[float]]] = {}
+    def __init__(self, plan: Plan, servers: tuple[str, ...], kinds: list[tuple[int, int]]) -> None:
+        self._plan, self._servers, self._kinds = plan, servers, kinds
+        self._benches: dict[str, LoadedBench] = {}
+        self._rates: dict[str, dict[int, float]] = {variant.name: {} for variant in plan.variants}
 
     def add(self, name: str, served: Served, task: Task) -> None:
-        """A server under the name of its variant, and a task whose ranges and threads are filled in."""
-        self._benches[name] = {
-            _metric(span, count): LoadedBench(served, self._plan.driver, _always(task, span, count), warm_seconds=WARM)
-            for span, count in self._kinds
-        }
-        self._seen[name] = {}
+        """A server by its name, and a task whose ranges and threads are filled in."""
+        for span, count in self._kinds:
+            self._benches[_variant(name, span, count).name] = LoadedBench(
+                served,
+                self._plan.driver,
+                _always(task, span, count),
+                warm_seconds=WARM,
+                preconditions=(reads_pages(always(high=CACHED)),),
+                own_server=True,
+            )
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
-        """One block: the queries a second of each kind of range."""
-        rates: dict[str, float] = {}
-        for metric, bench in self._benches[variant.name].items():
-            measured = bench.measure(variant, seconds / len(self._kinds), stop)
-            if stop.is_set():
-                break
-            rates[metric] = measured.metrics["qps"]
-            self._seen[variant.name].setdefault(metric, []).append(rates[metric])
-        return Measured(rates, {})
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+        """One block on the variant's own server."""
+        measured = self._benches[variant.name].measure(variant, turn, stop)
+        if "qps" in measured.metrics and not measured.invalid:
+            self._rates[variant.name][turn.round] = measured.metrics["qps"]
+        return measured
 
     def facts(self) -> dict[str, float | str]:
-        """How the second server's rates are to the first's, by kind of range."""
-        first, second = self._seen.values()
-        return {
-            f"{metric}, second to first": round(median(second[metric]) / median(first[metric]), 3)
-            for metric in first
-            if second.get(metric)
-        }
+        """What ranges gain beyond what the shortest ones gain, which no batch can explain."""
+        gains = {kind: self._gains(*kind) for kind in self._kinds}
+        return beyond_control(gains)
 
     def notes(self) -> tuple[str, ...]:
         """What the reader should know of both."""
-        said = (note for benches in self._benches.values() for bench in benches.values() for note in bench.notes())
-        return tuple(dict.fromkeys(said))
+        return tuple(dict.fromkeys(note for bench in self._benches.values() for note in bench.notes()))
+
+    def _gains(self, span: int, count: int) -> dict[int, float]:
+        """By round, the logarithm of the second server's rate over the first's."""
+        first, second = (self._rates[_variant(name, span, count).name] for name in self._servers)
+        return {number: math.log(second[number] / first[number]) for number in first.keys() & second.keys()}
+
+
+def beyond_control(gains: dict[tuple[int, int], dict[int, float]]) -> dict[str, float | str]:
+    """For each length and concurrency, the gain over that of the shortest ranges, with the interval of all at once.
+
+    `gains` has logarithms by length and concurrency, and by round; rounds that lack the control are left out.
+    """
+    rows: dict[str, list[float]] = {}
+    for (span, count), gained in gains.items():
+        control = gains[min(kind for kind in gains if kind[1] == count)]
+        rounds = sorted(gained.keys() & control.keys())
+        if span > CONTROL and len(rounds) > 1:
+            rows[_group(span, count)] = [gained[number] - control[number] for number in rounds]
+    whole = min(map(len, rows.values()), default=0)
+    found = estimates([row[:whole] for row in rows.values()]) if whole > 1 else []
+    return {
+        f"{name}, gain beyond the control's": _interval(estimate, len(rows))
+        for name, estimate in zip(rows, found, strict=bool(found))
+    }
+
+
+def _interval(estimate: Estimate, family: int) -> str:
+    half = estimate.half_width(family)
+    low, high = math.exp(estimate.mean - half), math.exp(min(estimate.mean + half, LARGEST))
+    return f"{math.exp(estimate.mean):.3g} times (95 %: {low:.3g} to {high:.3g})"
 
 
 def _always(task: Task, span: int, threads: int) -> Callable[[Variant], Task]:
@@ -156,15 +185,18 @@ def _always(task: Task, span: int, threads: int) -> Callable[[Variant], Task]:
     return lambda _: load
 
 
-def _metrics(chosen: Chosen) -> tuple[Metric, ...]:
-    """One metric a kind of range, the one of the published difference first."""
+def _kinds(chosen: Chosen) -> list[tuple[int, int]]:
+    """Lengths with concurrencies, the one of the published difference first."""
     kinds = [(span, count) for count in chosen.numbers("threads", 1) for span in _spans(chosen)]
-    kinds.sort(key=lambda kind: abs(kind[0] - MAIN))
-    return tuple(Metric(_metric(span, count), "queries/s", "more") for span, count in kinds)
+    return sorted(kinds, key=lambda kind: abs(kind[0] - MAIN))
 
 
-def _metric(span: int, threads: int) -> str:
-    at_once = f", {threads} at once" if threads > 1 else ""
+def _variant(server: str, span: int, threads: int) -> Variant:
+    return Variant(f"{server}, {_group(span, threads)}", {}, float(span), _group(span, threads))
+
+
+def _group(span: int, threads: int) -> str:
+    at_once = f" at {threads} threads" if threads > 1 else ""
     return f"ranges of {span}{at_once}"
 
 

@@ -7,39 +7,39 @@ from typing import TYPE_CHECKING
 
 from advisor.facts.probes import Metric
 from probes.choices import Chosen
-from probes.experiment import Choice, Plan, Variant
+from probes.experiment import Choice, Plan, ProbeError, Variant
 from probes.served.beyond import beyond
 from probes.served.choosing import SERVER, binary_for
 from probes.served.loaded import METRICS, LoadedBench
+from probes.served.mechanism import Bounds, Precondition
 from probes.served.serving import serve
 from probes.workload.driving import DRIVER, driver_of
-from probes.workload.statements import POINT, SIMPLE_RANGE, Step, Workload
+from probes.workload.statements import POINT, Step, Workload, simple_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.experiment import Ground, Wanted
+    from probes.served.mechanism import Activity
     from probes.stopping import Stop
     from probes.workload.task import Task
 
-AHEAD = Metric("read_ahead", "pages read ahead/transaction", "neither")
-AHEAD_AT_RANDOM = Metric("read_ahead_random", "pages read ahead at random/transaction", "neither")
 EVICTED = Metric("evicted", "pages read ahead and evicted unread/transaction", "less")
-COUNTERS = {
-    AHEAD.name: "Innodb_buffer_pool_read_ahead",
-    AHEAD_AT_RANDOM.name: "Innodb_buffer_pool_read_ahead_rnd",
-    EVICTED.name: "Innodb_buffer_pool_read_ahead_evicted",
+AHEAD, EVICTED_UNREAD = "Innodb_buffer_pool_read_ahead", "Innodb_buffer_pool_read_ahead_evicted"
+AHEAD_AT_RANDOM = "Innodb_buffer_pool_read_ahead_rnd"
+SETTINGS = {
+    "linear (56)": {"innodb_read_ahead_threshold": "56", "innodb_random_read_ahead": "OFF"},
+    "off (0)": {"innodb_read_ahead_threshold": "0", "innodb_random_read_ahead": "OFF"},
+    "linear and random": {"innodb_read_ahead_threshold": "56", "innodb_random_read_ahead": "ON"},
 }
-VARIANTS = (
-    Variant("linear (56)", {"innodb_read_ahead_threshold": "56", "innodb_random_read_ahead": "OFF"}),
-    Variant("off (0)", {"innodb_read_ahead_threshold": "0", "innodb_random_read_ahead": "OFF"}),
-    Variant("linear and random", {"innodb_read_ahead_threshold": "56", "innodb_random_read_ahead": "ON"}),
-)
-SECONDS = 100.0
+LONG, POINTS = "long scans", "points"
+SHORTEST = 50_000  # rows of a scan; a shorter one ends before read-ahead can help it
+SECONDS = 180.0
 ROUNDS = 8
 WARM = 4.0
+ROWS_OF_PAGE = 60  # at least
 LIMITS = (
-    "The published workload was like TPC-C on 10 GB; this one mixes points, ranges and updates on one table.",
+    "The published workload was like TPC-C on 10 GB; this one sends long scans alone, and points with updates alone.",
     "A table filled in key order lies in sequence on disk; one that has been changed for years does not.",
 )
 
@@ -49,7 +49,7 @@ class ReadAhead:
 
     name = "read-ahead"
     title = "InnoDB's read-ahead, on and off"
-    question = "Does the server get more done without linear read-ahead, or with random read-ahead?"
+    question = "Do long scans and points get more done without linear read-ahead, or with random read-ahead?"
     kind = "server"
     evidence = ("IO-01", "RA-01")
     choices = (
@@ -57,31 +57,35 @@ class ReadAhead:
         DRIVER,
         Choice("pool", "size", "128M", "innodb_buffer_pool_size"),
         Choice("data", "number", "400", "size of the data in percent of the pool"),
-        Choice("range", "number", "5000", "rows of a transaction's range: one extent holds about 4,500"),
+        Choice("range", "number", str(SHORTEST), "rows of a long scan; one extent holds about 4,500"),
         Choice("threads", "number", "4", "connections that work at once"),
     )
 
     def plan(self, ground: Ground, wanted: Wanted) -> Plan:
-        """Linear read-ahead as it is by default, none (a threshold of 0), and random read-ahead besides."""
+        """Linear read-ahead as it is by default, none (a threshold of 0), and random read-ahead, by kind of load."""
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         table = beyond(chosen)
+        span = _span(chosen, table.shape.rows)
+        variants = tuple(
+            Variant(f"{load}, {name}", settings, group=load)
+            for load in (LONG, POINTS)
+            for name, settings in SETTINGS.items()
+        )
         return Plan(
-            variants=VARIANTS,
-            baseline=VARIANTS[0].name,
-            metrics=(*METRICS, EVICTED, AHEAD, AHEAD_AT_RANDOM),
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=(*METRICS, EVICTED),
             cost=table.cost(wanted.budget(SECONDS, ROUNDS)),
             seconds=SECONDS,
             rounds=ROUNDS,
             overhead=0.6,
-            shortest=1.0,
+            shortest=2.0,
             warm_up=WARM,
             grain=1.0,
             driver=driver_of(chosen.word("driver")),
             server=str(binary.target),
-            parameters=table.parameters(
-                f"10 points, a range of {chosen.number('range', 1)} rows, 2 updates a transaction; uniform"
-            ),
+            parameters=table.parameters(f"scans of {span} rows; 10 points and 2 updates a transaction; uniform"),
             limits=LIMITS,
         )
 
@@ -90,20 +94,61 @@ class ReadAhead:
         """A server that reads past the page cache, and one table several times its pool."""
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
-        table, workload = beyond(chosen), mixed(chosen.number("range", 1))
+        table = beyond(chosen)
+        loads = {LONG: simple_ranges(_span(chosen, table.shape.rows)), POINTS: points_and_updates()}
         with serve(ground, binary, wanted.directory, table.arguments(binary.target)) as served:
             table.fill(ground, served, stop)
 
-            def task_of(_: Variant) -> Task:
-                return table.task(served, workload, wanted.seed)
+            def task_of(variant: Variant) -> Task:
+                task, load = table.task(served, loads[variant.group]), loads[variant.group]
+                return task._replace(rows=task.rows - load.span + 1)  # every scan finds all of its rows
 
-            yield LoadedBench(served, plan.driver, task_of, warm_seconds=WARM, counters=COUNTERS)
+            yield LoadedBench(
+                served,
+                plan.driver,
+                task_of,
+                warm_seconds=WARM,
+                counters={EVICTED.name: EVICTED_UNREAD},
+                preconditions=_preconditions(loads[LONG].span),
+                settling=(AHEAD, AHEAD_AT_RANDOM, EVICTED_UNREAD),
+            )
 
 
-def mixed(span: int) -> Workload:
-    """Points, one range of so many rows and two updates in a transaction."""
+def _span(chosen: Chosen, rows: int) -> int:
+    span = chosen.number("range", 1)
+    if span < SHORTEST:
+        raise ProbeError(f"range must be {SHORTEST} rows or more: shorter scans end before read-ahead helps them")
+    if span > rows:
+        raise ProbeError(f"the table has {rows} rows, fewer than a scan of {span}: choose a larger pool or more data")
+    return span
+
+
+def _preconditions(span: int) -> tuple[Precondition, ...]:
+    pages = span / ROWS_OF_PAGE
+
+    def reading(variant: Variant, _activity: Activity) -> Bounds:
+        return Bounds(pages / 4) if variant.group == LONG else Bounds(1.0)
+
+    def ahead(variant: Variant, _activity: Activity) -> Bounds | None:
+        if variant.settings["innodb_read_ahead_threshold"] == "0":
+            return Bounds(high=0.0)
+        return Bounds(pages / 8) if variant.group == LONG else None
+
+    return (
+        Precondition("pages read/transaction", lambda activity: activity.per_transaction("Innodb_pages_read"), reading),
+        Precondition("pages read ahead/transaction", lambda activity: activity.per_transaction(AHEAD), ahead),
+        Precondition(
+            "pages read ahead at random/transaction",
+            lambda activity: activity.per_transaction(AHEAD_AT_RANDOM),
+            lambda variant, _: None if variant.settings["innodb_random_read_ahead"] == "ON" else Bounds(high=0.0),
+        ),
+    )
+
+
+def points_and_updates() -> Workload:
+    """Ten points and two updates in a transaction."""
     update = Step(("UPDATE {table} SET c='{c}' WHERE id={id}",), 2)
-    return Workload(f"points_and_ranges_{span}", (Step((POINT,), 10), Step((SIMPLE_RANGE,)), update), True, span)
+    return Workload("points_and_updates", (Step((POINT,), 10), update), bracketed=True, span=1)
 
 
 EXPERIMENT = ReadAhead()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.model import Target
-    from probes.experiment import Ground, Wanted
+    from probes.experiment import Ground, Turn, Wanted
     from probes.sandbox import Binary
     from probes.served.scanning import Wave
     from probes.served.serving import Served
@@ -114,11 +114,11 @@ class ScanBench:
         self._from_device: list[float] = []
         self._stayed = 0.0
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """Scans in the page cache for half of the time, and from the device for the other, one of each at least."""
         with self._served.guard():
             self._running[variant.name] = self._readers.set("read_buffer_size", int(variant.point or 0))
-            share = seconds / 2 if self._beyond else seconds
+            share = turn.seconds / 2 if self._beyond else turn.seconds
             cached = self._waves(share, stop, beyond=False)
             beyond = self._waves(share, stop, beyond=True) if self._beyond else []
         if stop.is_set():

@@ -7,7 +7,7 @@ import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from advisor.facts.probes import Metric
+from advisor.facts.probes import Metric, baselines
 from probes.stats.estimate import Estimate, estimates
 from probes.stats.table import Table, table_of
 from probes.stats.variation import VARIATION, with_variation
@@ -25,13 +25,15 @@ class Comparison:
     """A variant beside the baseline, in one metric, or in how much that metric varies within blocks.
 
     `ratio` is the variant's value over the baseline's, by geometric means of the rounds, with its 95 % interval.
-    `detectable` is the smallest relative difference that this run could have seen (in four of five such runs), and
-    `bound` the largest one that it leaves possible; both hold for all comparisons of the run at once. Of a single
-    round they are infinite. `claim` is more, less or none. `median` and `variation` (of blocks, as a share of their
-    mean) describe the variant, `baseline_…` the baseline. `drawn_in` counts blocks of the run that stood far out.
+    `claim` is more, less or none: a difference is claimed where the interval that holds for all comparisons of the run
+    at once leaves zero out. `detectable` is the smallest relative difference that four of five such runs claim, and
+    `bound` the largest one that this run leaves possible. Of a single round both are infinite. `mean` (whose ratio to
+    `baseline_mean` is `ratio`), `median` and `variation` (of blocks, as a share of their mean) describe the variant,
+    `baseline_…` the baseline. `drawn_in` counts blocks of the run that stood far out.
     """
 
     arm: str
+    baseline: str
     ratio: float
     low: float
     high: float
@@ -43,14 +45,28 @@ class Comparison:
     baseline_median: float
     variation: float
     baseline_variation: float
+    mean: float
+    baseline_mean: float
     drawn_in: int = 0
     note: str = ""
 
 
-def compare(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[Comparison, ...]:
+def compare_in_groups(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[Comparison, ...]:
+    """Every variant beside the baseline of its group; the 5 % of false claims are those of all groups together."""
+    first = baselines(arms, baseline)
+    groups = [tuple(arm for arm in arms if arm.group == group) for group in first]
+    family = sum(len(group) - 1 for group in groups)
+    pairs = zip(groups, first.values(), strict=True)
+    return tuple(found for group, name in pairs for found in compare(group, metric, name, max(1, family)))
+
+
+def compare(
+    arms: tuple[Arm, ...], metric: Metric, baseline: str, family: int | None = None
+) -> tuple[Comparison, ...]:
     """Every other variant beside the baseline, in the order of `arms`; at most 5 % of runs claim what isn't there.
 
-    Variants without the metric are left out; a baseline that lacks it, or is zero throughout, leaves none.
+    `family` is how many comparisons the run makes, where these aren't all. Variants without the metric are left out; a
+    baseline that lacks it, or is zero throughout, leaves none.
     """
     table = table_of(arms, metric.name, baseline)
     if table is None or not table.rounds or len(table.names) == 1:
@@ -59,14 +75,14 @@ def compare(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[Compa
     places = [place for place in range(len(table.names)) if place != base]
     differences = differences_of(table, baseline)
     return tuple(
-        _comparison(table, (place, base), row, estimate)
+        _comparison(table, (place, base), row, estimate, family or len(places))
         for place, row, estimate in zip(places, differences, estimates(differences), strict=True)
     )
 
 
 def compare_variation(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[Comparison, ...]:
     """The same for how much the values within a block vary, each block's coefficient of variation being its value."""
-    return compare(with_variation(arms, metric.name), Metric(VARIATION, "", "less"), baseline)
+    return compare_in_groups(with_variation(arms, metric.name), Metric(VARIATION, "", "less"), baseline)
 
 
 def differences_of(table: Table, baseline: str) -> list[list[float]]:
@@ -81,18 +97,20 @@ def relative(difference: float, logs: bool) -> float:
     return _grown(difference) - 1 if logs else difference
 
 
-def _comparison(table: Table, places: tuple[int, int], row: list[float], estimate: Estimate) -> Comparison:
-    family = len(table.names) - 1
-    half, detectable = estimate.half_width(), estimate.detectable(family)
-    reach = abs(estimate.mean) + estimate.half_width(family)
-    seen = max(LEAST, relative(detectable, table.logs))
+def _comparison(
+    table: Table, places: tuple[int, int], row: list[float], estimate: Estimate, family: int
+) -> Comparison:
+    half, surely = estimate.half_width(), estimate.half_width(family)
+    reach = abs(estimate.mean) + surely
     own, beside = (table.raw[place] for place in places)
+    ours, theirs = (table.mean(place) for place in places)
     found = Comparison(
         arm=table.names[places[0]],
+        baseline=table.names[places[1]],
         ratio=_ratio(estimate.mean, table.logs),
         low=_ratio(estimate.mean - half, table.logs),
         high=_ratio(estimate.mean + half, table.logs),
-        detectable=seen,
+        detectable=max(LEAST, relative(estimate.detectable(family), table.logs)),
         bound=max(LEAST, relative(reach, table.logs)),
         claim="none",
         rounds=table.rounds,
@@ -100,10 +118,12 @@ def _comparison(table: Table, places: tuple[int, int], row: list[float], estimat
         baseline_median=statistics.median(beside),
         variation=_varied(own),
         baseline_variation=_varied(beside),
+        mean=ours,
+        baseline_mean=theirs,
         drawn_in=table.drawn_in,
         note=_halves(row),
     )
-    if relative(abs(estimate.mean), table.logs) <= seen:
+    if relative(abs(estimate.mean), table.logs) <= max(LEAST, relative(surely, table.logs)):
         return found
     return replace(found, claim="more" if estimate.mean > 0 else "less")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from probes.stats.comparing import differences_of, relative
+from advisor.facts.probes import baselines
+from probes.stats.comparing import compare_in_groups, relative
 from probes.stats.estimate import estimates
 from probes.stats.table import table_of
 
@@ -25,14 +26,14 @@ def settled(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> bool:
 
 
 def _narrow(arms: tuple[Arm, ...], metric: Metric, baseline: str, less: int) -> bool:
-    table = table_of(tuple(_shortened(arm, less) for arm in arms), metric.name, baseline)
-    if table is None or len(table.names) < len(arms):
-        return False
+    shortened = tuple(_shortened(arm, less) for arm in arms)
     if len(arms) == 1:  # nothing to compare with: its own mean is the answer
-        rows = [[value - table.rows[0][0] for value in table.rows[0]]]
-    else:
-        rows = differences_of(table, baseline)
-    return all(relative(estimate.detectable(len(rows)), table.logs) <= ENOUGH for estimate in estimates(rows))
+        table = table_of(shortened, metric.name, baseline)
+        rows = [[value - table.rows[0][0] for value in table.rows[0]]] if table else []
+        return bool(table and all(relative(e.detectable(1), table.logs) <= ENOUGH for e in estimates(rows)))
+    found = compare_in_groups(shortened, metric, baseline)
+    whole = len(found) == len(arms) - len(baselines(arms, baseline))
+    return whole and all(comparison.detectable <= ENOUGH for comparison in found)
 
 
 def _shortened(arm: Arm, less: int) -> Arm:

@@ -25,7 +25,7 @@ class Table:
     """Values of one metric: a row for each of `names`, a column for each round that all of them finished.
 
     With `logs` the rows hold logarithms; values of zero or below forbid these, and the rows then hold shares of the
-    baseline's mean. `raw` are the values as they were measured. `drawn_in` counts the outliers.
+    baseline's mean, which is `unit` then. `raw` are the values as they were measured. `drawn_in` counts the outliers.
     """
 
     names: tuple[str, ...]
@@ -33,11 +33,21 @@ class Table:
     rows: Rows
     logs: bool
     drawn_in: int = 0
+    unit: float = 1.0
 
     @property
     def rounds(self) -> int:
         """How many rounds there are."""
         return len(self.rows[0]) if self.rows else 0
+
+    def mean(self, place: int) -> float:
+        """What the rows say of one variant, in the metric's unit: a geometric mean where they hold logarithms.
+
+        The ratio of two such means is the ratio that their comparison gives.
+        """
+        if self.logs:
+            return math.exp(statistics.fmean(self.rows[place]))
+        return statistics.fmean(self.rows[place]) * self.unit
 
 
 def table_of(arms: Sequence[Arm], metric: str, baseline: str) -> Table | None:
@@ -54,7 +64,7 @@ def table_of(arms: Sequence[Arm], metric: str, baseline: str) -> Table | None:
     mean = statistics.fmean(raw[names.index(baseline)]) if rounds else 0.0
     if mean <= 0:
         return None
-    return _steadied(Table(names, raw, [[value / mean for value in row] for row in raw], logs=False))
+    return _steadied(Table(names, raw, [[value / mean for value in row] for row in raw], logs=False, unit=mean))
 
 
 def _measured(arm: Arm, metric: str) -> list[Block]:

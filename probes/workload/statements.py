@@ -36,6 +36,11 @@ class Workload(NamedTuple):
         """Statements a transaction."""
         return sum(len(step.statements) * step.times for step in self.steps) + (2 if self.bracketed else 0)
 
+    @property
+    def updates(self) -> int:
+        """UPDATE statements a transaction; each changes one row."""
+        return sum(step.times for step in self.steps for text in step.statements if text.startswith("UPDATE"))
+
 
 class Access(NamedTuple):
     """Which rows are picked: `kind` is uniform or pareto; `keys_file` holds one key a line to pick from alone."""

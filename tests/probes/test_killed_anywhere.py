@@ -46,7 +46,7 @@ SMALL = {
     "random-write": Run(("size=64M",), rounds="probes.disk.worker"),
     "read-buffer": Run(("table=2M", "sizes=32K,1M", "readers=2"), ("mariadb-10.11",), rounds="scans/scan.MYD"),
     "buffer-pool-instances": Run(("data=1", "instances=1,4", "threads=2"), ("mysql-5.7",)),
-    "read-ahead": Run(("pool=6M", "data=100", "threads=2"), ("mariadb-10.11",)),
+    "read-ahead": Run(("pool=6M", "data=250", "threads=2"), ("mariadb-10.11",)),
     "file-system": Run(("pool=6M", "data=20", "threads=2", "against={beside}"), ("mariadb-10.11",)),
     "range-scan": Run(("rows=20000", "ranges=1,100", "servers=mysql-5.7,mariadb"), ("mysql-5.7", "mariadb-10.11")),
     "cache-fit": Run(("pool=8M", "table=1M", "layouts=16K,4K", "steps=2"), ("mariadb-10.11",)),

@@ -11,7 +11,7 @@ import pytest
 
 from advisor.facts.host import Host
 from advisor.facts.probes import Metric, ProbeResult
-from probes.experiment import Choice, Cost, Ground, Measured, Plan, ProbeError, Variant, Wanted
+from probes.experiment import Choice, Cost, Ground, Measured, Plan, ProbeError, Turn, Variant, Wanted
 from probes.rounds import Progress, run
 from probes.stopping import Stop
 
@@ -56,11 +56,11 @@ class Timed:
             self.now += self.clearing
             self.closed = True
 
-    def measure(self, variant: Variant, seconds: float, _stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, _stop: Stop) -> Measured:
         """A rate that is too unsteady to end the run early."""
         block = len(self.order)
         self.order.append(variant.name)
-        self.now += seconds * self.late + self.extra
+        self.now += turn.seconds * self.late + self.extra
         if block in self.at:
             self.at[block]()
         return Measured({"rate": 100.0 + 37 * block % 50}, {})

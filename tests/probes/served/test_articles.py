@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import pytest
 from grounds import ground_of, prepared
 from servers_plugin import Binaries
 
-from probes.experiment import ProbeError, Wanted
+from probes.experiment import ProbeError, Turn, Wanted
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.served.pool_instances import LIMITS, TOO_SHORT, evenness
+from probes.served.range_scan import beyond_control
 from probes.stopping import Stop
 
 
@@ -24,7 +26,7 @@ def test_pool_instances_are_in_force_while_they_are_measured(binary: Binary, tem
     plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
         for variant in plan.variants:
-            metrics = bench.measure(variant, 1, Stop()).metrics
+            metrics = bench.measure(variant, Turn(1, 3), Stop()).metrics
             assert {"variation", "stalled", "tps", "p95"} <= set(metrics)
             assert bench.served.variable("innodb_buffer_pool_instances") == variant.name  # type: ignore[attr-defined]
         assert not bench.facts()
@@ -59,21 +61,6 @@ def test_evenness_of_seconds(tps: tuple[float, ...], variation: float, stalled: 
     assert found["stalled"] == pytest.approx(stalled)
 
 
-@pytest.mark.servers("mysql-5.7", "mariadb-10.11")
-def test_read_ahead_reads_ahead_only_where_it_is_on(binary: Binary, templates: Path, tmp_path: Path) -> None:
-    """With a threshold of 0 no page is read ahead; with the default one some are."""
-    ground, experiment = ground_of(templates, tmp_path, binary), load("read-ahead")
-    choices = {"pool": "16M", "data": "200", "threads": "2", "driver": "mycnf"}
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
-    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
-        pages = {variant.name: bench.measure(variant, 1, Stop()).metrics for variant in plan.variants}
-    assert pages["off (0)"].get("read_ahead", 0) == 0
-    assert pages["linear (56)"]["tps"] > 0
-    if "read_ahead" in pages["linear (56)"]:
-        assert pages["linear (56)"]["read_ahead"] > 0
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.servers("mariadb-10.11")
 def test_two_file_systems_each_have_a_server(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Both directories are measured, and nothing stays in either; one file system twice is called a control."""
@@ -81,7 +68,7 @@ def test_two_file_systems_each_have_a_server(binary: Binary, templates: Path, tm
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
-    choices = {"against": str(second), "pool": "16M", "data": "20", "threads": "2", "driver": "mycnf"}
+    choices = {"against": str(second), "pool": "16M", "data": "300", "threads": "2", "driver": "mycnf"}
     plan = experiment.plan(ground, Wanted(str(first), choices=choices))
     assert [variant.name for variant in plan.variants] == [str(first), str(second)]
     assert "control" in plan.notes[0]
@@ -89,7 +76,9 @@ def test_two_file_systems_each_have_a_server(binary: Binary, templates: Path, tm
         assert list(first.iterdir())
         assert list(second.iterdir())
         for variant in plan.variants:
-            assert bench.measure(variant, 1, Stop()).metrics["tps"] > 0
+            block = bench.measure(variant, Turn(1, 1), Stop())
+            assert block.metrics["tps"] > 0
+            assert not block.invalid
     assert [*first.iterdir(), *second.iterdir()] == []
 
 
@@ -108,14 +97,25 @@ def test_ranges_are_compared_between_two_servers(binaries: Binaries, templates: 
     ground, experiment = ground_of(templates, tmp_path, *both), load("range-scan")
     choices = {"ranges": "1,1000", "rows": "20000", "driver": "mycnf"}
     plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
-    assert [metric.name for metric in plan.metrics] == ["ranges of 1000", "ranges of 1"]
+    assert [variant.group for variant in plan.variants] == ["ranges of 1000"] * 2 + ["ranges of 1"] * 2
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
-        for variant in plan.variants:
-            metrics = bench.measure(variant, 1, Stop()).metrics
-            assert metrics["ranges of 1"] > metrics["ranges of 1000"] > 0
-        ratios = bench.facts()
-    assert set(ratios) == {"ranges of 1000, second to first", "ranges of 1, second to first"}
+        for number in (1, 2):
+            blocks = [bench.measure(variant, Turn(number, 1, number), Stop()) for variant in plan.variants]
+            assert not any(block.invalid for block in blocks)
+            assert blocks[2].metrics["qps"] > blocks[0].metrics["qps"] > 0
+        gains = bench.facts()
+    assert set(gains) == {"ranges of 1000, gain beyond the control's"}
     assert list(tmp_path.iterdir()) == []
+
+
+def test_gains_beyond_the_control_have_an_interval_over_the_rounds() -> None:
+    """What all lengths gain alike is no gain of batches; rounds are compared with themselves."""
+    control = {number: 0.1 * number for number in range(1, 7)}
+    longer = {number: value + math.log(1.2) + 0.01 * (-1) ** number for number, value in control.items()}
+    found = beyond_control({(1000, 1): longer, (10, 1): control, (1, 1): control})
+    assert set(found) == {"ranges of 1000, gain beyond the control's", "ranges of 10, gain beyond the control's"}
+    assert str(found["ranges of 1000, gain beyond the control's"]).startswith("1.2 times (95 %: 1.1")
+    assert str(found["ranges of 10, gain beyond the control's"]).startswith("1 times")
 
 
 @pytest.mark.servers("mysql-8.0")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from grounds import ground_of, prepared
 
-from probes.experiment import ProbeError, Wanted
+from probes.experiment import ProbeError, Turn, Wanted
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.served.keyed import held, steepest
@@ -19,7 +19,7 @@ MIB = 1 << 20
 CHANGES = {"mysql-8.0": "innodb_buffer_pool_size=16M,24M", "mariadb-11.4": "innodb_flush_neighbors=0,1"}
 
 
-@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
+@pytest.mark.servers("mysql-5.7", "mariadb-11.8", whole="mysql-9.7 mariadb-10.11")
 def test_commit_measures_each_way_of_flushing(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Every variant commits, and the redo log is flushed for each commit of one connection that asks for it only."""
     ground, commit = ground_of(templates, tmp_path, binary), load("commit")
@@ -27,10 +27,12 @@ def test_commit_measures_each_way_of_flushing(binary: Binary, templates: Path, t
     variants = commit.plan(ground, Wanted(str(tmp_path), choices=choices)).variants
     with prepared(commit, ground, tmp_path, Stop(), **choices) as (bench, _):
         flushes = [variant.settings["innodb_flush_log_at_trx_commit"] for variant in variants]
-        blocks = dict(zip(flushes, [bench.measure(variant, 1, Stop()) for variant in variants], strict=True))
+        measured = [bench.measure(v, Turn(1, 1, block_seed=place), Stop()) for place, v in enumerate(variants)]
+        blocks = dict(zip(flushes, measured, strict=True))
     assert all(block.metrics["tps"] > 0 and len(block.series["tps"]) == 1 for block in blocks.values())
-    if "log_flushes" in blocks["1"].metrics:
-        assert blocks["1"].metrics["log_flushes"] > 0.5 > blocks["2"].metrics["log_flushes"]
+    syncs = {flush: block.counters["redo log syncs/transaction"] for flush, block in blocks.items()}
+    assert syncs["1"] > 0.5 > syncs["2"]
+    assert not any(block.invalid for block in blocks.values())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -42,20 +44,20 @@ def test_ab_runs_any_option(server_name: str, binary: Binary, templates: Path, t
     plan = ab.plan(ground, Wanted(str(tmp_path), choices=choices))
     with prepared(ab, ground, tmp_path, Stop(), **choices) as (bench, _):
         for variant in plan.variants:
-            assert bench.measure(variant, 1, Stop()).metrics["tps"] > 0
+            assert bench.measure(variant, Turn(1, 1), Stop()).metrics["tps"] > 0
             ((name, value),) = variant.settings.items()
             assert bench.served.runs_with(name, value) is None  # type: ignore[attr-defined]
         assert not bench.facts()
 
 
-@pytest.mark.servers("all")
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", whole="all")
 def test_read_sizes_tell_whether_scans_read_with_the_buffer(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """MyISAM scans of MySQL 5.7 and MariaDB read as much as read_buffer_size says, those of MySQL 8.0 a row."""
     ground, read_buffer = ground_of(templates, tmp_path, binary), load("read-buffer")
     choices = {"sizes": "32K,128K,1M", "table": "4M", "readers": "2"}
     plan = read_buffer.plan(ground, Wanted(str(tmp_path), choices=choices))
     with prepared(read_buffer, ground, tmp_path, Stop(), **choices) as (bench, _):
-        blocks = {variant.name: bench.measure(variant, 0.1, Stop()) for variant in plan.variants}
+        blocks = {variant.name: bench.measure(variant, Turn(1, 0.1), Stop()) for variant in plan.variants}
         notes = " ".join(bench.notes())
     sizes = {name: block.metrics["read_size"] for name, block in blocks.items()}
     assert all(block.metrics[plan.metrics[0].name] > 0 for block in blocks.values())
@@ -68,7 +70,7 @@ def test_read_sizes_tell_whether_scans_read_with_the_buffer(binary: Binary, temp
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.servers("mysql-9.7", "mariadb-10.11")
+@pytest.mark.servers("mariadb-10.11", whole="mysql-9.7")
 def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Few keys are at hand, many are not, and pages of 4K hold more of them; the servers and their tables go."""
     ground, cache_fit = ground_of(templates, tmp_path, binary), load("cache-fit")
@@ -78,7 +80,7 @@ def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp
     by_layout = {it: [v for v in plan.variants if v.name.startswith(f"{it} ")] for it in layouts.split(",")}
     with prepared(cache_fit, ground, tmp_path, Stop(), **choices) as (bench, _):
         misses = {
-            layout: [bench.measure(variant, 1, Stop()).metrics["misses"] for variant in (variants[0], variants[-1])]
+            layout: [bench.measure(v, Turn(1, 1), Stop()).metrics["misses"] for v in (variants[0], variants[-1])]
             for layout, variants in by_layout.items()
         }
         facts = bench.facts()
@@ -105,7 +107,7 @@ def test_a_stopped_block_gives_nothing(binary: Binary, templates: Path, tmp_path
     }.items():
         plan = load(name).plan(ground, Wanted(str(tmp_path), choices=choices))
         with prepared(load(name), ground, tmp_path, Stop(), **choices) as (bench, _):
-            assert bench.measure(plan.variants[0], 600, stop).metrics == {}
+            assert bench.measure(plan.variants[0], Turn(1, 600), stop).metrics == {}
     assert list(tmp_path.iterdir()) == []
 
 

@@ -39,13 +39,15 @@ def test_noise_is_no_difference(arms: Made) -> None:
     assert found.detectable > 0.3
 
 
-def test_claims_lie_beyond_the_detectable(arms: Made) -> None:
-    """A difference is claimed only where it exceeds what the run says it could have seen."""
+def test_claims_begin_where_the_interval_leaves_zero_out(arms: Made) -> None:
+    """A difference is claimed where its interval leaves no doubt, which is below what four of five runs claim."""
     steady, beside = [100.0, 101, 99, 100.5, 99.5], [100, 103.02, 98.01, 101.5, 97.5]
     for step in range(1, 40):
         faster = [value * (1 + step / 200) for value in beside]
         (found,) = compare(arms(a=steady, b=faster), RATE, "a")
-        assert (found.claim == "more") == (found.ratio - 1 > found.detectable)
+        assert (found.claim == "more") == (found.low > 1)
+        assert found.ratio - 1 < found.detectable or found.claim == "more"
+        assert found.mean / found.baseline_mean == pytest.approx(found.ratio)
 
 
 def test_many_variants_make_it_harder(arms: Made) -> None:

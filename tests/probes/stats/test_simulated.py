@@ -7,8 +7,11 @@ import sys
 import pytest
 from simulated import Judged, Noise, Simulated, judge, simulate
 
+from probes.safety.others import Work
+
 RUNS = 200
 SAMPLING = 0.031  # two standard errors of a share of 5 % in 200 runs
+POWER_SAMPLING = 0.057  # the same of a share of 80 %
 
 
 @pytest.fixture(
@@ -27,6 +30,7 @@ def judged(request: pytest.FixtureRequest) -> Judged:
     with pytest.MonkeyPatch.context() as patch:
         # A third of the time went into a look at all processes of the host before each of 400 runs.
         patch.setattr(sys.modules["probes.safety.objections"], "find_neighbours", tuple)
+        patch.setattr(sys.modules["probes.rounds"], "read_work", lambda: Work(0.0, 0.0, 0.0))
         return judge(request.param, RUNS)
 
 
@@ -40,9 +44,9 @@ def test_coverage(judged: Judged) -> None:
     assert 0.90 <= judged.covered <= 0.98
 
 
-def test_twice_the_detectable_is_found(judged: Judged) -> None:
-    """A difference of twice the size that a run calls detectable is found nine times in ten."""
-    assert judged.found >= 0.90
+def test_the_detectable_is_claimed_in_four_of_five_runs(judged: Judged) -> None:
+    """A difference of the very size that a run calls detectable is claimed as often as the report says."""
+    assert judged.found >= 0.80 - POWER_SAMPLING
 
 
 def test_stop_rule_takes_part() -> None:

@@ -52,7 +52,7 @@ def task(it: Served, workload: str = "oltp_read_write", kind: str = "uniform") -
     return Task(it.sandbox.socket, it.room, OLTP[workload], Access(kind), THREADS, ROWS, tables=2)
 
 
-@pytest.mark.servers("mysql", "mariadb-10.11", "mariadb-11.8")
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8", whole="mysql mariadb-10.11")
 @pytest.mark.parametrize("word", DRIVERS)
 def test_the_driver_counts_what_the_server_counts(filled: Served, word: str) -> None:
     """Queries and commits are the server's own, but for what connecting and rolling back takes, and in clear text."""

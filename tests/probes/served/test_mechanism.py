@@ -1,0 +1,155 @@
+"""Blocks count only where the server's own counters show that they exercised what they measure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from grounds import ground_of, prepared, served
+
+from probes.experiment import Turn, Variant, Wanted
+from probes.registry import load
+from probes.sandbox import Binary
+from probes.served.loaded import LoadedBench
+from probes.served.mechanism import Activity, Bounds, Precondition, always, changes_rows, check, log_syncs, reads_pages
+from probes.stopping import Stop
+from probes.workload.statements import OLTP, Access
+from probes.workload.tables import Shape, fill
+from probes.workload.task import Task
+
+UPDATES = OLTP["oltp_update_non_index"]
+SOME = Activity(seconds=10.0, transactions=1000, repeated=0, threads=4, grown={}, after={})
+ANY = Variant("any", {})
+
+
+def activity(**grown: int) -> Activity:
+    """A thousand transactions in ten seconds, and counters that grew by so much."""
+    return SOME._replace(grown=grown)
+
+
+@pytest.mark.parametrize(
+    ("updated", "repeated", "valid"),
+    [
+        (1000, 0, True),
+        (1020, 0, True),
+        (980, 0, True),
+        (979, 0, False),
+        (1021, 0, False),
+        (1100, 100, True),
+        (300, 0, False),
+    ],
+)
+def test_every_update_must_change_a_row(updated: int, repeated: int, valid: bool) -> None:
+    """Within 2 %, and with room for transactions that a deadlock sent twice."""
+    made = check(changes_rows(UPDATES), ANY, activity(Handler_update=updated)._replace(repeated=repeated))
+    assert (not made.invalid) is valid
+    assert made.counters == {"rows updated/transaction": updated / 1000}
+
+
+def test_a_workload_expects_as_many_changed_rows_as_it_sends_updates() -> None:
+    """Two of oltp_read_write's statements are updates; readers have none to check."""
+    assert OLTP["oltp_read_write"].updates == 2
+    assert changes_rows(OLTP["oltp_read_only"]) == ()
+
+
+def test_what_no_counter_tells_is_not_checked_and_not_kept() -> None:
+    """A server without the counter can't fail by it; one that did nothing at all is invalid anyhow."""
+    pages = (reads_pages(always(1.0)),)
+    assert check(pages, ANY, activity()) == ({}, "")
+    assert check(pages, ANY, SOME._replace(transactions=0)).invalid == "no transaction went through"
+
+
+def test_the_reason_names_value_and_bounds() -> None:
+    """The first precondition that fails is told, with what was needed; all values are kept."""
+    pages = (reads_pages(always(1.0)), Precondition("redo log syncs/transaction", log_syncs, always(high=0.1)))
+    made = check(pages, ANY, activity(Innodb_buffer_pool_reads=30, Innodb_os_log_fsyncs=900))
+    assert made.invalid == "pages read from disk/transaction 0.03, where the mechanism needs at least 1"
+    assert made.counters == {"pages read from disk/transaction": 0.03, "redo log syncs/transaction": 0.9}
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"), [(Bounds(2), "at least 2"), (Bounds(high=0.5), "at most 0.5"), (Bounds(1, 2), "1 to 2")]
+)
+def test_bounds_in_words(bounds: Bounds, words: str) -> None:
+    """Only the ends that there are."""
+    assert str(bounds) == words
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
+def test_new_draws_in_each_block_change_every_row_and_repeated_ones_do_not(
+    binary: Binary, templates: Path, tmp_path: Path
+) -> None:
+    """On one server: blocks with draws of their own update a row a transaction; a repeated block finds it done."""
+    rows = 300
+    with served(binary, templates, tmp_path) as it:
+        fill(it.connection(), Shape(rows, key_on_k=False), Stop())
+
+        def task_of(_: Variant) -> Task:
+            return Task(it.sandbox.socket, it.room, UPDATES, Access(), 1, rows)
+
+        bench = LoadedBench(it, "mycnf", task_of, warm_seconds=0)
+        turns = [Turn(number, 1, round_seed=7, block_seed=100 + number) for number in (1, 2, 3)]
+        blocks = [bench.measure(ANY, turn, Stop()) for turn in turns]
+        shared = LoadedBench(it, "mycnf", lambda v: task_of(v)._replace(rows=rows * 1000), warm_seconds=0)
+        missing = shared.measure(ANY, turns[0], Stop())
+    assert [block.counters["rows updated/transaction"] for block in blocks] == pytest.approx([1, 1, 1], abs=0.02)
+    assert not any(block.invalid for block in blocks)
+    assert "rows updated/transaction" in missing.invalid  # almost none of the rows that it asks for is there
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-11.4")
+def test_a_setting_that_is_not_in_force_makes_blocks_of_commit_invalid(
+    binary: Binary, templates: Path, tmp_path: Path
+) -> None:
+    """Where commits are flushed although the variant says they aren't, and the other way round."""
+    ground, commit = ground_of(templates, tmp_path, binary), load("commit")
+    choices = {"flush": "1,2", "sync": "0", "threads": "1", "rows": "500", "driver": "mycnf"}
+    plan = commit.plan(ground, Wanted(str(tmp_path), choices=choices))
+    with prepared(commit, ground, tmp_path, Stop(), **choices) as (bench, _):
+        right = [bench.measure(v, Turn(1, 1, 1, place), Stop()) for place, v in enumerate(plan.variants)]
+        bench.served.set_to(plan.variants[1].settings)  # type: ignore[attr-defined]
+        bench.served.set_to = lambda _settings: False  # type: ignore[attr-defined]
+        wrong = bench.measure(plan.variants[0], Turn(2, 1, 2, 20), Stop())
+    assert [block.invalid for block in right] == ["", ""]
+    assert "redo log syncs/transaction" in wrong.invalid
+
+
+@pytest.mark.servers("mysql-5.7", "mariadb-10.11")
+def test_scans_that_read_nothing_ahead_are_invalid(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """With read-ahead on, long scans must read pages ahead; where it is off by hand, the block is none."""
+    ground, experiment = ground_of(templates, tmp_path, binary), load("read-ahead")
+    choices = {"pool": "16M", "data": "200", "threads": "1", "driver": "mycnf"}
+    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    scans = {variant.name: variant for variant in plan.variants if variant.group == "long scans"}
+    linear, off = scans["long scans, linear (56)"], scans["long scans, off (0)"]
+    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+        right = [bench.measure(variant, Turn(1, 2, 1, place), Stop()) for place, variant in enumerate((linear, off))]
+        bench.served.set_to = lambda _settings: False  # type: ignore[attr-defined]
+        wrong = bench.measure(linear, Turn(2, 2, 2, 20), Stop())
+    assert [block.invalid for block in right] == ["", ""]
+    assert "pages read ahead/transaction" in wrong.invalid
+
+
+@pytest.mark.servers("mariadb-10.11")
+def test_data_that_fit_the_pool_say_nothing_of_a_file_system(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """A block that asks the disk for no page is invalid."""
+    ground, experiment = ground_of(templates, tmp_path, binary), load("file-system")
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    choices = {"against": str(second), "pool": "16M", "data": "20", "threads": "2", "driver": "mycnf"}
+    plan = experiment.plan(ground, Wanted(str(first), choices=choices))
+    with prepared(experiment, ground, first, Stop(), **choices) as (bench, _):
+        block = bench.measure(plan.variants[0], Turn(1, 1), Stop())
+    assert "pages read from disk/transaction" in block.invalid
+
+
+@pytest.mark.servers("mysql-9.7")
+def test_a_pool_that_is_not_full_says_nothing_of_its_instances(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """Data that leave the pool half empty evict nothing, and the block says so."""
+    ground, experiment = ground_of(templates, tmp_path, binary), load("buffer-pool-instances")
+    choices = {"data": "1", "instances": "1", "threads": "2", "driver": "mycnf"}
+    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+        block = bench.measure(plan.variants[0], Turn(1, 2), Stop())
+    assert "free pages of the pool" in block.invalid
