@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from advisor.carriers.sets import OptionSet, Reading, Stray
 from advisor.model import Location
 from advisor.optionfile.lines import Kind, Line
-from advisor.redact import is_secret
+from advisor.redact import is_secret, quoted
 from advisor.verdict.names import find
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class _Reader:
         end = end if last == number else self.document.width(number) + 1
         return Stray(
             "syntax-error",
-            f"The word {word.source!r} belongs to no option; {self.catalog.target.label} will not start with it.",
+            f"The word {quoted(word.source)} belongs to no option; {self.catalog.target.label} will not start with it.",
             "write --name=value in one word",
             Location(path, line, column, line, max(end, column + 1)),
             fatal=True,

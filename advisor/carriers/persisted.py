@@ -16,7 +16,7 @@ from advisor.carriers.sets import Carrier, OptionSet, Reading, Stray
 from advisor.catalog.targets import newest
 from advisor.model import Location
 from advisor.optionfile.lines import Kind, Line
-from advisor.redact import STATEMENTS, is_secret
+from advisor.redact import STATEMENTS, is_secret, quoted
 from advisor.verdict import REFUSED, LineVerdict, Outcome, take
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _stray(document: Document, entry: Entry, verdict: LineVerdict, catalog: Cata
     if verdict.outcome in REFUSED or (wrong_word and given.upper() not in ("ON", "OFF")):
         return _invalid(entry, verdict, catalog, place)
     if given != entry.value.value:
-        message = f"{label} takes {given} of {entry.value.value!r}: persisted numbers have no suffix."
+        message = f"{label} takes {given} of {quoted(entry.value.value)}: persisted numbers have no suffix."
         return Stray("adjusted-value", message, f"SET PERSIST {entry.name} = the number", place, False, entry.name)
     return None
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.carriers.document import CarrierError, Document, document_of
+from advisor.carriers.foreign import refuse_content, refuse_language, refuse_list
 
 if TYPE_CHECKING:
     from advisor.carriers.sets import Carrier
@@ -32,14 +33,19 @@ def carrier_of(data: bytes, path: str, name: str, root: str | None = None) -> Ca
 
 
 def _carrier_of(data: bytes, path: str, name: str, root: str | None) -> Carrier | None:
+    refuse_language(path, name)
     head = data[:4096].decode("utf-8", "replace").removeprefix("\ufeff")
     if "mysqld-auto" in name or re.match(_PERSISTED, head):
         return _persisted(document_of(data, path))
     if name.endswith(_YAML_NAMES):
         from advisor.carriers.yamlfile import read_yaml
 
-        return read_yaml(document_of(data, path))
+        carrier = read_yaml(document_of(data, path))
+        if not carrier.sets:
+            refuse_content(path, carrier.document.text)
+        return carrier
     text = data.decode("utf-8", "replace")
+    refuse_list(path, name, text)
     if name.endswith(".service") or re.search(_UNIT, text):
         from advisor.carriers.unitfile import read_unit
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.redact import quoted
+from advisor.verdict.number import leading_digits
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
     from advisor.model import Target
+    from advisor.verdict.outcome import LineVerdict
 
 ON = ("1", "on", "true")
 OFF = ("0", "off", "false")
@@ -18,19 +21,35 @@ def take_boolean(text: str | None, option: Option, target: Target) -> Taken:
     """A boolean; without a value it is on. Help prints TRUE and FALSE."""
     word = "1" if text is None else text.lower()
     if option.arg == "none":
-        return _plain(word, option, target)
+        return _plain(word, target)
     if word in ON:
         return Taken(Outcome.ACCEPTED, "TRUE")
     if word in OFF:
         return Taken(Outcome.ACCEPTED, "FALSE")
-    return Taken(Outcome.ADJUSTED, "FALSE", f"The server takes OFF: {text!r} is neither ON, TRUE, 1 nor OFF, FALSE, 0.")
+    what = f"{quoted(text)} is not a boolean" if text else "The value is empty"
+    return Taken(Outcome.ADJUSTED, "FALSE", f"{what}; the server reads it as OFF.")
 
 
-def _plain(word: str, option: Option, target: Target) -> Taken:
+def _plain(word: str, target: Target) -> Taken:
     """A boolean that knows no argument officially; for MariaDB the first character of a number is enough."""
     if word in ON or (target.is_mariadb and word.startswith("1")):
         return Taken(Outcome.ACCEPTED, "TRUE")
     if word in OFF or (target.is_mariadb and word.startswith("0")):
         return Taken(Outcome.ACCEPTED, "FALSE")
-    why = f"{word!r} is neither ON, TRUE, 1 nor OFF, FALSE, 0, and {option.name} stays as it was"
-    return Taken(Outcome.ADJUSTED, None, f"The server passes over the line: {why}.")
+    what = f"{quoted(word)} is not a boolean" if word else "the value is empty"
+    return Taken(Outcome.ADJUSTED, None, f"The server ignores this line: {what}.")
+
+
+def is_switch(line: LineVerdict) -> bool:
+    """Whether the line sets a boolean: log_bin is none, though some servers call it so."""
+    return line.option is not None and line.option.kind == "bool" and line.value in ("TRUE", "FALSE", None)
+
+
+def misread(line: LineVerdict) -> bool:
+    """Whether the server takes a word for OFF or 0 that is neither boolean nor number, or an empty value."""
+    text, option = line.placed.line.value, line.option
+    if line.outcome is not Outcome.ADJUSTED or text is None or option is None:
+        return False
+    if option.kind == "bool":
+        return text.lower() not in (*ON, *OFF) and is_switch(line)
+    return option.kind in ("int", "uint", "double") and leading_digits(text)[1] == text

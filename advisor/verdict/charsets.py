@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.redact import quoted
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def take_charset(case: Case) -> Taken | None:
         if name.lower() in charsets(case.target):
             return Taken(Outcome.ACCEPTED, name)
     hint = ": write utf8mb4, or utf8mb3 for the old one" if text.lower() == "utf8" else ""
-    return Taken(Outcome.INVALID, text, f"{text!r} is no character set of this server{hint}.")
+    return Taken(Outcome.INVALID, text, f"{quoted(text)} is no character set of this server{hint}.")
 
 
 def take_collation(case: Case) -> Taken | None:
@@ -91,7 +92,7 @@ def take_collation(case: Case) -> Taken | None:
     if whole and charset_of(text) in charsets(case.target) and not _newer(text, case.target):
         return Taken(Outcome.ACCEPTED, text)
     hint = ": write utf8mb4_ or utf8mb3_ for utf8_" if text.lower().startswith("utf8_") else ""
-    return Taken(Outcome.INVALID, text, f"{text!r} is no collation of this server{hint}.")
+    return Taken(Outcome.INVALID, text, f"{quoted(text)} is no collation of this server{hint}.")
 
 
 def charset_of(collation: str) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 CONNECTIONS = 151
 DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
 DAY = 86400
+SPOKEN = {"TRUE": "ON", "FALSE": "OFF"}
 DIGITS = 20  # of the greatest number in 64 bits
 LEAST_QUERY_CACHE = 49 * 1024
 # Options that are linked with others, which a room of its own knows.
@@ -66,6 +67,7 @@ def settle(given: Values, catalog: Catalog, lines: Lines) -> Settled:
     refused = refusals(settled.values, catalog, lines)
     _binary_log_name(settled, target, stopped="log_bin" in refused)
     _no_network(settled)
+    _no_core_file(settled, lines)
     _ssl(settled, target)
     if target.is_mariadb:
         _base_name_of_logs(settled, lines)
@@ -88,7 +90,7 @@ def refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
     """The options that the server stops at because of other options, with the reason."""
     found, target = {}, catalog.target
     if _before_8(target) and "log_bin" in values and logs(values, lines) and "server_id" not in lines:
-        found["log_bin"] = "MySQL 5.7 does not start with the binary log and no server_id: set server_id too."
+        found["log_bin"] = "The binary log is on and server_id is not set: set server_id too."
     if target.is_mysql and not CLASHING.isdisjoint(values):
         from advisor.verdict.clashes import clashes
 
@@ -127,7 +129,8 @@ def _belongs(collation: str, charset: str) -> bool:
 def move(settled: Settled, name: str, value: str, why: str) -> None:
     """Give an option another value than its line did, with the reason; one that no line sets, or that has it, stays."""
     if settled.values.get(name, value) != value:
-        settled.why[name] = f"The server takes {value} instead of {settled.values[name]}: {why}."
+        was, now = (SPOKEN.get(text, text) for text in (settled.values[name], value))
+        settled.why[name] = f"The server takes {now} instead of {was}: {why}."
         settled.values[name] = value
 
 
@@ -182,6 +185,17 @@ def _no_network(settled: Settled) -> None:
     if settled.values.get("skip_networking") == "TRUE":
         for name in ("port", "extra_port"):
             move(settled, name, "0", "skip_networking switches TCP off")
+
+
+def _no_core_file(settled: Settled, lines: Lines) -> None:
+    """gdb disables core files, whichever of the two lines comes first: all servers that were asked do so."""
+    values, core = settled.values, lines.get("core_file")
+    if core is None or "TRUE" not in (values.get("gdb"), values.get("debug_gdb")):
+        return
+    if values["core_file"] == "TRUE" if "core_file" in values else switched_on(core):
+        settled.why["core_file"] = "gdb disables core files: the server runs with core_file = OFF."
+        if "core_file" in values:  # MySQL's help prints no value of it
+            values["core_file"] = "FALSE"
 
 
 def _ssl(settled: Settled, target: Target) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.redact import quoted
 from advisor.verdict.number import leading_digits
 from advisor.verdict.outcome import Outcome, Taken
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Option
     from advisor.model import Target
 
+SHORT = 10  # members that a message may list
 SEVERAL = -1
 NONE = -2
 ALL = "ALL"  # MariaDB's word for every member, where no member begins so
@@ -42,7 +44,7 @@ def take_enum(text: str, option: Option, target: Target) -> Taken:
         place = _by_number(text, len(option.values))
     if place < 0:
         why = "begins the names of several" if place == SEVERAL else "is none of"
-        return Taken(Outcome.INVALID, None, f"{text!r} {why} {', '.join(option.values)}.")
+        return Taken(Outcome.INVALID, None, f"{quoted(text)} {why} {', '.join(option.values)}.")
     return Taken(Outcome.ACCEPTED, option.values[place])
 
 
@@ -58,8 +60,10 @@ def take_set(text: str, option: Option, target: Target) -> Taken:
     bits = set_bits(text, option.values, equals_ends=target.is_mysql)
     if bits is None:
         strange = strangers(text, option.values, equals_ends=target.is_mysql)
-        verb = "is" if len(strange) == 1 else "are"
-        why = f"{', '.join(map(repr, strange))} {verb} none of {', '.join(named(option.values))}."
+        verb, members_ = ("is", "no member") if len(strange) == 1 else ("are", "no members")
+        known = named(option.values)
+        which = f"none of {', '.join(known)}" if len(known) <= SHORT else f"{members_} of {option.name}"
+        why = f"{', '.join(map(quoted, strange))} {verb} {which}."
         return Taken(Outcome.INVALID, None, why)
     return Taken(Outcome.ACCEPTED, ",".join(members(bits, option.values)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.redact import quoted
 from advisor.verdict.enumeration import SEVERAL, member
 from advisor.verdict.outcome import Outcome, Taken
 
@@ -24,7 +25,7 @@ def take_flags(text: str, option: Option, before: str | None, target: Target) ->
     """Flags set over what was there before; setting one twice is refused."""
     state, bad = _read(text, option, before, target)
     if bad is not None:
-        return Taken(Outcome.INVALID, None, f"{bad!r} is no flag with =on, =off or =default, or sets it a second time.")
+        return Taken(Outcome.INVALID, None, f"{quoted(bad)} is no flag with =on, =off or =default, or is there twice.")
     return Taken(Outcome.ACCEPTED, _print(state))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from advisor.redact import quoted
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def take_format(case: Case) -> Taken | None:
     text = case.text or ""
     if _is_format(text, NEEDED[case.option.name]):
         return None
-    return Taken(Outcome.INVALID, text, f"{text!r} is no format such as {case.option.default!r}.")
+    return Taken(Outcome.INVALID, text, f"{quoted(text)} is no format such as {quoted(case.option.default)}.")
 
 
 def _is_format(text: str, needed: set[str]) -> bool:
@@ -59,7 +60,7 @@ def take_url(case: Case) -> Taken | None:
     port = text.rpartition(":")[2]
     if not text or (URL.fullmatch(text) and not (port.isdecimal() and int(port) > HIGHEST_PORT)):
         return None
-    return Taken(Outcome.INVALID, text, f"{text!r} is no address such as mysql://host:3306 or mariadb://host:3306.")
+    return Taken(Outcome.INVALID, text, f"{quoted(text)} is no address such as mysql://host:3306 or mariadb://host:3306.")
 
 
 def take_algorithms(case: Case) -> Taken | None:
@@ -67,5 +68,5 @@ def take_algorithms(case: Case) -> Taken | None:
     text = case.text
     if text is None or all(word.lower() in ALGORITHMS for word in text.split(",")):
         return None
-    why = f"The server takes its default, {case.option.default}: {text!r} is no list of zlib, zstd, uncompressed."
+    why = f"The server takes its default, {case.option.default}: {quoted(text)} is no list of zlib, zstd, uncompressed."
     return Taken(Outcome.ADJUSTED, case.option.default, why)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import Kind, Line, Placed
+from advisor.redact import EMPTY
 from advisor.verdict import effects, startup
 from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome, Taken
-from advisor.verdict.plugins import loaded_by
+from advisor.verdict.plugins import LOADERS, loaded_by, without_library
 from advisor.verdict.take import take_option
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ LISTS = frozenset(
         "performance_schema_instrument",
     ]
 )
-LOOSE_HELPS = frozenset({Outcome.UNKNOWN, Outcome.REMOVED, Outcome.ACCEPTED, Outcome.ADJUSTED, Outcome.IGNORED})
+LOOSE_HELPS = frozenset(
+    {Outcome.UNKNOWN, Outcome.REMOVED, Outcome.ACCEPTED, Outcome.ADJUSTED, Outcome.IGNORED, Outcome.UNEXAMINED}
+)
 
 
 def judge_file(resolved: Resolved, catalog: Catalog) -> FileVerdict:
@@ -78,6 +81,8 @@ def _judge_lines(placed: Iterable[Placed], catalog: Catalog) -> list[LineVerdict
     lines = []
     for at in placed:
         verdict = _judge(at, catalog, values, loaded, short=short)
+        if verdict.canonical in LOADERS and verdict.outcome is Outcome.ACCEPTED:
+            verdict = without_library(verdict, catalog.target)
         lines.append(verdict)
         if verdict.canonical and "maximum" in (at.line.name or ""):
             from advisor.verdict.bounds import overwritten
@@ -129,6 +134,7 @@ def _kept(taken: Taken, option: Option, values: dict[str, str]) -> Taken:
 
 def _verdict(placed: Placed, found: Found, taken: Taken, option: Option | None, *, certain: bool) -> LineVerdict:
     outcome, value, reason = taken
+    reason = reason[:1].upper() + reason[1:] if reason.startswith(EMPTY) else reason
     return LineVerdict(
         placed=placed,
         outcome=outcome,
@@ -146,7 +152,9 @@ def _verdict(placed: Placed, found: Found, taken: Taken, option: Option | None, 
 
 
 def _of_plugin(option: Option | None, outcome: Outcome) -> bool:
-    """Whether the verdict rests on a plugin being what it usually is."""
+    """Whether the verdict rests on a plugin being what it usually is, or on a server that was not examined."""
+    if outcome is Outcome.UNEXAMINED:
+        return True
     return bool(option.plugin) if option else outcome is Outcome.ACCEPTED
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.redact import quoted
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ def take_locale(case: Case) -> Taken | None:
     if text.lower() in locales(case.target):
         return Taken(Outcome.ACCEPTED, text)
     if case.target.since("mysql", 8):
-        return Taken(Outcome.ADJUSTED, DEFAULT, f"The server takes {DEFAULT}: {text!r} is no locale that it knows.")
-    return Taken(Outcome.INVALID, text, f"{text!r} is no locale that the server knows.")
+        return Taken(Outcome.ADJUSTED, DEFAULT, f"The server takes {DEFAULT}: {quoted(text)} is an unknown locale.")
+    return Taken(Outcome.INVALID, text, f"{quoted(text)} is an unknown locale.")
 
 
 def locales(target: Target) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.redact import quoted
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
@@ -34,7 +35,12 @@ def take_number(text: str, option: Option, target: Target) -> Taken:
         number = _read(text, option, target)
     except Unreadable as why:
         return Taken(Outcome.INVALID, None, str(why))
-    return limited(number, option)
+    taken = limited(number, option)
+    if not number and leading_digits(text)[1] == text:
+        what = f"{quoted(text)} is not a number" if text else "The value is empty"
+        after = "" if taken.value == "0" else f" and takes {taken.value} instead"
+        return Taken(Outcome.ADJUSTED, taken.value, f"{what}; the server reads it as 0{after}.")
+    return taken
 
 
 def limited(number: int, option: Option) -> Taken:
@@ -79,9 +85,9 @@ def _read(text: str, option: Option, target: Target) -> int:
 def _read_mariadb(text: str, digits: int, rest: str, option: Option) -> int:
     if option.kind == "uint":
         if text.startswith("-"):
-            raise Unreadable(f"{text} is negative, and the option takes no number below zero.")
+            raise Unreadable(f"Invalid number {quoted(text)}: the option takes none below zero.")
         if abs(digits) > LARGEST["uint"]:
-            raise Unreadable(f"{text} does not fit into 64 bits.")
+            raise Unreadable(f"Invalid number {quoted(text)}: it does not fit into 64 bits.")
     else:
         digits = _in_range(text, digits, option)
     return _wrapped(digits * _factor(text, rest, "kmgtpe"), option)
@@ -106,14 +112,18 @@ def _factor(text: str, rest: str, known: str) -> int:
     suffix = rest[0].lower()
     if suffix not in known:
         letters = ", ".join(known.upper())
-        raise Unreadable(f"{text} is no number to the server: {rest[0]!r} can't follow the digits, only {letters} can.")
+        raise Unreadable(
+            f"Invalid number {quoted(text)}: only {letters} may follow the digits."
+            if rest != text
+            else f"Invalid number {quoted(text)}."
+        )
     return int(1 << SUFFIXES[suffix])
 
 
 def _in_range(text: str, number: int, option: Option) -> int:
     low = -(1 << 63) if option.kind == "int" else 0
     if not low <= number <= LARGEST[option.kind]:
-        raise Unreadable(f"{text} does not fit into 64 bits.")
+        raise Unreadable(f"Invalid number {quoted(text)}: it does not fit into 64 bits.")
     return number
 
 

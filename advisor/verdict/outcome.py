@@ -12,6 +12,8 @@ class Outcome(StrEnum):
     """What the server does with an option; that it is deprecated is told beside it.
 
     STOPS is a value that the reader takes, help prints, and at which the server ends when it starts for good.
+    UNEXAMINED is a name or a word that the examined server does not know, and that another may: another vendor's build,
+    another platform, or a version newer than all that were examined. It counts as no refusal.
     """
 
     ACCEPTED = "accepted"
@@ -24,6 +26,7 @@ class Outcome(StrEnum):
     UNEXPECTED_ARGUMENT = "unexpected_argument"
     IGNORED = "ignored"
     STOPS = "stops"
+    UNEXAMINED = "unexamined"
 
 
 REFUSED = frozenset(

@@ -1,16 +1,19 @@
-"""Which plugins the lines of a file load."""
+"""Which plugins the lines of a file load, and which libraries of plugins a server no longer comes with."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from advisor.catalog.load import Catalog
+from advisor.verdict.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
+    from advisor.model import Target
     from advisor.optionfile.lines import Placed
+    from advisor.verdict.outcome import LineVerdict
 
 LOADERS = frozenset({"plugin_load", "plugin_load_add", "early_plugin_load"})
 # The options of a library begin with another name than the library's own.
@@ -21,8 +24,22 @@ OPTIONS_OF = {
     "semisync_replica": ("rpl_semi_sync_replica",),
     "libmemcached": ("daemon_memcached",),
     "libpluginmecab": ("mecab",),
+    "version_token": ("version_tokens",),
 }
 NO_LIBRARY = ("", "0", "off")
+# Libraries that MySQL removed: the first version without them by its manual (what is new in 8.4, installing
+# semisynchronous replication in 9.5, the version reference of options), and what took their place. Asked: 5.7.22,
+# 8.0.15, 9.7.4 and MariaDB log an error where a library is not there, start without it, and refuse its options.
+REMOVED: dict[str, tuple[tuple[int, ...], str]] = {
+    "authentication_fido": ((8, 4, 0), "authentication_webauthn"),
+    "keyring_encrypted_file": ((8, 4, 0), "component_keyring_encrypted_file"),
+    "keyring_file": ((8, 4, 0), "component_keyring_file"),
+    "keyring_oci": ((8, 4, 0), "component_keyring_oci"),
+    "libmemcached": ((8, 3, 0), ""),
+    "semisync_master": ((9, 5, 0), "semisync_source"),
+    "semisync_slave": ((9, 5, 0), "semisync_replica"),
+    "version_token": ((9, 3, 0), ""),
+}
 
 
 def loaded_by(placed: Iterable[Placed]) -> frozenset[str]:
@@ -36,17 +53,54 @@ def loaded_by(placed: Iterable[Placed]) -> frozenset[str]:
 
 
 def _names(value: str) -> list[str]:
-    """`name=library.so` or `library`, separated by semicolons (or colons)."""
     names: list[str] = []
-    for part in value.replace(":", ";").split(";"):
-        plugin, equals, library = part.strip().lower().rpartition("=")
-        stem = library.rpartition("/")[2].partition(".")[0].replace("-", "_")
-        if stem in NO_LIBRARY:
-            continue
+    for plugin, stem in _libraries(value):
         names += (stem, *OPTIONS_OF.get(stem, (stem.removeprefix("ha_"),)))
-        if equals:
-            names.append(plugin.strip().replace("-", "_"))
+        if plugin:
+            names.append(plugin)
     return names
+
+
+def _libraries(value: str) -> Iterator[tuple[str, str]]:
+    """`name=library.so` or `library`, separated by semicolons (or colons), as the plugin's and the library's name."""
+    for part in value.replace(":", ";").split(";"):
+        plugin, _, library = part.strip().lower().rpartition("=")
+        stem = library.rpartition("/")[2].partition(".")[0].replace("-", "_")
+        if stem not in NO_LIBRARY:
+            yield plugin.strip().replace("-", "_"), stem
+
+
+def removed_library(name: str, target: Target) -> tuple[str, str, str] | None:
+    """Of the library whose options begin like the name: itself, the version that removed it, and what replaced it.
+
+    None where the target still has it, or no such library was ever removed.
+    """
+    stem = plugin_of(name, target)
+    if not stem or target.version < REMOVED[stem][0]:
+        return None
+    gone, successor = REMOVED[stem]
+    return stem, ".".join(map(str, gone)), successor
+
+
+def plugin_of(name: str, target: Target) -> str:
+    """The plugin, of those that MySQL has removed by now, whose options begin like the name; empty where none."""
+    stems = (stem for stem in REMOVED if name.startswith((stem, *OPTIONS_OF.get(stem, ()))))
+    return next(stems, "") if target.is_mysql else ""
+
+
+def without_library(line: LineVerdict, target: Target) -> LineVerdict:
+    """The line that loads plugins, as a server takes it that no longer comes with one of the libraries."""
+    gone = [found for _, stem in _libraries(line.placed.line.value or "") if (found := removed_library(stem, target))]
+    if not gone:
+        return line
+    library, version, successor = gone[0]
+    instead = f" {successor} took its place." if successor else ""
+    keys = " Tables that its keys encrypted can't be opened then." if library.startswith("keyring") else ""
+    why = (
+        f"The library {library} was removed in {version}:{instead} {target.label} logs an error and starts without the "
+        f"plugin.{keys}"
+    )
+    return line._replace(outcome=Outcome.IGNORED, reason=why, certain=False)
 
 
 def without_innodb(catalog: Catalog) -> Catalog:
@@ -56,7 +110,7 @@ def without_innodb(catalog: Catalog) -> Catalog:
     """
     tables_stay = catalog.target.since("mariadb", 11, 8)
     left = {name: raw for name, raw in catalog.options.items() if not _of_innodb(name, raw, tables_stay=tables_stay)}
-    return Catalog(catalog.target, catalog.read_as, left)
+    return Catalog(catalog.target, catalog.read_as, left, any_build=catalog.any_build)
 
 
 def _of_innodb(name: str, raw: dict[str, Any], *, tables_stay: bool) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.redact import quoted
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
@@ -19,10 +20,12 @@ def take_real(text: str, option: Option, target: Target) -> Taken:
         return Taken(Outcome.INVALID, None, "A number is needed, and the value is empty.")
     number = _parse(text.lstrip(" "))
     if number is None:
-        return Taken(Outcome.INVALID, None, f"{text} is no decimal number to the server, which knows no suffixes here.")
+        return Taken(Outcome.INVALID, None, f"Invalid number {quoted(text)}: digits and a decimal point only.")
     value = min(number, float(option.max)) if option.max else number
     value = value if option.min is None else max(value, float(option.min))
     printed = f"{value:.10g}" if target.since("mariadb", 11, 8) else f"{value:g}"
+    if not text:
+        return Taken(Outcome.ADJUSTED, printed, f"The value is empty; the server reads it as {printed}.")
     if value == number:
         return Taken(Outcome.ACCEPTED, printed)
     side = "above the maximum" if number > value else "below the minimum"

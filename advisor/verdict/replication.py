@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.redact import quoted
 from advisor.verdict.number import leading_digits
 from advisor.verdict.outcome import Outcome, Taken
 
@@ -24,7 +25,7 @@ def take_table_rule(case: Case) -> Taken | None:
     text = case.text or ""
     if "." in text:
         return None
-    return Taken(Outcome.INVALID, None, f"{text!r} is no table of a database: write database.table.")
+    return Taken(Outcome.INVALID, None, f"{quoted(text)} is no table of a database: write database.table.")
 
 
 def take_rewrite(case: Case) -> Taken | None:
@@ -33,7 +34,7 @@ def take_rewrite(case: Case) -> Taken | None:
     old, arrow, new = text.partition("->")
     if arrow and old.strip() and new.strip():
         return None
-    return Taken(Outcome.INVALID, None, f"{text!r} renames no database: write from->to.")
+    return Taken(Outcome.INVALID, None, f"{quoted(text)} renames no database: write from->to.")
 
 
 def take_skip_errors(case: Case) -> Taken:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from advisor.redact import quoted
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def take_ciphers(case: Case) -> Taken | None:
     bad = next((name for name in text.split(":") if not any(name in whole for whole in known)), None)
     if bad is None:
         return None
-    return Taken(Outcome.INVALID, text, f"{bad!r} is no cipher that the server allows.")
+    return Taken(Outcome.INVALID, text, f"{quoted(bad)} is no cipher that the server allows.")
 
 
 def _ciphers() -> frozenset[str]:
@@ -48,7 +49,8 @@ def take_suppressed(case: Case) -> Taken | None:
     text = case.text or ""
     if not text or all(_is_code(code.strip(" "), case) for code in text.split(",")):
         return None
-    return Taken(Outcome.ADJUSTED, "", f"The server takes an empty list: {text!r} names what is no code of a message.")
+    why = f"The server takes an empty list: {quoted(text)} holds something that is no code of a message."
+    return Taken(Outcome.ADJUSTED, "", why)
 
 
 def take_services(case: Case) -> Taken | None:
@@ -56,7 +58,7 @@ def take_services(case: Case) -> Taken | None:
     names = [name.strip(" ") for name in re.split("[,;]", case.text or "")]
     if all(not name or name.startswith(("log_filter_", "log_sink_")) for name in names):
         return None
-    why = f"The server takes its default: {case.text!r} names what is no part of the error log."
+    why = f"The server takes its default: {quoted(case.text)} names what is no part of the error log."
     return Taken(Outcome.ADJUSTED, case.option.default, why)
 
 
@@ -77,16 +79,16 @@ def fault_of_policy(text: str, target: Target, *, loads: bool) -> str | None:
     if not factors[0]:
         return "The first factor may not be empty."
     if len(factors) > FACTORS:
-        return f"{text!r} names more than {FACTORS} factors."
+        return f"{quoted(text)} names more than {FACTORS} factors."
     optional = next((place for place, factor in enumerate(factors) if not factor), FACTORS)
     if any(factors[optional:]):
-        return f"A factor follows one that is empty in {text!r}."
+        return f"A factor follows one that is empty in {quoted(text)}."
     built_in = BUILT_IN if not target.since("mysql", 9) else BUILT_IN[:2]
     for place, factor in enumerate(factors[:optional]):
         name = _plugin_of(factor)
         loaded = loads and name not in (*BUILT_IN, "", "*")
         if name is not None and not loaded and (place or name not in built_in):
-            return f"{name!r} is no plugin that this server has for factor {place + 1}."
+            return f"{quoted(name)} is no plugin that this server has for factor {place + 1}."
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.redact import quoted
 from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
 from advisor.verdict.names import reads_any_case
@@ -48,7 +49,7 @@ def _skip_name_resolve(case: Case) -> Taken | None:
         return Taken(Outcome.ACCEPTED, "FALSE")
     if text is None or text.lower() in ("1", "on", "true"):
         return Taken(Outcome.ACCEPTED, "TRUE")
-    why = f"The server takes ON: {case.option.name} is switched on by being there, and {text!r} does not undo it."
+    why = f"The server takes ON: {case.option.name} is switched on by being there, and {quoted(text)} does not undo it."
     return Taken(Outcome.ADJUSTED, "TRUE", why)
 
 
@@ -70,7 +71,7 @@ def _port(case: Case) -> Taken | None:
     taken = take_number(case.text or "", case.option, case.target)
     if taken.value != "0" or taken.outcome is Outcome.INVALID:
         return taken
-    return Taken(Outcome.ADJUSTED, PORT, f"The server takes {PORT}, its default: {case.text!r} counts as 0.")
+    return Taken(Outcome.ADJUSTED, PORT, f"The server takes {PORT}, its default: {quoted(case.text)} counts as 0.")
 
 
 def _relay_log(case: Case) -> Taken | None:
@@ -204,7 +205,7 @@ def _basename(case: Case) -> Taken | None:
     whole = "/" not in text or (reads_any_case(case.target) and (text == "/" or not text.endswith("/")))
     if text and "." not in text and whole:
         return None
-    return Taken(Outcome.INVALID, text, f"{text!r} is no base name: it may not be empty, a folder, or have a dot.")
+    return Taken(Outcome.INVALID, text, f"{quoted(text)} is no base name: write one without folder and dot.")
 
 
 def _huge(case: Case) -> Taken | None:
@@ -223,7 +224,7 @@ def _boolean_syntax(case: Case) -> Taken | None:
     shaped = len(text) == len(FT_SYNTAX) and " " in text[:2] and text.isascii()
     if shaped and not any(c.isalnum() for c in text) and len({*text[:10], *text[11:]}) == len(FT_SYNTAX) - 1:
         return None
-    return Taken(Outcome.INVALID, text, f"{text!r} is no list of operators such as {FT_SYNTAX!r}.")
+    return Taken(Outcome.INVALID, text, f"{quoted(text)} is no list of operators such as {quoted(FT_SYNTAX)}.")
 
 
 def _innodb(case: Case) -> Taken | None:
@@ -235,7 +236,7 @@ def _secure_auth(case: Case) -> Taken | None:
     taken = take_boolean(case.text, case.option._replace(arg="optional"), case.target)
     if taken.value != "FALSE":
         return taken
-    why = "The server does not start with secure_auth off: the old password format is gone."
+    why = "secure_auth can no longer be off: the old password format is gone."
     return Taken(Outcome.INVALID, "FALSE", why)
 
 
@@ -243,7 +244,7 @@ def _old_passwords(case: Case) -> Taken | None:
     taken = take_number("1" if case.text is None else case.text, case.option, case.target)
     if taken.value != "1":
         return taken
-    return Taken(Outcome.INVALID, "1", "The server does not start with old_passwords=1: only 0 and 2 are left.")
+    return Taken(Outcome.INVALID, "1", "old_passwords takes only 0 and 2: the format of 1 is gone.")
 
 
 def _authentication(case: Case) -> Taken | None:
@@ -253,7 +254,7 @@ def _authentication(case: Case) -> Taken | None:
     text = case.text or ""
     if text in known or case.text is None:
         return None
-    return Taken(Outcome.INVALID, text, f"{text!r} is none of {', '.join(known)}.")
+    return Taken(Outcome.INVALID, text, f"{quoted(text)} is none of {', '.join(known)}.")
 
 
 def _tls_version(case: Case) -> Taken | None:
@@ -263,7 +264,7 @@ def _tls_version(case: Case) -> Taken | None:
     text = "1" if case.text is None else case.text
     if not text or all(part.lower() in ("tlsv1.2", "tlsv1.3") for part in text.split(",")):
         return None
-    return Taken(Outcome.INVALID, None, f"{text!r} names more than TLSv1.2 and TLSv1.3, or a space.")
+    return Taken(Outcome.INVALID, None, f"Of {quoted(text)} the server takes TLSv1.2 and TLSv1.3 only, without spaces.")
 
 
 def _room(name: str, function: str) -> Handler:

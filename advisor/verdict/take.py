@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NEGATIVE = ("skip", "disable")
 ENABLED = Argument("1", implied=True)
 NUMBERS = ("int", "uint", "double")
+WORDS = ("enum", "set", "flagset")
 READERS = {"int": take_number, "uint": take_number, "enum": take_enum, "set": take_set}
 # All that MariaDB sizes by itself when asked by autoset-; at any other it stops, and behind loose- it dies.
 AUTOSIZED = frozenset(
@@ -73,6 +74,10 @@ def take_option(
         taken = Taken(Outcome.ACCEPTED, "0")
     if found.loose and catalog.target.is_mariadb and taken.outcome is Outcome.INVALID and taken.value is None:
         taken = _passed_over(option, found, taken, value or "", was)
+    if taken.outcome is Outcome.INVALID and option.kind in WORDS and value and not found.prefix:
+        from advisor.verdict.unknown import word_from_elsewhere
+
+        taken = word_from_elsewhere(option, value, taken, catalog)
     return found, taken
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from advisor.redact import quoted
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ def take_tracked(case: Case) -> Taken | None:
     names = [name.strip(" ").lower() for name in text.split(",")]
     bad = next((name for name in names if name and not _known(name, case)), None)
     if bad is not None:
-        return Taken(Outcome.INVALID, text, f"{bad!r} is no system variable of this server.")
+        return Taken(Outcome.INVALID, text, f"{quoted(bad)} is no system variable of this server.")
     if case.target.is_mysql and len(set(names)) < len(names):
-        return Taken(Outcome.INVALID, text, f"{text!r} names a variable twice.")
+        return Taken(Outcome.INVALID, text, f"{quoted(text)} names a variable twice.")
     return None
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import Presence, known_elsewhere, nearest
+from advisor.catalog.elsewhere import Presence, Span, documented, documented_value, known_elsewhere, nearest
+from advisor.catalog.load import load
 from advisor.verdict.outcome import Outcome, Taken
+from advisor.verdict.plugins import plugin_of, removed_library
 
 if TYPE_CHECKING:
-    from advisor.catalog.load import Catalog
+    from advisor.catalog.load import Catalog, Option
+    from advisor.model import Target
     from advisor.verdict.outcome import Found
 
 SWITCHES = ("skip_", "disable_", "enable_")
@@ -16,29 +19,108 @@ FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
 
 
 def missing(written: str, found: Found, catalog: Catalog, loaded: frozenset[str]) -> tuple[Found, Taken]:
-    """Why the target knows no such option, with the names that may be meant."""
+    """Why the target knows no such option, with the names that may be meant.
+
+    What rests on the absence of the name, in a server that stands for one that was not examined, is no refusal.
+    """
     if found.candidates:
         return found, _ambiguous(written, found)
     name = found.canonical or bare(written, found)
-    if any(name == plugin or name.startswith(plugin) for plugin in loaded):
-        why = f"{name} belongs to a plugin that the file loads, so it is expected to be known then."
-        return found._replace(canonical=None), Taken(Outcome.ACCEPTED, None, why)
+    if any(name.startswith(plugin) for plugin in loaded):
+        found, taken = _of_loaded(name, found._replace(canonical=None), catalog, loaded)
+    else:
+        other = documented(name, catalog.target) or documented(_unswitched(name), catalog.target)
+        if other is not None:
+            sentence = other.sentence(name, catalog.read_as)
+            option = catalog.get(name)
+            if option is not None:  # as a plugin's
+                here = f"in MySQL Community it belongs to the plugin {option.plugin}, which this file does not load."
+                sentence = f"{other.who} documents {name}; {here}"
+            return found._replace(canonical=None), Taken(_of_other_build(catalog), None, sentence)
+        found, taken = _not_loaded_or_unknown(name, written, found, catalog)
+    return found, _stood_for(name, taken, catalog)
+
+
+def word_from_elsewhere(option: Option, value: str, taken: Taken, catalog: Catalog) -> Taken:
+    """How a word is taken that the examined server's option does not know: another build or version may know it."""
+    other = documented_value(option.name, value, catalog.target)
+    if other is not None:
+        outcome = Outcome.INVALID if _of_other_build(catalog) is Outcome.UNKNOWN else Outcome.UNEXAMINED
+        return Taken(outcome, value, other.sentence(f"{option.name} = {value}", catalog.read_as))
+    if catalog.read_as == catalog.target:
+        return taken
+    why = f"{taken.reason} That is {catalog.read_as.label}, the nearest version that was examined."
+    return Taken(Outcome.UNEXAMINED, value, why)
+
+
+def _of_other_build(catalog: Catalog) -> Outcome:
+    """How a line counts that another build takes: the very version of a build that was asked refuses it."""
+    return Outcome.UNKNOWN if catalog.exact and not catalog.any_build else Outcome.UNEXAMINED
+
+
+def _stood_for(name: str, taken: Taken, catalog: Catalog) -> Taken:
+    if taken.outcome is not Outcome.UNKNOWN or catalog.read_as == catalog.target:
+        return taken
+    why = f"{catalog.read_as.label}, the nearest version that was examined, does not know {name}."
+    return Taken(Outcome.UNEXAMINED, None, why)
+
+
+def _not_loaded_or_unknown(name: str, written: str, found: Found, catalog: Catalog) -> tuple[Found, Taken]:
+    """A plugin's option that the file does not load, one that other versions have, or none at all."""
     option = catalog.get(name)
     if option is not None and option.plugin:
-        return found._replace(canonical=None), Taken(
-            Outcome.UNKNOWN, None, f"{name} belongs to the plugin {option.plugin}, which this file does not load."
-        )
+        return found._replace(canonical=None), _not_loaded(name, option.plugin)
     if option is not None and name != written.replace("-", "_").removeprefix("loose_"):
         why = f"The server tells capitals from small letters in option names, and knows {name} only."
         return found._replace(candidates=(name,)), Taken(Outcome.UNKNOWN, None, why)
+    if name.startswith("innodb") and load(catalog.target).get(name) is not None and catalog.get(name) is None:
+        why = "ignore_builtin_innodb leaves InnoDB out, and its options unknown."
+        return found, Taken(Outcome.UNKNOWN, None, why)
     presence = known_elsewhere(name) or known_elsewhere(_unswitched(name))
-    if presence is None:
-        meant = nearest(name, catalog)
-        hint = f"; {meant} is near" if meant else ""
-        return found._replace(candidates=(meant,) if meant else ()), Taken(
-            Outcome.UNKNOWN, None, f"No option of this name exists{hint}."
-        )
-    return found, _from_elsewhere(presence, catalog)
+    return _nowhere(name, found, catalog) if presence is None else (found, _from_elsewhere(presence, catalog))
+
+
+def _not_loaded(name: str, plugin: str) -> Taken:
+    return Taken(Outcome.UNKNOWN, None, f"{name} belongs to the plugin {plugin}, which this file does not load.")
+
+
+def _nowhere(name: str, found: Found, catalog: Catalog) -> tuple[Found, Taken]:
+    """A name that no list of options holds: a removed plugin's, or one that is mistyped."""
+    library = removed_library(name, catalog.target)
+    if library is not None:
+        return found, _of_removed(name, library)
+    plugin = plugin_of(name, catalog.target)
+    if plugin:
+        return found, _not_loaded(name, plugin)
+    meant = nearest(name, catalog)
+    hint = f"; {meant} is near" if meant else ""
+    taken = Taken(Outcome.UNKNOWN, None, f"No option of this name exists{hint}.")
+    return found._replace(candidates=(meant,) if meant else ()), taken
+
+
+def _of_loaded(name: str, found: Found, catalog: Catalog, loaded: frozenset[str]) -> tuple[Found, Taken]:
+    """An option of a plugin that the file loads, and that the target's catalog does not hold for that plugin."""
+    presence = known_elsewhere(name)
+    own = presence.span(catalog.target.flavour) if presence else None
+    if presence is not None and own is not None and own.gone and _version(own.gone) <= catalog.target.version:
+        return found, _from_elsewhere(presence, catalog)
+    library = removed_library(name, catalog.target)
+    if library is not None:
+        return found, _of_removed(name, library)
+    meant = nearest(name, catalog) if presence is None and "." not in name else None  # a dot is a component's
+    option = catalog.get(meant) if meant else None
+    if option is not None and option.plugin in loaded:
+        why = f"The plugin {option.plugin} has no option {name}; {meant} is near."
+        return found._replace(candidates=(option.name,)), Taken(Outcome.UNKNOWN, None, why)
+    why = f"{name} belongs to a plugin that the file loads, so it is expected to be known then."
+    return found, Taken(Outcome.ACCEPTED, None, why)
+
+
+def _of_removed(name: str, library: tuple[str, str, str]) -> Taken:
+    stem, gone, successor = library
+    instead = f" {successor} took the plugin's place." if successor else ""
+    why = f"{name} belongs to the plugin {stem}, which was removed in {gone}.{instead}"
+    return Taken(Outcome.REMOVED, None, why)
 
 
 def bare(written: str, found: Found) -> str:
@@ -61,23 +143,32 @@ def _ambiguous(written: str, found: Found) -> Taken:
 
 
 def _from_elsewhere(presence: Presence, catalog: Catalog) -> Taken:
-    target, successor = catalog.target, presence.replaced_by
-    own = presence.span(target.flavour)
+    successor, name = presence.replaced_by, presence.name
+    own = presence.span(catalog.target.flavour)
     instead = f" Use {successor}." if successor and catalog.get(successor) else ""
     if own is None:
         other = presence.spans[0].flavour if presence.spans else "other"
-        return Taken(
-            Outcome.UNKNOWN, None, f"Only {FLAVOURS.get(other, 'another server')} knows {presence.name}.{instead}"
-        )
-    if _version(own.first) > target.version:
-        why = f"{presence.name} came with {FLAVOURS[own.flavour]} {own.first}, later than this target."
+        return Taken(Outcome.UNKNOWN, None, f"Only {FLAVOURS.get(other, 'another server')} knows {name}.{instead}")
+    if own.gone and _version(own.gone) <= catalog.target.version:
+        return Taken(Outcome.REMOVED, None, f"{name} was removed in {own.gone}.{instead}")
+    if came := _introduced_later(own, catalog.target):
+        why = f"{name} was introduced in {FLAVOURS[own.flavour]} {came}, later than this target."
         return Taken(Outcome.UNKNOWN, None, why)
-    if not own.gone and _version(own.last) >= target.version:
-        spans = f"{FLAVOURS[own.flavour]} {own.first} to {own.last}"
-        why = f"{spans} know {presence.name}, but not this version."
-        return Taken(Outcome.UNKNOWN, None, why)
-    last = f"in {own.gone}" if own.gone else f"after {own.last}"
-    return Taken(Outcome.REMOVED, None, f"{presence.name} was removed {last}.{instead}")
+    if own.plugin:
+        return _not_loaded(name, own.plugin)
+    lacks = f"{catalog.read_as.label} has no option {name}"
+    if presence.built:
+        return Taken(_of_other_build(catalog), None, f"{lacks} unless it was built with {presence.built}.")
+    gone = _version(own.last)[:2] < catalog.target.version[:2] and not own.gone
+    return Taken(Outcome.REMOVED if gone else Outcome.UNKNOWN, None, f"{lacks}.{instead}")
+
+
+def _introduced_later(own: Span, target: Target) -> str | None:
+    """The version that the manuals say introduced the option, where the target is older; else None."""
+    came = [(_version(text), text) for text in own.came]
+    here = [pair for pair in came if pair[0][:2] == target.version[:2]]
+    first, text = min(here or came, default=((), ""))
+    return text if first > target.version else None
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -113,7 +113,7 @@ def read_all(name: str, text: str) -> None:
 def test_any_document(name: str) -> None:
     """Any parts of documents, one after another, are read or refused in one line."""
 
-    @settings(deadline=None, max_examples=300)
+    @settings(max_examples=300)
     @given(st.lists(st.sampled_from(PARTS[name]), max_size=25).map("".join))
     def holds(text: str) -> None:
         read_all(name, text)
@@ -125,7 +125,7 @@ def test_any_document(name: str) -> None:
 def test_any_spoilt_document(name: str) -> None:
     """So is a whole document in which parts are cut out and others put in."""
 
-    @settings(deadline=None, max_examples=300)
+    @settings(max_examples=300)
     @given(st.lists(st.tuples(SPOILT, st.sampled_from(["", *PARTS[name]])), max_size=4))
     def holds(changes: list[tuple[tuple[int, int], str]]) -> None:
         text = WHOLE[name]

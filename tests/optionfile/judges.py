@@ -22,7 +22,7 @@ class PrintDefaults(NamedTuple):
     def arguments(self, path: Path, *groups: str, cwd: Path | None = None) -> bytes | None:
         """The options of the groups, a newline behind each; None where it refuses the file."""
         command = [self.program, f"--defaults-file={path}", *groups]
-        run = subprocess.run(command, capture_output=True, timeout=60, check=False, cwd=cwd)
+        run = subprocess.run(command, capture_output=True, timeout=600, check=False, cwd=cwd)
         return None if run.returncode else run.stdout
 
 
@@ -35,7 +35,7 @@ class Server(NamedTuple):
     def arguments(self, path: Path, *more: str) -> bytes | None:
         """The options of the server's groups, a blank behind each; None where it refuses the file."""
         command = [self.program, f"--defaults-file={path}", *more, "--print-defaults"]
-        run = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        run = subprocess.run(command, capture_output=True, timeout=600, check=False)
         return None if run.returncode else run.stdout.partition(b"\n")[2].removesuffix(b"\n")
 
     def resolved(self, path: Path, *, on_host: bool = False) -> Resolved:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from advisor.optionfile import parse, render, resolve
@@ -14,7 +14,6 @@ from advisor.optionfile.dialect import dialect
 from tests.optionfile.judges import PrintDefaults, Server, foreseen
 
 EXAMPLES = int(os.environ.get("MYCNF_FUZZ_EXAMPLES", "200"))
-QUIET = (HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors)
 
 # Pieces of bytes, put together without any idea of what a line is.
 SPACES = st.sampled_from([b"", b"", b" ", b"\t", b"  ", b"\r", b"\v", b"\f", b"\xa0", b"\x1c"])
@@ -135,7 +134,7 @@ def left_to_chance(data: bytes) -> bool:
     return any(line.name == "" and line.raw is not None for line in lines)
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=QUIET)
+@settings(max_examples=EXAMPLES)
 @given(data=st.one_of(FILES, LONG))
 def test_my_print_defaults_reads_the_same(print_defaults: PrintDefaults, tmp_path: Path, data: bytes) -> None:
     """The options of any generated file are those that my_print_defaults tells."""
@@ -147,7 +146,7 @@ def test_my_print_defaults_reads_the_same(print_defaults: PrintDefaults, tmp_pat
     assert foreseen(resolved, groups) == print_defaults.arguments(path, *groups)
 
 
-@settings(max_examples=max(20, EXAMPLES // 10), deadline=None, suppress_health_check=QUIET)
+@settings(max_examples=max(20, EXAMPLES // 10))
 @given(data=st.one_of(FILES, LONG))
 def test_every_server_reads_the_same(server: Server, tmp_path: Path, data: bytes) -> None:
     """The options of any generated file are those that each real server would start with."""
@@ -157,7 +156,7 @@ def test_every_server_reads_the_same(server: Server, tmp_path: Path, data: bytes
     assert server.foreseen(path) == server.arguments(path)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(data=st.one_of(st.binary(), FILES, LONG), name=st.sampled_from(["mysql", "mariadb"]))
 @pytest.mark.parametrize("version", [None, (5, 7)])
 def test_any_bytes_come_back(data: bytes, name: str, version: tuple[int, ...] | None) -> None:

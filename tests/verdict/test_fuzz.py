@@ -11,7 +11,7 @@ import random
 import pytest
 from comparing import compare
 from composing import MOST, SLOTS, Cell, Setting, decks, one_setting
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from truth import truth
 from vocabulary import vocabulary
@@ -20,7 +20,6 @@ from probes.sandbox import Binary
 
 EXAMPLES = int(os.environ.get("MYCNF_FUZZ_EXAMPLES", "3"))
 BAD = 0.01  # a thousandth is the aim over many thousand settings; a hundred or two can't tell more than this
-QUIET = (HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large)
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +33,7 @@ def test_made_up_files(binary: Binary, cells: dict[str, list[Cell]]) -> None:
     asked: list[Setting] = []
     wrong: list[str] = []
 
-    @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, suppress_health_check=QUIET)
+    @settings(max_examples=EXAMPLES)
     @given(made=st.lists(_settings(cells), min_size=MOST // 2, max_size=MOST))
     def ask(made: list[Setting]) -> None:
         lines = ["[mysqld]", *(setting.line for setting in made)]

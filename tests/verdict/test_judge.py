@@ -356,7 +356,7 @@ def test_settings_of_a_server() -> None:
     assert known.number("datadir") is None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(TARGETS), st.text(max_size=40), st.none() | st.text(max_size=40), st.data())
 def test_no_input_raises(target: str, name: str, value: str | None, data: st.DataObject) -> None:
     """Whatever stands in a line, there is a verdict on it."""

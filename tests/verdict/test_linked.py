@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from asking_servers import Ask, Judge, disagreement
+
+from advisor.verdict import Outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from servers_plugin import Start
 
 CASES = """
 flush=1 / flush_time=9
@@ -42,6 +51,12 @@ mysqlx=0 / mysqlx_ssl_ca=/tmp/x / mysqlx_port=33065
 mysqlx=0 / mysqlx_compression_algorithms=LZ4_MESSAGE
 mysqlx_socket=/tmp/x / mysqlx=OFF / mysqlx=FORCE
 skip-mysqlx / mysqlx_socket
+core_file / gdb
+gdb / core_file
+gdb / skip_core_file
+gdb=0 / core_file
+gdb / skip_gdb / core_file
+loose_debug_gdb / core_file
 """
 
 
@@ -49,6 +64,20 @@ skip-mysqlx / mysqlx_socket
 def test_linked(lines: str, ask: Ask, judge: Judge) -> None:
     """The server stops exactly where the verdict says so, and prints the values that the verdict gives."""
     assert disagreement(lines, ask(lines), judge(lines)) is None
+
+
+@pytest.mark.parametrize("lines", ["gdb\ncore_file", "core_file\ngdb", "core_file", "gdb=0\ncore_file"])
+def test_gdb_disables_core_files(lines: str, server_name: str, start: Start, judge: Judge, tmp_path: Path) -> None:
+    """Beside gdb the started server writes no core file, and the verdict says so where the line asks for one."""
+    file = tmp_path / "my.cnf"
+    file.write_text(f"[mysqld]\n{lines}\n")
+    sandbox = start(server_name, option_file=file, small=True)
+    with sandbox.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SHOW GLOBAL VARIABLES LIKE 'core_file'")
+        _, value = cursor.fetchone()
+    line = judge(lines).effective["core_file"]
+    assert (line.outcome is Outcome.ADJUSTED) == (value == "OFF")
+    assert ("gdb disables core files" in line.reason) == (value == "OFF")
 
 
 @pytest.mark.parametrize("connections", [151, 1000, 9000])

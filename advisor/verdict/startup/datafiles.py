@@ -3,6 +3,8 @@
 import re
 from typing import TYPE_CHECKING
 
+from advisor.redact import quoted
+
 if TYPE_CHECKING:
     from advisor.model import Target
 
@@ -26,8 +28,8 @@ def fault_of_files(name: str, written: str, target: "Target") -> str:
         found = _FILE.match(written, at)
         if found is None or not _fits(found, target):
             return (
-                f"InnoDB can't read it from {written[at:]!r} on: each file is name:size with a size of 1M or more, and "
-                "the last may end in :autoextend or :autoextend:max:size, in lower case."
+                f"InnoDB can't read it from {quoted(written[at:])} on: each file is name:size with a size of 1M or "
+                "more, and the last may end in :autoextend or :autoextend:max:size, in lower case."
             )
         if name == TEMPORARY and found["raw"]:
             return "The temporary tablespace can't lie on a raw device: leave out the word behind the size."

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from advisor.redact import quoted
 from advisor.verdict.startup.words import OTHER_NAMES
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def fault_of_engine(written: str, target: "Target") -> str:
     if name in OTHER_NAMES or name in LOADABLE or name in {engine.lower() for engine in built_in}:
         return ""
     has = ", ".join(engine for engine in built_in if engine != "PERFORMANCE_SCHEMA")
-    return f"This server has no engine {written!r} built in, and no plugin of that name is known; it has {has}."
+    return f"This server has no engine {quoted(written)} built in, and no plugin of that name is known; it has {has}."
 
 
 def is_innodb(written: str) -> bool:

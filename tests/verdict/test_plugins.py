@@ -1,0 +1,94 @@
+"""Options and libraries of plugins that a file loads, put to servers that are started for good."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from asking_servers import Judge, judge_lines, refused_lines
+from servers_plugin import Start
+from started_files import Run
+
+from advisor.catalog.load import load
+from advisor.catalog.targets import parse_target
+
+LOADED = """
+plugin_load=keyring_file.so
+plugin_load_add=keyring_file.so
+loose_plugin_load_add=keyring_file.so
+early_plugin_load=keyring_file.so
+plugin_load=keyring_file=keyring_file.so
+early_plugin_load=keyring_file.so / keyring_file_data=/tmp/keys
+early_plugin_load=keyring_file.so / loose_keyring_file_data=/tmp/keys
+early_plugin_load=keyring_file.so / keyring_file_open_mode=1
+keyring_file_data=/tmp/keys
+"""
+GROUPS = """
+group_replication_ip_whitelist=AUTOMATIC
+loose_group_replication_ip_whitelist=AUTOMATIC
+group_replication_ip_allowlist=AUTOMATIC
+group_replication_recovery_complete_at=TRANSACTIONS_APPLIED
+group_replication_ip_alowlist=AUTOMATIC
+"""
+FIDO, GROUP, SEMISYNC = (
+    f"plugin_load_add={n}.so" for n in ("authentication_fido", "group_replication", "semisync_master")
+)
+GONE = [
+    ("mysql-8.4", "early_plugin_load=keyring_file.so", "keyring_file_data=/x", "removed"),
+    ("mysql-8.0", "early_plugin_load=keyring_file.so", "keyring_file_data=/x", "accepted"),
+    ("mysql-8.4", FIDO, "authentication_fido_rp_id=x", "removed"),
+    ("mysql-8.0", FIDO, "authentication_fido_rp_id=x", "accepted"),
+    ("mysql-8.4", "", "authentication_fido_rp_id=x", "removed"),
+    ("mysql-8.0", "", "authentication_fido_rp_id=x", "unknown"),
+    ("mysql-8.4", "plugin_load_add=libmemcached.so", "daemon_memcached_option=-l", "removed"),
+    ("mysql-8.4", GROUP, "group_replication_ip_whitelist=x", "removed"),
+    ("mysql-8.4", GROUP, "group_replication_recovery_complete_at=x", "removed"),
+    ("mysql-8.4", GROUP, "group_replication_grup_name=x", "unknown"),
+    ("mysql-8.4", "plugin_load_add=ours.so", "ours_size=1", "accepted"),
+    ("mysql-8.0", "plugin_load_add=validate_password.so", "validate_password.policy=1", "accepted"),
+    ("mysql-9.7.4", SEMISYNC, "rpl_semi_sync_master_enabled=1", "removed"),
+    ("mysql-8.4", SEMISYNC, "rpl_semi_sync_master_enabled=1", "accepted"),
+]
+
+
+@pytest.mark.servers("mysql-9.7")
+@pytest.mark.parametrize("lines", LOADED.strip().splitlines())
+def test_a_library_that_went_stops_no_server_and_its_options_do(lines: str, run: Run, judge: Judge) -> None:
+    """The server comes up exactly where no line is refused: without its library, and never with an option of it."""
+    assert (run(lines.split(" / ")) is None) == bool(refused_lines(judge(lines.replace(" / ", "\n"))))
+
+
+@pytest.mark.servers("mysql-9.7")
+@pytest.mark.parametrize("line", GROUPS.strip().splitlines())
+def test_options_of_a_loaded_plugin_are_judged_by_the_catalog(line: str, run: Run, judge: Judge) -> None:
+    """Group Replication is loaded, and the server refuses exactly those of its options that the verdict refuses."""
+    lines = ["plugin_load_add=group_replication.so", line]
+    assert (run(lines) is None) == bool(refused_lines(judge("\n".join(lines))))
+
+
+@pytest.mark.servers("mysql-9.7")
+def test_the_server_says_what_the_line_is_said_to_do(start: Start, server_name: str, judge: Judge) -> None:
+    """The line that loads a library that went is told as ignored: the server logs an error and has no such plugin."""
+    (line,) = judge("early_plugin_load=keyring_file.so").lines
+    assert line.outcome == "ignored"
+    assert "logs an error and starts without the plugin" in line.reason
+    server = start(server_name, arguments=["--early-plugin-load=keyring_file.so"])
+    assert re.search(r"\[ERROR\].*keyring_file.so", server.log())
+    with server.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SHOW PLUGINS")
+        assert not [row for row in cursor.fetchall() if row[0] == "keyring_file"]
+
+
+@pytest.mark.parametrize(("target", "loads", "option", "outcome"), GONE)
+def test_options_of_plugins_by_version(target: str, loads: str, option: str, outcome: str) -> None:
+    """What the manual says of a removal decides, whether the file loads the plugin or not; a stranger's is believed."""
+    last = judge_lines(f"{loads}\n{option}", load(parse_target(target))).lines[-1]
+    assert last.outcome == outcome
+    assert not (last.outcome == "accepted" and last.option is None and last.certain)
+
+
+def test_a_target_that_has_the_library_takes_the_line() -> None:
+    """The line that loads it is told from the version on that lacks the library, and not before."""
+    for target, outcome in (("mysql-8.0", "accepted"), ("mysql-8.4", "ignored"), ("mysql-9.7", "ignored")):
+        (line,) = judge_lines("early_plugin_load=keyring_file.so", load(parse_target(target))).lines
+        assert line.outcome == outcome

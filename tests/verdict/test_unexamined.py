@@ -1,0 +1,107 @@
+"""Names and words that the examined server lacks, and a server that was not examined may have."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from asking_servers import Ask, Judge, judge_lines, refused_lines
+
+import advisor.catalog.elsewhere
+from advisor.catalog.load import load
+from advisor.catalog.targets import SERIES, newest, parse_target
+from advisor.engine import run
+from advisor.model import Finding, Target
+from advisor.verdict.settings import Settings
+from rules import all_rules
+from rules.known import Known
+
+DATA = Path(advisor.catalog.elsewhere.__file__).parent / "data" / "vendors.json"
+NAMES: dict[str, list[str]] = json.loads(DATA.read_text(encoding="utf-8"))
+MYSQL = [Target("mysql", version) for version in SERIES["mysql"].values()]
+PERCONA = ["userstat=ON", "thread_pool_size=16", "rocksdb_block_cache_size=4G", "tokudb_cache_size=1G", "extra_port=1"]
+WINDOWS = ["named_pipe=ON", "enable-named-pipe", "shared_memory=ON", "skip-shared_memory"]
+NEWER = ["mariadb-12.3", "mysql-27.1", "mysql-8.0.99", "mysql-5.7.99", "mysql-9.8"]
+UNKNOWN = ["binlog_storage_engine=innodb", "innodb_bufer_pool_size=1G", "thread_handling=by-magic", "sql_mode=NEW_MODE"]
+
+
+def findings(line: str, target: Target, *, any_build: bool = False) -> tuple[Finding, ...]:
+    """What the rules about the server's own verdict say of a file of one line."""
+    verdict = judge_lines(line, load(target, any_build=any_build))
+    known = Known(target, verdict.catalog, Settings.from_file(verdict), verdict)
+    return run(known, [rule for rule in all_rules() if rule.code.startswith("OPT")]).findings
+
+
+def is_note(found: tuple[Finding, ...]) -> bool:
+    """Whether the one finding is a note that promises nothing of the server's start, and has no fix."""
+    (one,) = found
+    return (one.severity, one.confidence, one.fix) == ("note", "likely", None) and "will not start" not in one.message
+
+
+@pytest.mark.parametrize("line", [*PERCONA, *WINDOWS, "thread_handling=pool-of-threads"])
+@pytest.mark.parametrize("target", MYSQL, ids=str)
+def test_what_another_build_or_platform_has_is_a_note(line: str, target: Target) -> None:
+    """Where a series is named the note says who has the option, and whose server was examined."""
+    found = findings(line, target, any_build=True)
+    assert is_note(found)
+    who = "exists on Windows only" if line in WINDOWS else "Percona Server ("
+    assert who in found[0].message
+    assert target.number in found[0].message or "belongs to the plugin thread_pool" in found[0].message
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7")
+@pytest.mark.parametrize("line", [*PERCONA[:3], WINDOWS[0], "thread_handling=pool-of-threads"])
+def test_the_very_server_that_was_asked_refuses_it(line: str, ask: Ask, judge: Judge) -> None:
+    """MySQL Community on Linux stops at the line, and a target that names its very version is told so, with no fix."""
+    verdict = judge(line)
+    assert ask(line).refused
+    assert refused_lines(verdict)
+    (found,) = findings(line, verdict.catalog.target)
+    assert found.severity == "error"
+    assert found.fix is None or found.fix.edits[0].text.startswith("loose_")  # no deletion
+    assert ("Windows" if line in WINDOWS else "MySQL Community") in found.message
+
+
+@pytest.mark.parametrize("line", UNKNOWN)
+@pytest.mark.parametrize("named", NEWER)
+def test_a_target_that_was_not_examined_refuses_no_name(named: str, line: str) -> None:
+    """A name or a word that the nearest version lacks may be one of the newer version's."""
+    target = parse_target(named)
+    found = findings(line, target)
+    assert is_note(found)
+    assert load(target).read_as.label in found[0].message
+
+
+@pytest.mark.parametrize("named", ["mysql-27.1", "mysql-8.0.99"])
+def test_what_the_manual_removed_is_gone_in_newer_versions_too(named: str) -> None:
+    """A documented removal stops the nearest examined version, which is the one that is named."""
+    (found,) = findings("query_cache_size=1M", parse_target(named))
+    assert found.severity == "error"
+    assert "the nearest version that was examined, refuses to start" in found.message
+
+
+def test_a_value_from_elsewhere_is_shown_as_written() -> None:
+    """The word stays the option's value, for a server that knows it."""
+    verdict = judge_lines("thread_handling=pool-of-threads", load(newest("mysql"), any_build=True))
+    assert verdict.effective["thread_handling"].value == "pool-of-threads"
+
+
+def test_no_listed_name_is_an_option_of_mysql_itself() -> None:
+    """What a MySQL Community catalog holds without a plugin is no other build's."""
+    for target in MYSQL:
+        catalog = load(target)
+        own = {name for name in NAMES if (option := catalog.get(name)) is not None and not option.plugin}
+        assert not own, target
+
+
+@pytest.mark.parametrize("page", ["ps80-variables.md", "ps84-system-variables.md"])
+def test_every_option_of_perconas_pages_is_listed(page: str, shared: Path) -> None:
+    """All that the pages call options of files is on the list; three rows are variables that no file sets."""
+    path = shared / "review" / "vendors" / page
+    if not path.exists():
+        pytest.skip(f"Percona's pages are not at hand ({path})")
+    rows = re.findall(r"^\| ([a-z_0-9]+) \| [^|]* \| Yes \|", path.read_text().partition("## Status")[0], re.MULTILINE)
+    assert len(rows) > 30
+    assert {name for name in rows if name not in NAMES} <= {"version_comment", "version_suffix"}
