@@ -33,8 +33,9 @@ ON_OPTIONS: dict[str, tuple[str, ...]] = {
     ),
     "durdata": ("default_storage_engine", "sql_mode"),
     "bin": (
-        "binlog_expire_logs_auto_purge", "binlog_expire_logs_seconds", "binlog_format", "expire_logs_days", "log_bin",
-        "replica_skip_errors", "server_id", "slave_skip_errors",
+        "binlog_expire_logs_auto_purge", "binlog_expire_logs_seconds", "binlog_format",
+        "binlog_group_commit_sync_delay", "expire_logs_days", "log_bin", "max_binlog_size", "replica_skip_errors",
+        "server_id", "slave_skip_errors",
     ),
     "tls": ("require_secure_transport", "ssl", "ssl_cert", "ssl_cipher", "ssl_key", "tls_version"),
     "secset": (
@@ -68,7 +69,7 @@ ON_OPTIONS: dict[str, tuple[str, ...]] = {
         "group_replication_single_primary_mode", "group_replication_transaction_size_limit",
     ),
     "rep": (
-        "gtid_mode", "master_info_repository", "relay_log_info_repository", "relay_log_purge",
+        "gtid_mode", "master_info_repository", "relay_log_info_repository", "relay_log_purge", "relay_log_recovery",
         "relay_log_space_limit", "replica_exec_mode", "replica_parallel_type", "replica_parallel_workers",
         "replica_preserve_commit_order", "replica_type_conversions", "rpl_semi_sync_master_enabled",
         "rpl_semi_sync_master_wait_point", "rpl_semi_sync_source_enabled", "rpl_semi_sync_source_wait_point",
@@ -79,6 +80,7 @@ ON_OPTIONS: dict[str, tuple[str, ...]] = {
         "replica_net_timeout", "replica_transaction_retries", "slave_net_timeout", "slave_parallel_mode",
         "slave_parallel_threads", "slave_transaction_retries",
     ),
+    "repreadonly": ("read_only", "super_read_only"),
     "repfilter": ("binlog_do_db", "binlog_ignore_db", "replicate_do_db", "replicate_ignore_db"),
     "myi": ("delay_key_write", "flush_time", "low_priority_updates", "myisam_recover_options"),
     "ari": ("aria_checkpoint_interval", "aria_log_purge_type", "aria_page_checksum", "aria_recover_options"),
@@ -109,11 +111,15 @@ ON_OPTIONS: dict[str, tuple[str, ...]] = {
         "innodb_file_per_table", "innodb_stats_on_metadata", "innodb_stats_persistent", "innodb_strict_mode",
         "innodb_undo_log_truncate", "innodb_undo_tablespaces", "transaction_isolation",
     ),
+    "innslow": (
+        "innodb_io_capacity", "innodb_max_purge_lag", "innodb_max_purge_lag_delay", "innodb_max_undo_log_size",
+        "innodb_purge_threads", "innodb_use_native_aio",
+    ),
     "logset": ("innodb_flush_log_at_timeout", "innodb_log_write_ahead_size"),
 }  # fmt: skip
 # Modules of rules that all need a host or a running server.
 ON_HOSTS = (
-    "mem", "innlay", "sys", "ver", "conlive", "conhost", "reprunning", "enginelive", "tlslive", "seclive",
+    "mem", "innlay", "sys", "ver", "conlive", "conhost", "reprunning", "replag", "enginelive", "tlslive", "seclive",
     "sysmore", "sto", "stomount", "stodisk", "tablive", "wrk", "wrktrx", "innflush",
 )  # fmt: skip
 # Rules that speak only where somebody wrote something for mycnf itself: suppressions, house rules.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
-from advisor.sizes import lasted
+from advisor.sizes import about, lasted
 from advisor.verdict import REFUSED
-from rules.advice import advise, these, words
+from rules.advice import advise, these, while_stopped, words
 from rules.registry import Docs, Span, rule
-from rules.subject import of_variable, of_verdict, written
+from rules.subject import line_of, of_variable, of_verdict, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 MONTH = 2592000  # seconds: what MySQL 8.0 and later keep by default (BLOG-03)
 SHORT = 86400
+TINY, DEFAULT_SIZE = 1 << 20, 1 << 30  # bytes of max_binlog_size
+LONG_DELAY = 10_000  # microseconds; a sync of a slow disk takes about as long
+TOTAL_SIZES = ("max_binlog_total_size", "binlog_space_limit")  # two names for what MariaDB 11.4 and later purge by
 MOST_NAMED = 8  # error numbers that a sentence can hold
 SKIPPED = ("slave_skip_errors", "replica_skip_errors")
 SWITCHES = frozenset({"log_bin", "skip_log_bin", "disable_log_bin"})
@@ -45,15 +48,22 @@ def _switches_off(line: LineVerdict) -> bool:
     return written(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF)
 
 
+def log_rows(known: Known) -> Action | None:
+    """The action that logs rows; MySQL 8.0 and later refuse it while a replica's threads run."""
+    action = advise(known, "binlog_format", "ROW", risk="sessions that are open keep their format; larger logs")
+    return while_stopped(known, action) if known.target.since("mysql", 8) else action
+
+
 @rule(
     "BIN001",
     "binary-log-never-expires",
     summary="Binary logs are never removed, so they fill the disk.",
     options=("binlog_expire_logs_seconds", "expire_logs_days", "binlog_expire_logs_auto_purge", "log_bin"),
-    evidence=("BLOG-03",),
+    evidence=("BLOG-03", "BLOG-06"),
     docs=Docs(
         why="With an expiry of 0 every binary log stays until somebody purges it. That is the default of "
-        "MySQL 5.7 and MariaDB, where the binary log itself is off until somebody switches it on.",
+        "MySQL 5.7 and MariaDB, where the binary log itself is off until somebody switches it on. MariaDB 11.4 and "
+        "later purge by max_binlog_total_size as well; where that is set nothing is wrong.",
         fix="Set an expiry longer than the longest lag of a replica and the time between backups; MySQL 8.0 "
         "keeps 30 days.",
         risk="Older logs are removed at the next rotation: a replica or a restore that still needs them fails.",
@@ -62,21 +72,26 @@ def _switches_off(line: LineVerdict) -> bool:
     ),
 )
 def binary_log_never_expires(known: Known) -> Iterator[Finding]:
-    """A binary log that somebody wants, kept for ever."""
+    """A binary log that is switched on and that neither age nor size bounds."""
     name, value = _expiry(known)
     purged = known.settings.on("binlog_expire_logs_auto_purge") is not False
-    if not writes_binary_log(known) or value is None or (value > 0 and purged):
+    if not writes_binary_log(known) or value is None or (value > 0 and purged) or any(map(known.number, TOTAL_SIZES)):
         return
     switch = name if purged else "binlog_expire_logs_auto_purge"
     if not (known.chosen(switch) or known.chosen("log_bin")):
         return
     yield binary_log_never_expires.finding(
-        "Binary logs are kept for ever and fill the disk in the end.",
+        "Binary logs are never purged and fill the disk in the end.",
         of_variable(known, switch if known.chosen(switch) else "log_bin"),
-        help="set an expiry that is longer than any replica's lag and the time between backups"
-        if purged
-        else "switch binlog_expire_logs_auto_purge on again",
-        actions=these(_keep_a_month(known, name)) if purged else (),
+        help=" and ".join(
+            ([] if purged else ["switch binlog_expire_logs_auto_purge on again"])
+            + ([] if value else ["set an expiry that is longer than any replica's lag and the time between backups"])
+        ),
+        actions=these(
+            None if value else _keep_a_month(known, name),
+            None if purged else _purge_again(known),
+            _without_replicas(known),
+        ),
     )
 
 
@@ -84,15 +99,42 @@ def _expiry(known: Known) -> tuple[str, int | None]:
     """The variable that this version keeps its logs by, and the seconds; MariaDB and MySQL 8.0 take either of two."""
     seconds = known.number("binlog_expire_logs_seconds")
     days = known.settings.real("expire_logs_days")
-    if seconds is None or (days and known.chosen("expire_logs_days")):
+    if seconds is None or (known.chosen("expire_logs_days") and (days or _days_decide(known))):
         return "expire_logs_days", None if days is None else int(days * 86400)
     return "binlog_expire_logs_seconds", seconds
 
 
+def _days_decide(known: Known) -> bool:
+    """Whether expire_logs_days is set alone, or on MariaDB, where each sets the other, by the later line."""
+    if not known.chosen("binlog_expire_logs_seconds"):
+        return True
+    days, seconds = (line_of(known, name) for name in ("expire_logs_days", "binlog_expire_logs_seconds"))
+    options = [placed.line for placed in known.file_verdict.resolved.options]
+    return (
+        known.target.is_mariadb
+        and days in options
+        and options.index(days) > (options.index(seconds) if seconds in options else -1)
+    )
+
+
 def _keep_a_month(known: Known, name: str) -> Action | None:
+    name = "binlog_expire_logs_seconds" if known.number("binlog_expire_logs_seconds") is not None else name
     days = MONTH // 86400
     value = days if name == "expire_logs_days" else MONTH
     return advise(known, name, value, risk="older logs are removed at the next rotation")
+
+
+def _purge_again(known: Known) -> Action | None:
+    return advise(known, "binlog_expire_logs_auto_purge", "ON", risk="expired logs are removed at the next rotation")
+
+
+def _without_replicas(known: Known) -> Action | None:
+    """What MariaDB needs besides an expiry while fewer replicas are connected than it waits for."""
+    name = "slave_connections_needed_for_purge"
+    needed, connected = known.number(name), known.server.counter("slaves_connected") if known.has("server") else None
+    if not needed or connected is None or connected >= needed:
+        return None
+    return advise(known, name, 0, risk="logs that a replica needs may be removed")
 
 
 @rule(
@@ -142,7 +184,7 @@ def zero_server_id(known: Known) -> Iterator[Finding]:
 def statement_based_log(known: Known) -> Iterator[Finding]:
     """The statement format, set by somebody."""
     if known.text("binlog_format") == "STATEMENT" and known.chosen("binlog_format") and writes_binary_log(known):
-        action = advise(known, "binlog_format", "ROW", risk="sessions that are open keep their format; larger logs")
+        action = log_rows(known)
         yield statement_based_log.finding(
             "Statements are logged as text; those that depend on time, chance or order can do something else on "
             "a replica.",
@@ -276,11 +318,74 @@ def purge_waits_for_replica(known: Known) -> Iterator[Finding]:
     if not wanted or not expiry or not known.chosen(name) or connected is None or connected >= wanted:
         return
     if writes_binary_log(known):
-        action = advise(known, "slave_connections_needed_for_purge", 0, risk="logs that a replica needs may be removed")
+        action = _without_replicas(known)
         yield purge_waits_for_replica.finding(
             f"Binary logs expire only while {wanted} replica{'s are' if wanted > 1 else ' is'} connected; now there "
             f"are {connected}.",
             of_variable(known, "slave_connections_needed_for_purge"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "BIN008",
+    "tiny-binary-logs",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="The server starts a new binary log every few transactions.",
+    options=("max_binlog_size",),
+    evidence=("ASK-BIN-01",),
+    docs=Docs(
+        why="Each new binary log costs a sync of the old one and of the index, and is one more file to list, copy and "
+        "purge. With 4096 bytes, 100 inserts of one row filled six files. The default is 1G; that less than 1M is too "
+        "little is our opinion.",
+        fix="Remove the line.",
+        risk="A single log takes more of the disk until it is purged.",
+        exceptions="Tests.",
+        mind="A tool that needs small logs.",
+    ),
+)
+def tiny_binary_logs(known: Known) -> Iterator[Finding]:
+    """Binary logs of less than a megabyte."""
+    size = known.number("max_binlog_size")
+    if size is not None and 0 < size < TINY and known.chosen("max_binlog_size") and writes_binary_log(known):
+        action = advise(known, "max_binlog_size", DEFAULT_SIZE, risk="a single log takes more of the disk")
+        yield tiny_binary_logs.finding(
+            f"The server starts a new binary log after each {about(size)} bytes; the default is {about(DEFAULT_SIZE)}.",
+            of_variable(known, "max_binlog_size"),
+            help="remove the line",
+            actions=these(action),
+        )
+
+
+@rule(
+    "BIN009",
+    "delayed-commits",
+    confidence=Confidence.LIKELY,
+    summary="Each commit waits for others to join it before the binary log is synced.",
+    targets=(Span("mysql"),),
+    options=("binlog_group_commit_sync_delay",),
+    evidence=("ASK-BIN-01",),
+    docs=Docs(
+        why="The delay is added to every group of commits, also to a single session's, and locks are held meanwhile. "
+        "With 1,000,000 microseconds each INSERT took a second. It saves syncs only where many sessions commit at "
+        "once. That 10 ms is too long is our choice.",
+        fix="Set it to 0, the default, or to less than the time that a sync takes.",
+        risk="More syncs of the binary log.",
+        exceptions="Sources whose replicas gain from larger groups of commits, with a few hundred microseconds.",
+        mind="A measurement of commits with the delay and without it.",
+    ),
+)
+def delayed_commits(known: Known) -> Iterator[Finding]:
+    """A delay of ten milliseconds or more."""
+    name = "binlog_group_commit_sync_delay"
+    delay = known.number(name)
+    if delay is not None and delay >= LONG_DELAY and known.chosen(name) and writes_binary_log(known):
+        action = advise(known, name, 0, risk="more syncs of the binary log", watch="Com_commit")
+        yield delayed_commits.finding(
+            f"Each commit may wait up to {delay / 1000:,.0f} ms for others before the binary log is synced.",
+            of_variable(known, name),
             help=words(action),
             actions=these(action),
         )

@@ -35,6 +35,12 @@ HUGE_JOIN = 32 * MIB
 LARGE_RANDOM = MIB
 HUGE_RANDOM = 8 * MIB
 LARGE_TABLE = 256 * MIB
+JOIN_LIMIT = "join_buffer_space_limit"
+# What shows that tables lie in files of MyISAM or Aria: lines that size their caches, or counters that moved.
+FOR_FILES = ("aria_pagecache_buffer_size", "aria_sort_buffer_size", "myisam_recover_options", "myisam_sort_buffer_size")
+FILE_ENGINES = ("MYISAM", "ARIA")
+LARGE_KEYS = 32 * MIB  # a key buffer that was sized for tables of MyISAM; the default of MySQL is 8M
+KEY_REQUESTS = 10_000  # far more than system tables of MyISAM cause
 TABLE_LIMITS = ("tmp_table_size", "tmp_memory_table_size", "max_heap_table_size")
 
 NEW_SESSIONS = "sessions that are open already keep their own value"
@@ -83,7 +89,8 @@ def _too_large(
         "read_buffer_size. In the published sweep 128K was fastest; 2M took 52 percent longer from disk and "
         "9 percent longer from cache. Why is open: the processor's cache, the size from which malloc maps "
         "fresh pages and the stripe of the disks come to mind, and none is confirmed. At start-up the buffer "
-        "also sets how much a small MEMORY table takes.",
+        "also sets how much a small MEMORY table takes. Without a sign of such tables (a line that sizes their "
+        "caches, 10,000 requests to the key buffer) it is a note.",
         fix="Go back to 128K, for all sessions. A session that loads or scans in bulk may set its own value.",
         risk="None known; no restart. Measure a nightly scan before and after where one matters.",
         exceptions="Servers that scan MyISAM or Aria from network storage with a high latency a request. "
@@ -103,8 +110,18 @@ def oversized_read_buffer(known: Known) -> Iterator[Finding]:
             "read_buffer_size",
             f"MyISAM and Aria tables are scanned {about(value)} at a time. In published measurements 128K was fastest; "
             "2M took 52 % longer from disk and 9 % longer from cache.",
-            Severity.WARNING if value > LARGE_READ else Severity.NOTE,
+            Severity.WARNING if value > LARGE_READ and _has_file_tables(known) else Severity.NOTE,
         )
+
+
+def _has_file_tables(known: Known) -> bool:
+    """Whether anything shows tables of MyISAM or Aria beside the system's own."""
+    if known.text("default_storage_engine") in FILE_ENGINES:
+        return True
+    if known.has("server"):
+        return (known.server.counter("key_read_requests") or 0) >= KEY_REQUESTS
+    keys = known.number("key_buffer_size") if known.chosen("key_buffer_size") else None
+    return any(map(known.chosen, FOR_FILES)) or (keys or 0) >= LARGE_KEYS
 
 
 @rule(
@@ -119,7 +136,8 @@ def oversized_read_buffer(known: Known) -> Iterator[Finding]:
     docs=Docs(
         why="Since MySQL 8.0 nothing reads the session's read_buffer_size: scans of MyISAM tables were seen "
         "to read rows of the table's own length whatever it says. The value at start-up still sets the "
-        "block size of MEMORY tables, so a table of one row can take nearly that much.",
+        "block size of MEMORY tables, so a table of one row can take nearly that much. That is a warning only where "
+        "internal temporary tables are MEMORY tables too.",
         fix="Take the line out; the default is 128K.",
         risk="None known. MEMORY tables allocate in smaller steps.",
         restart=True,
@@ -148,9 +166,14 @@ def pointless_read_buffer(known: Known) -> Iterator[Finding]:
         "read_buffer_size",
         "Since MySQL 8.0 no table scan reads with this buffer. It still sets the block size of MEMORY tables, so a "
         f"table of one row can take up to {about(value)}.",
-        Severity.WARNING if value > LARGE_READ else Severity.NOTE,
+        Severity.WARNING if value > LARGE_READ and _in_memory_engine(known) else Severity.NOTE,
         live=False,
     )
+
+
+def _in_memory_engine(known: Known) -> bool:
+    """Whether statements make their own temporary tables with the engine MEMORY."""
+    return known.text("internal_tmp_mem_storage_engine") == "MEMORY"
 
 
 def _since_start(known: Known, name: str) -> bool:
@@ -204,12 +227,14 @@ def oversized_sort_buffer(known: Known) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="The join buffer of every session is large, though an index is what such joins lack.",
     options=("join_buffer_size",),
-    evidence=("JOIN-01", "SORT-04"),
+    evidence=("JOIN-01", "JOIN-02", "JOIN-03", "SORT-04"),
     fix=UNSAFE,
     docs=Docs(
         why="One buffer is taken for each join without a usable index, so a statement may take several. It "
-        "grows no faster when every matching row fits. MySQL's hash join since 8.0.18 spills to disk where "
-        "it doesn't fit.",
+        "grows no faster when every matching row fits. Since MySQL 8.0.18 such joins are hash joins: memory is taken "
+        "as rows need it, up to join_buffer_size, and what doesn't fit goes to files. MariaDB lets all joins of a "
+        "statement have join_buffer_space_limit together, 2M by default, unless optimize_join_buffer_size is off "
+        "in optimizer_switch.",
         fix="Leave the default for all, find the statements that join without an index, and set the buffer "
         "with SET SESSION for those that must.",
         risk="A hash join that fitted in memory may spill to disk.",
@@ -222,15 +247,33 @@ def oversized_sort_buffer(known: Known) -> Iterator[Finding]:
 def oversized_join_buffer(known: Known) -> Iterator[Finding]:
     """join_buffer_size set far above the default for all sessions."""
     value = _above(known, "join_buffer_size", LARGE_JOIN)
-    if value is not None:
-        yield _too_large(
-            oversized_join_buffer,
-            known,
-            "join_buffer_size",
-            f"Each join without a usable index may take {about(value)}, several in one statement. An index helps such "
-            "joins more than a buffer.",
-            Severity.WARNING if value > HUGE_JOIN else Severity.NOTE,
+    if value is None:
+        return
+    limit, severity = join_limit(known), Severity.WARNING if value > HUGE_JOIN else Severity.NOTE
+    if limit is not None and limit < value:
+        severity = Severity.WARNING if limit > HUGE_JOIN else Severity.NOTE
+        message = (
+            f"All joins of a statement together may take {about(limit)} ({JOIN_LIMIT}); the rest of "
+            f"{about(value)} has no effect."
         )
+    elif known.target.since("mysql", 8, 0, 18):
+        severity = Severity.NOTE
+        message = (
+            f"Each hash join may take up to {about(value)} of memory, as its rows need it; a larger one goes to files. "
+            "An index helps such joins more than memory."
+        )
+    else:
+        message = (
+            f"Each join without a usable index may take {about(value)}, several in one statement. An index helps such "
+            "joins more than a buffer."
+        )
+    yield _too_large(oversized_join_buffer, known, "join_buffer_size", message, severity)
+
+
+def join_limit(known: Known) -> int | None:
+    """What all join buffers of a statement may take together, on MariaDB; None where nothing bounds them."""
+    unbounded = "OPTIMIZE_JOIN_BUFFER_SIZE=OFF" in (known.text("optimizer_switch") or "")
+    return None if unbounded else known.number(JOIN_LIMIT)
 
 
 @rule(

@@ -29,6 +29,7 @@ class Claim(NamedTuple):
 
     `example` is a value that the rule speaks of and the one it wants instead; `instead` that one for a server that is
     known, None where it wants none. `wish` are the choices with which the rule's experiment lays the two side by side.
+    `along` are options that the experiment sets to go with each value, so that nothing else differs in effect.
     `metrics` count, each by itself. `fits` says whether a result was measured under conditions like the server's.
     `hours` are seconds of each value below which no difference is no answer. `besides` says what stays true of the
     advice where the value turns out to make no difference.
@@ -43,6 +44,7 @@ class Claim(NamedTuple):
     fits: Callable[[Known, LocalAnswer], bool] = lambda _known, _answer: True
     hours: float = 0.0
     besides: str = ""
+    along: tuple[str, ...] = ()
 
 
 def _default(option: str) -> Callable[[Known], str | None]:
@@ -111,6 +113,7 @@ INSTANCES = Claim(
     ("variation", "tps"),
     fits=_alike,
     hours=HOUR,
+    along=("innodb_lru_scan_depth",),
 )
 
 CLAIMS = {

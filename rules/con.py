@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from rules.known import Known
     from rules.subject import Subject
 
+OLD_STACK = 192 << 10  # the default of old versions
+ENOUGH_STACK = 256 << 10
+
 
 @rule(
     "CON001",
@@ -53,12 +56,13 @@ def user_limit_without_effect(known: Known) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Threads get a smaller stack than this version was built for, so nested statements fail.",
     options=("thread_stack",),
-    evidence=("CONA-02",),
+    evidence=("CONA-02", "CONA-15"),
     docs=Docs(
         why="Each version wants a part of the stack free before it runs a statement, 112 to 160 kB on the "
-        "servers that were asked. With 128K they refused procedures that call others with error 1436, two "
-        "to six levels deep, which they take at their defaults; MySQL 5.7 and 9.7 refused views of sys as "
-        "well. The line comes from files of old versions, whose default was 192K.",
+        "servers that were asked. With 192K procedures that call each other failed with error 1436 three to twelve "
+        "levels deep, with 256K twelve to twenty, and with 128K at the first or second; MySQL then refused views of "
+        "sys as well. The line comes from files of old versions, whose default was 192K. Up to 192K is a warning, up "
+        "to 256K a note; more is enough for ordinary statements.",
         fix="Take the line out, or write the default of this version.",
         risk="Address space for each connection; the kernel gives memory only for pages that are touched.",
         restart=True,
@@ -67,18 +71,20 @@ def user_limit_without_effect(known: Known) -> Iterator[Finding]:
     ),
 )
 def small_thread_stack(known: Known) -> Iterator[Finding]:
-    """A stack below the version's default."""
+    """A stack of 256K or less, below the version's default."""
     stack, usual = known.number("thread_stack"), default_of(known, "thread_stack")
-    if stack and usual and stack < usual and known.chosen("thread_stack"):
-        action = advise(known, "thread_stack", usual, size=True, risk="address space for each connection")
-        yield small_thread_stack.finding(
-            f"Threads get {about(stack)} of stack where this version takes {about(usual)} by default; deeply "
-            "nested statements fail with error 1436.",
-            of_variable(known, "thread_stack"),
-            severity=None if known.target.is_mariadb or known.target.since("mysql", 8, 0) else Severity.NOTE,
-            help=words(action),
-            actions=these(action),
-        )
+    if not stack or not usual or not known.chosen("thread_stack") or stack >= usual or stack > ENOUGH_STACK:
+        return
+    action = advise(known, "thread_stack", usual, size=True, risk="address space for each connection")
+    packed = stack == OLD_STACK and known.target.is_mysql and not known.target.since("mysql", 8, 0)
+    yield small_thread_stack.finding(
+        f"Threads get {about(stack)} of stack where this version takes {about(usual)} by default; deeply "
+        "nested statements fail with error 1436.",
+        of_variable(known, "thread_stack"),
+        severity=Severity.NOTE if packed or stack > OLD_STACK else None,
+        help=words(action),
+        actions=these(action),
+    )
 
 
 @rule(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rules.known import Known
 
 TIMES_THE_CPUS = 2
+CROWD = 64  # threads inside InnoDB up to which throughput was seen to rise (CONN-02)
 
 
 @rule(
@@ -24,12 +25,14 @@ TIMES_THE_CPUS = 2
     "backlog-cut-by-kernel",
     summary="The kernel lets fewer connections wait for the server than back_log asks for.",
     needs=("host",),
-    options=("back_log",),
-    evidence=("CONA-13",),
+    options=("back_log", "max_connections"),
+    evidence=("CONA-13", "CONN-01"),
     docs=Docs(
         why="back_log is how many connections may wait until the server takes them, and the kernel cuts it to "
         "net.core.somaxconn without a word: with back_log = 5000 under a somaxconn of 4096 every server "
-        "that was asked listened with 4096, while it showed 5000.",
+        "that was asked listened with 4096, while it showed 5000. Where no line sets back_log it follows "
+        "max_connections (MySQL 8.0 takes all of them, MySQL 5.7 and MariaDB 50 and a fifth, up to 900); cutting "
+        "that is a note.",
         fix="Raise net.core.somaxconn in /etc/sysctl.d and restart the server, or lower back_log to it.",
         risk="None known; each waiting connection takes a little of the kernel's memory.",
         restart=True,
@@ -38,15 +41,24 @@ TIMES_THE_CPUS = 2
     ),
 )
 def backlog_cut_by_kernel(known: Known) -> Iterator[Finding]:
-    """A queue that somebody wants longer than the kernel allows."""
+    """A queue that is longer than the kernel allows, by its own line or by that of the connections."""
     wanted = known.number("back_log")
     most = known.host.os.listen_backlog_max if known.host.os else None
-    if wanted and most and wanted > most and known.chosen("back_log"):
-        yield backlog_cut_by_kernel.finding(
-            f"back_log asks for {wanted:,} waiting connections, the kernel allows {most:,} (net.core.somaxconn).",
-            of_variable(known, "back_log"),
-            help=f"set net.core.somaxconn = {wanted} in /etc/sysctl.d, or back_log = {most}",
-        )
+    own = known.chosen("back_log")
+    if not wanted or not most or wanted <= most or not (own or _follows(known)):
+        return
+    asks = "back_log asks" if own else "back_log follows max_connections and asks"
+    yield backlog_cut_by_kernel.finding(
+        f"{asks} for {wanted:,} waiting connections, the kernel allows {most:,} (net.core.somaxconn).",
+        of_variable(known, "back_log" if own else "max_connections"),
+        severity=None if own else Severity.NOTE,
+        help=f"set net.core.somaxconn = {wanted} in /etc/sysctl.d" + (f", or back_log = {most}" if own else ""),
+    )
+
+
+def _follows(known: Known) -> bool:
+    """Whether the queue has the length that the server makes of a max_connections that was set."""
+    return known.has("server") and known.chosen("max_connections") and not known.target.since("mysql", 9, 0)
 
 
 @rule(
@@ -101,7 +113,8 @@ def thread_pool_unlike_processors(known: Known) -> Iterator[Finding]:
     docs=Docs(
         why="innodb_thread_concurrency is how many threads may be inside InnoDB; others sleep and try again. "
         "The value is often carried over from old hosts: 8 was once the default. MySQL says that most work "
-        "runs well without a limit.",
+        "runs well without a limit. Half of the processors or more is a note, for half of those that the kernel "
+        "counts may be second threads of a core; 64 or more is a limit for a crowd, and left alone.",
         fix="Set 0, which is no limit and the default.",
         risk="More threads compete inside InnoDB where many sessions run at once.",
         exceptions="Servers that leave processors to other programs on purpose.",
@@ -112,7 +125,8 @@ def thread_pool_unlike_processors(known: Known) -> Iterator[Finding]:
 def idle_processors_by_limit(known: Known) -> Iterator[Finding]:
     """A limit below the processors."""
     threads, cpus = known.number("innodb_thread_concurrency"), known.host.usable_cpus
-    if threads and cpus and threads < cpus and known.chosen("innodb_thread_concurrency"):
+    limited = threads and cpus and threads < min(cpus, CROWD)
+    if threads and cpus and limited and known.chosen("innodb_thread_concurrency"):
         action = advise(
             known, "innodb_thread_concurrency", 0, watch="Threads_running",
             risk="more threads compete inside InnoDB where many sessions run at once",
@@ -120,6 +134,7 @@ def idle_processors_by_limit(known: Known) -> Iterator[Finding]:
         yield idle_processors_by_limit.finding(
             f"InnoDB lets {threads:,} thread{'s' if threads > 1 else ''} in at once, on {cpus:g} processors.",
             of_variable(known, "innodb_thread_concurrency"),
+            severity=Severity.NOTE if threads * 2 >= cpus else None,
             help=words(action),
             actions=these(action),
         )

@@ -33,6 +33,8 @@ ABORTED_PERCENT = 10
 TIMES_THE_CPUS = 2
 REFUSED_BY_LIMIT = "connection_errors_max_connections"
 RUNNING = "threads_running"
+ROWS = "row lock"
+BOUND_THEM = "see what they wait for, and bound the clients' pools"
 
 
 @rule(
@@ -222,7 +224,8 @@ def threads_made_anew(known: Known) -> Iterator[Finding]:
         "didn't fit in the pool. Sessions beyond what the processors and disks can serve wait for each "
         "other, with their locks held.",
         fix="Find what they wait for, locks, disk or processors; bound the clients' pools. MariaDB has a "
-        "pool of threads.",
+        "pool of threads. Sessions that wait for a lock count as running: they are told with the lock, and for "
+        "them the holder has to be found instead.",
         risk="Clients wait in their own pool instead.",
         exceptions="Sessions that wait for a disk with many queues, and two samples that met a burst.",
         mind="Threads_running below that over a busy hour.",
@@ -238,13 +241,41 @@ def more_running_than_processors(known: Known) -> Iterator[Finding]:
         running = [n for n in (sample.status.get(RUNNING) for sample in samples) if n is not None]
         if not cpus or not running or min(running) <= cpus * TIMES_THE_CPUS:
             continue
+        # What they waited for is asked once, at the end of the window: it says nothing of an hour that is over.
+        waits = {} if hour else _lock_waits(known)
+        at_work = min(running) - sum(waits.values())
         times = f"at all {len(samples)} samples of the busiest" if hour else "at both ends of a"
-        yield more_running_than_processors.finding(
-            f"{min(running):,} sessions or more ran statements {times} {_rest(when)}; "
-            f"there {'is' if cpus == 1 else 'are'} {cpus:g} processor{'' if cpus == 1 else 's'}.",
-            help="see what they wait for, and bound the clients' pools",
-        )
+        crowd = f"{min(running):,} sessions or more ran statements {times} {_rest(when)}"
+        processors = f"there {'is' if cpus == 1 else 'are'} {cpus:g} processor{'' if cpus == 1 else 's'}."
+        if at_work > cpus * TIMES_THE_CPUS:
+            found, remedy = f"{crowd}{_told(waits)}; {processors}", BOUND_THEM
+        else:
+            found = f"{crowd}{_told(waits)}; no more than {max(0, at_work):,} are at work."
+            remedy = f"find who holds the lock: {_holders(known, waits)}"
+        yield more_running_than_processors.finding(found, help=remedy)
         return
+
+
+def _lock_waits(known: Known) -> dict[str, int]:
+    """The sessions that waited, by what they waited for, the most first."""
+    rows = known.workload.last.status.get("innodb_row_lock_current_waits") if known.has("workload") else None
+    states = {state.removeprefix("Waiting for "): count for state, count in known.server.lock_waits.items() if count}
+    waits = states | ({ROWS: rows} if rows else {})
+    return dict(sorted(waits.items(), key=lambda wait: -wait[1]))
+
+
+def _told(waits: dict[str, int]) -> str:
+    parts = [f"{count:,} for a {what}" for what, count in waits.items()]
+    return f", of which wait {', '.join(parts)}" if parts else ""
+
+
+def _holders(known: Known, waits: dict[str, int]) -> str:
+    """Where a server of this version says who holds the lock that most sessions wait for."""
+    if next(iter(waits)) == ROWS:
+        return "information_schema.innodb_lock_waits" if known.target.is_mariadb else "sys.innodb_lock_waits"
+    if known.target.is_mariadb:
+        return "the longest transaction of SHOW PROCESSLIST, or the plugin METADATA_LOCK_INFO"
+    return "sys.schema_table_lock_waits, or the oldest row of information_schema.innodb_trx"
 
 
 def _rest(when: str) -> str:

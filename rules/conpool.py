@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MARIADB = (Span("mariadb"),)
 MOST_THREADS = 256  # what MariaDB keeps by default
+AMPLE = 500  # threads; so many sessions seldom wait at once
 POOLED = "POOL-OF-THREADS"
 OF_THE_POOL = (
     "thread_pool_size",
@@ -119,7 +120,8 @@ def unused_thread_pool(known: Known) -> Iterator[Finding]:
         "table, UNLOCK TABLES stood still until waits ended by their timeouts, on 10.11 and 11.8.",
         fix="Allow as many threads as connections, or take the line out.",
         risk="Memory for the threads, while so many sessions wait.",
-        exceptions="None known.",
+        exceptions="Pools of 500 threads or more: that so many sessions wait at once is rare, so there it is a note. "
+        "The limit is our choice.",
         mind="An extra_port by which the holder of a lock can be ended.",
     ),
 )
@@ -137,6 +139,7 @@ def starved_thread_pool(known: Known) -> Iterator[Finding]:
             f"The pool may make {threads:,} threads for {connections:,} connections: once that many wait for a lock, "
             "its holder finds no thread to release it.",
             of_variable(known, "thread_pool_max_threads"),
+            severity=Severity.NOTE if threads >= AMPLE else None,
             help=words(action),
             actions=these(action),
         )

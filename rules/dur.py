@@ -19,10 +19,16 @@ if TYPE_CHECKING:
 
 COMMIT = "innodb_flush_log_at_trx_commit"
 LOST = {0: "a crash of the server", 2: "a crash of the system or a loss of power"}
+LOST_BY_ALL = {0: "a crash of all nodes at once", 2: "a loss of power of all nodes at once"}
+# On these the storage writes pages of 16K whole: RDS switches doublewrite off where it does (Optimized Writes), and
+# Aurora has no data files.
+WHOLE_PAGES = frozenset({"rds", "aurora"})
+UNSYNCED_DATA = "O_DIRECT_NO_FSYNC"
 UNSYNCED = frozenset({"NOSYNC", "LITTLESYNC"})
 HALF_CHECKED = frozenset({"NONE", "STRICT_NONE"})
 CHECKSUM = "binlog_checksum"
 GROUP = "group_replication_group_name"
+GALERA = frozenset({"wsrep_on", "wsrep_provider"})
 UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
 
 
@@ -31,7 +37,7 @@ UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
     "lost-commits",
     summary="Commits that were confirmed to the client can be lost.",
     options=(COMMIT,),
-    evidence=("DUR-02", "DUR-01", "FSY-01"),
+    evidence=("DUR-02", "DUR-01", "FSY-01", "GAL-DUR-01", "GAL-DUR-02"),
     probe="commit",
     docs=Docs(
         why="With 1 each commit is on disk before the client hears of it. With 2 it is written, but the "
@@ -41,8 +47,9 @@ UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
         risk="Commits take the time of a sync; on a device without power-loss protection that may be milliseconds.",
         exceptions="Data that can be made anew, and replicas that may be rebuilt.",
         mind="Nothing: what may be lost is for the owner of the data to say.",
-        disagree="MySQLTuner recommends 0 on Galera clusters; MariaDB warns that a failure of all nodes "
-        "then loses commits.",
+        disagree="On a Galera node it is a note: a node that crashes gets what it lost from the others. Codership's "
+        "documentation sets 0 there; MariaDB's recommends 1. Both warn that a loss of all nodes at once, such as the "
+        "power of the site, loses commits with 0, and Codership's says so of 2 as well.",
     ),
 )
 def lost_commits(known: Known) -> Iterator[Finding]:
@@ -52,10 +59,11 @@ def lost_commits(known: Known) -> Iterator[Finding]:
         action = advise(known, COMMIT, 1, risk="commits take the time of a sync", watch="Innodb_data_fsyncs")
         seconds = known.number("innodb_flush_log_at_timeout") or 1
         lost = lasted(seconds) if seconds > 1 else "a second"
+        cause = (LOST_BY_ALL if _is_galera_node(known) else LOST)[value]
         yield lost_commits.finding(
-            f"With {COMMIT} = {value} {LOST[value]} loses up to {lost} of commits, which clients were told are safe.",
+            f"With {COMMIT} = {value} {cause} loses up to {lost} of commits, which clients were told are safe.",
             of_variable(known, COMMIT),
-            severity=Severity.NOTE if _is_replica(known) else None,
+            severity=Severity.NOTE if _is_replica(known) or _is_galera_node(known) else None,
             help=words(action),
             actions=these(action),
         )
@@ -65,12 +73,20 @@ def _is_replica(known: Known) -> bool:
     return known.has("server") and known.server.replication is not None and known.server.replication.is_replica
 
 
+def _is_galera_node(known: Known) -> bool:
+    if not known.has("server") and not GALERA.intersection(known.file_verdict.effective):
+        return False
+    from rules.cluster import in_use  # most files are of no node, and lint starts sooner without it
+
+    return in_use(known)
+
+
 @rule(
     "DUR002",
     "unsynced-binary-log",
     summary="The binary log is not synced at each commit, so it can miss what InnoDB has.",
     options=("sync_binlog",),
-    evidence=("DUR-03", "BINLOG-01", "BINLOG-02"),
+    evidence=("DUR-03", "BINLOG-01", "BINLOG-02", "GAL-DUR-02"),
     probe="commit",
     docs=Docs(
         why="After a crash of the system the binary log can lack transactions that the server has, so that "
@@ -80,7 +96,8 @@ def _is_replica(known: Known) -> bool:
         fix="Set sync_binlog to 1.",
         risk="Commits wait for a sync of the binary log, shared by those that commit together. On a busy "
         "server with slow storage the change can stall sessions.",
-        exceptions="Replicas that may be rebuilt, and MariaDB with the binary log inside InnoDB.",
+        exceptions="Replicas that may be rebuilt, and MariaDB with the binary log inside InnoDB. On a Galera node it "
+        "is a note: the data comes back from the other nodes, the lost end of this node's binary log doesn't.",
         mind="Nothing: what may be lost is for the owner of the data to say.",
     ),
 )
@@ -96,10 +113,12 @@ def unsynced_binary_log(known: Known) -> Iterator[Finding]:
         watch="Binlog_group_commits" if known.target.is_mariadb else None,
     )  # fmt: skip
     often = "never synced" if value == 0 else f"synced only once in {value:,} groups of commits"
+    missing = "what the cluster has, and its replicas then miss it too" if _is_galera_node(known) else "what InnoDB has"
+    weighty = known.chosen("sync_binlog") and not _is_replica(known) and not _is_galera_node(known)
     yield unsynced_binary_log.finding(
-        f"The binary log is {often}; after a crash of the system it can miss what InnoDB has.",
+        f"The binary log is {often}; after a crash of the system it can miss {missing}.",
         of_variable(known, "sync_binlog"),
-        severity=None if known.chosen("sync_binlog") and not _is_replica(known) else Severity.NOTE,
+        severity=None if weighty else Severity.NOTE,
         help=words(action),
         actions=these(action),
     )
@@ -110,7 +129,7 @@ def unsynced_binary_log(known: Known) -> Iterator[Finding]:
     "no-doublewrite",
     summary="A crash while a page is written can leave it torn beyond repair.",
     options=("innodb_doublewrite",),
-    evidence=("DBLW-03", "DBLW-04"),
+    evidence=("DBLW-03", "DBLW-04", "DBLW-06", "DBLW-07"),
     probe="ab",
     docs=Docs(
         why="A page of 16K is written in several steps. A crash between them leaves half of the old and "
@@ -119,8 +138,8 @@ def unsynced_binary_log(known: Known) -> Iterator[Finding]:
         risk="More is written: a published test saw the slowest one in twenty requests take eight times as "
         "long on one SSD.",
         restart=True,
-        exceptions="File systems and devices that write pages atomically, such as ZFS with a record of the "
-        "page's size.",
+        exceptions="Storage that writes pages atomically: ZFS with a record of the page's size, Amazon RDS with "
+        "Optimized Writes, which shows innodb_doublewrite as OFF, and Aurora. On these nothing is reported.",
         mind="A guarantee of the storage that it writes pages of this size whole.",
         disagree="Other advisors flag DETECT_AND_RECOVER and fast as well, which are safe.",
     ),
@@ -128,8 +147,9 @@ def unsynced_binary_log(known: Known) -> Iterator[Finding]:
 def no_doublewrite(known: Known) -> Iterator[Finding]:
     """Doublewrite switched off, or reduced to detection."""
     value = known.text("innodb_doublewrite")
-    if value in {"OFF", "FALSE", "DETECT_ONLY"} and known.chosen("innodb_doublewrite") and not _on_zfs(known):
-        action = advise(known, "innodb_doublewrite", "ON", live=False, risk="more is written")
+    off = value in {"OFF", "FALSE", "DETECT_ONLY"} and known.chosen("innodb_doublewrite")
+    if off and not _writes_whole_pages(known):
+        action = advise(known, "innodb_doublewrite", "ON", risk="more is written")
         yield no_doublewrite.finding(
             "A page that is torn by a crash can only be noticed, not mended."
             if value == "DETECT_ONLY"
@@ -140,7 +160,10 @@ def no_doublewrite(known: Known) -> Iterator[Finding]:
         )
 
 
-def _on_zfs(known: Known) -> bool:
+def _writes_whole_pages(known: Known) -> bool:
+    """Whether the storage itself writes a page whole or not at all."""
+    if known.has("server") and known.server.managed in WHOLE_PAGES:
+        return True
     storage = known.host.storage if known.has("host") else None
     return storage is not None and storage.mount.fs_type == "zfs"
 
@@ -169,6 +192,38 @@ def unsynced_data_files(known: Known) -> Iterator[Finding]:
             "What the server writes is not synced to disk; a crash of the system can destroy the tablespaces.",
             of_variable(known, "innodb_flush_method"),
             help="remove the line: the default syncs",
+        )
+
+
+@rule(
+    "DUR010",
+    "data-files-without-sync",
+    confidence=Confidence.LIKELY,
+    summary="MySQL 5.7 with O_DIRECT_NO_FSYNC never syncs data files, their growth included.",
+    targets=(Span("mysql", before=(8, 0)),),
+    options=("innodb_flush_method",),
+    evidence=("ASK-DUR-02", "FLUSH-05"),
+    docs=Docs(
+        why="Direct I/O passes the system's page cache, but not the metadata of the file system, such as a file's new "
+        "length, nor a disk's own cache. MySQL 5.7 synced a table's file not once while it grew by 24 MB; MySQL 8.0.15 "
+        "and 9.7 synced it whenever it grew. After a loss of power pages that the redo log no longer holds may be "
+        "missing. Percona's documentation warns of it on XFS.",
+        fix="Set innodb_flush_method to O_DIRECT.",
+        risk="More syncs.",
+        restart=True,
+        exceptions="File systems that write metadata with the data, on disks whose cache survives a loss of power.",
+        mind="Nothing: what may be lost is for the owner of the data to say.",
+    ),
+)
+def data_files_without_sync(known: Known) -> Iterator[Finding]:
+    """The method that leaves syncs of data files out, on a version that leaves out all of them."""
+    if known.text("innodb_flush_method") == UNSYNCED_DATA and known.chosen("innodb_flush_method"):
+        action = advise(known, "innodb_flush_method", "O_DIRECT", risk="more syncs")
+        yield data_files_without_sync.finding(
+            "Data files are never synced, also when they grow: a loss of power can lose pages that were written.",
+            of_variable(known, "innodb_flush_method"),
+            help=words(action),
+            actions=these(action),
         )
 
 

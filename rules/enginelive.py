@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.model import Confidence, Severity
 from advisor.sizes import about
 from rules.advice import advise, default_of, these, words
+from rules.memory import expected, measured, system_part, usable
 from rules.rates import busy, over, steady
 from rules.registry import Docs, Span, rule
 from rules.subject import of_variable, of_verdict
@@ -23,6 +24,7 @@ WORTH_A_WORD = 64 * MIB  # a cache up to this size is not worth a word: its book
 IDLE_AFTER = 7 * 86400  # seconds of uptime before blocks that were never used mean anything
 IDLE_SHARE = 4  # of so many parts at most one was ever used
 BLOCKS_READ = 100  # a second: below, storage isn't what limits
+TIMES_AT_MOST = 4
 FULL_SHARE = 10  # of so many parts less than one is free
 CASE = "lower_case_table_names"
 
@@ -72,19 +74,36 @@ def _power_above(count: int) -> int:
     return 1 << (count - 1).bit_length()
 
 
-def _from_disk(speaker: Rule, known: Known, cache: Cache, help_: str) -> Iterator[Finding]:
-    """Blocks that are read again and again because the cache is full."""
+def _from_disk(speaker: Rule, known: Known, cache: Cache, first: str) -> Iterator[Finding]:
+    """Blocks that are read again and again because the cache is full; `first` is better than a larger one."""
     window = steady(known)
     size, reads = known.number(cache.size), busy(window, cache.reads, BLOCKS_READ)
     unused = _bytes(known, cache, window.last.status.get(f"{cache.counters}_unused"))
     if size is None or unused is None or reads is None or unused * FULL_SHARE >= size:
         return
+    wanted = _larger(known, cache, size)
+    action = None
+    if wanted * 4 >= size * 5:
+        risk = "less memory for the buffer pool and the system's cache"
+        action = advise(known, cache.size, wanted, size=True, risk=risk, watch=cache.reads.capitalize())
     yield speaker.finding(
         f"{reads:,.0f} blocks of {cache.tables} tables a second come from their files {over(window)}, and the cache of "
         f"{about(size)} is full.",
         of_variable(known, cache.size),
-        help=help_,
+        help=f"{first} {words(action) or 'free memory first: there is none for a larger cache'}",
+        actions=these(action),
     )
+
+
+def _larger(known: Known, cache: Cache, size: int) -> int:
+    """Twice to four times the cache, by what was read since the server started, within the memory that is left."""
+    read = _bytes(known, cache, known.server.counter(cache.reads)) or 0
+    wanted = min(TIMES_AT_MOST * size, _power_above(max(2 * size, size + read)))
+    room = usable(known) if known.has("host") else None
+    if room is None:
+        return wanted
+    spare = max(0, room[0] - system_part(room[0]) - max(expected(known), measured(known) or 0))
+    return wanted if wanted - size <= spare else (size + spare) // MIB * MIB
 
 
 @rule(
@@ -125,8 +144,9 @@ def idle_key_buffer(known: Known) -> Iterator[Finding]:
         why="An index block that isn't in the key buffer is read from its file, at best from the system's cache. "
         "A rate counts here and no ratio: a hundred blocks a second is work that a disk feels. While the buffer "
         "has room, blocks are read for the first time, and nothing is wrong.",
-        fix="Convert the tables to InnoDB where nothing speaks against it; else size the key buffer by the sum of "
-        "their .MYI files, within the memory that is free.",
+        fix="Convert the tables to InnoDB where nothing speaks against it; else enlarge the key buffer two to four "
+        "times, by the blocks that were read since the server started, within the memory that is free. The sum of "
+        "the .MYI files is the most that it can use.",
         risk="A larger buffer takes memory from the buffer pool and the system's cache.",
         exceptions="A scan of a large index, once a night.",
         mind="Key_reads that stay with a buffer as large as all .MYI files.",
@@ -137,7 +157,7 @@ def idle_key_buffer(known: Known) -> Iterator[Finding]:
 def key_blocks_from_disk(known: Known) -> Iterator[Finding]:
     """A key buffer that is too small for what is asked of it."""
     yield from _from_disk(
-        key_blocks_from_disk, known, KEYS, "convert the tables to InnoDB, or size it by the sum of their .MYI files"
+        key_blocks_from_disk, known, KEYS, "convert the tables to InnoDB; else"
     )
 
 
@@ -191,7 +211,7 @@ def idle_aria_page_cache(known: Known) -> Iterator[Finding]:
 def aria_pages_from_disk(known: Known) -> Iterator[Finding]:
     """A page cache that is too small for what is asked of it."""
     yield from _from_disk(
-        aria_pages_from_disk, known, PAGES, "look which statements make temporary tables on disk, then at its size"
+        aria_pages_from_disk, known, PAGES, "find the statements that make temporary tables on disk; then"
     )
 
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.sizes import about, lasted, percent
+from rules.conlive import MADE_A_SECOND, NEAR_PERCENT
 from rules.known import Missing
-from rules.log import checkpoint, redo_capacity
+from rules.log import FULL_PERCENT, checkpoint, redo_capacity
+from rules.mem import misses_much
 from rules.memory import budget, usable
 from rules.peak import REDO, fullest
 from rules.rates import steady
-from rules.tablive import descriptors
+from rules.rep import called, channels
+from rules.replag import lag_of
+from rules.tablive import NEARLY_ALL, ON_DISK_A_SECOND, ON_DISK_PERCENT, OPENED, descriptors
+from rules.wrk import JOINED, MERGED
+from rules.wrktrx import WAITING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
@@ -19,6 +25,7 @@ if TYPE_CHECKING:
     from rules.known import Known
 
 HOUR = 3600
+MOST_MADE = 25  # percent of the connections; a cache of threads that is large enough serves nearly all
 
 
 class Fine(NamedTuple):
@@ -29,7 +36,11 @@ class Fine(NamedTuple):
 
 
 class Look(NamedTuple):
-    """How a part is told; the findings of the `rules`, by name, are what would speak against it."""
+    """How a part is told; the findings of the `rules`, by name, are what would speak against it.
+
+    The first of these is the rule whose threshold the numbers are judged by: unless it was asked nothing is told.
+    `says` gives nothing for numbers beyond that threshold, for a rule may be silent because nothing is to be advised.
+    """
 
     part: str
     rules: tuple[str, ...]
@@ -43,7 +54,7 @@ def fine(known: Known, findings: Iterable[Finding], asked: Container[str]) -> It
     """
     found = {finding.name for finding in findings}
     for look in LOOKS:
-        if found.intersection(look.rules) or not any(name in asked for name in look.rules):
+        if found.intersection(look.rules) or look.rules[0] not in asked:
             continue
         try:
             words = look.says(known)
@@ -57,6 +68,8 @@ def _memory(known: Known) -> str | None:
     estimate, room = budget(known), usable(known)
     if estimate is None or room is None or not estimate.likely:
         return None
+    if max(estimate.likely, estimate.measured or 0) > room[0]:
+        return None  # the rule judges only sizes that somebody set
     taken = f"{about(estimate.measured)} taken, " if estimate.measured else ""
     return f"{taken}{about(estimate.likely)} likely of the {room[1]} that the server may use"
 
@@ -64,8 +77,8 @@ def _memory(known: Known) -> str | None:
 def _pool(known: Known) -> str | None:
     window = steady(known)
     asked, missed = (window.rate(f"innodb_buffer_pool_{what}") for what in ("read_requests", "reads"))
-    if asked is None or missed is None:
-        return None
+    if asked is None or missed is None or misses_much(missed, asked):
+        return None  # the rule speaks only where a larger pool is to be had
     return f"{missed:,.1f} of {asked:,.0f} page requests a second went to disk"
 
 
@@ -74,31 +87,51 @@ def _redo(known: Known) -> str | None:
     rate, age = window.redo_rate, checkpoint(known.server.counter)
     if rate is None or not capacity or rate * HOUR > capacity:
         return None
+    if age and age[0] * 100 >= age[1] * FULL_PERCENT:
+        return None
     told = f"{about(rate * HOUR)} an hour into {about(capacity)}" + (f" {when}" if hour else "")
     return f"{told}, {percent(age[0] / age[1])} of it before the checkpoint" if age else told
 
 
 def _connections(known: Known) -> str | None:
     most, limit = known.server.counter("max_used_connections"), known.number("max_connections")
-    if most is None or not limit:
+    if most is None or not limit or most * 100 >= limit * NEAR_PERCENT:
         return None
     return f"{most:,} of {limit:,} used at most, in {lasted(known.server.uptime)}"
 
 
-def _rates(*counters: tuple[str, str]) -> Callable[[Known], str | None]:
-    """Counters as rates in words; a counter that the server lacks is left out."""
+def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Callable[[Known], str | None]:
+    """Counters as rates in words, where the first is `below` so many a second, and at most a `share` of the second.
+
+    The limits are those of the rule. A counter that the server lacks is left out; without the first nothing is told.
+    """
 
     def says(known: Known) -> str | None:
         window = steady(known)
-        told = [f"{rate:,.1f} {words}" for name, words in counters if (rate := window.rate(name)) is not None]
-        return f"{', '.join(told)} a second" if told else None
+        rates = [window.rate(name) for name, _ in counters]
+        first, whole = rates[0], rates[-1]
+        if first is None or first >= below or (whole and len(rates) > 1 and first * 100 > whole * share and first > 1):
+            return None
+        told = [f"{rate:,.1f} {words}" for rate, (_, words) in zip(rates, counters, strict=True) if rate is not None]
+        return f"{', '.join(told)} a second"
 
     return says
+
+
+def _row_locks(known: Known) -> str | None:
+    """The time that sessions wait, by which the rule judges, beside the number of waits."""
+    window = steady(known)
+    waits, waited = window.rate("innodb_row_lock_waits"), window.rate("innodb_row_lock_time")
+    if waits is None or waited is None or waited / 1000 >= WAITING:
+        return None
+    return f"{waits:,.1f} waits a second, {waited / 1000:.2f} sessions waiting on average"
 
 
 def _open_files(known: Known) -> str | None:
     limit = known.number("open_files_limit")
     if known.server.counter("open_files") is None or not limit:
+        return None
+    if sum(descriptors(known)) * 100 >= limit * NEARLY_ALL:
         return None
     return f"at least {sum(descriptors(known)):,} of {limit:,} file descriptors in use"
 
@@ -112,25 +145,40 @@ def _commits(known: Known) -> str | None:
     return "redo log and binary log are on disk at each commit" if known.text("sync_binlog") == "1" else None
 
 
+def _replication(known: Known) -> str | None:
+    lags = [(lag_of(known, channel), called(channel)) for channel in channels(known)]
+    return ", ".join(f"{lag} s behind its source{channel}" for lag, channel in lags if lag is not None) or None
+
+
 LOOKS = (
     Look("memory", ("memory-over-budget", "pool-exceeds-memory", "swapped-server", "killed-for-memory"), _memory),
     Look("buffer pool", ("small-buffer-pool", "free-page-waits"), _pool),
     Look("redo log", ("small-redo-log", "tiny-redo-log", "checkpoint-pressure", "log-buffer-waits"), _redo),
     Look("connections", ("few-connections-left", "connections-refused", "oversized-connection-limit"), _connections),
-    Look("threads", ("threads-made-anew",), _rates(("threads_created", "made"), ("connections", "connections"))),
+    Look(
+        "threads",
+        ("threads-made-anew",),
+        _rates(("threads_created", "made"), ("connections", "connections"), below=MADE_A_SECOND, share=MOST_MADE),
+    ),
     Look(
         "temporary tables",
         ("temporary-tables-on-disk", "exhausted-temporary-memory"),
-        _rates(("created_tmp_disk_tables", "on disk"), ("created_tmp_tables", "in all")),
+        _rates(
+            ("created_tmp_disk_tables", "on disk"),
+            ("created_tmp_tables", "in all"),
+            below=ON_DISK_A_SECOND,
+            share=ON_DISK_PERCENT,
+        ),
     ),
     Look(
         "table cache",
         ("overflowing-table-cache",),
-        _rates(("table_open_cache_misses", "misses"), ("table_open_cache_hits", "hits")),
+        _rates(("table_open_cache_overflows", "tables pushed out"), ("table_open_cache_hits", "hits"), below=OPENED),
     ),
-    Look("sorts", ("sorts-in-many-passes",), _rates(("sort_merge_passes", "merge passes"))),
-    Look("joins", ("joins-without-index",), _rates(("select_full_join", "without an index"))),
-    Look("row locks", ("sessions-waiting-for-rows", "frequent-deadlocks"), _rates(("innodb_row_lock_waits", "waits"))),
+    Look("sorts", ("sorts-in-many-passes",), _rates(("sort_merge_passes", "merge passes"), below=MERGED)),
+    Look("joins", ("joins-without-index",), _rates(("select_full_join", "without an index"), below=JOINED)),
+    Look("row locks", ("sessions-waiting-for-rows", "frequent-deadlocks"), _row_locks),
     Look("open files", ("open-files-near-limit", "limited-by-the-system"), _open_files),
     Look("commits", ("lost-commits", "unsynced-binary-log"), _commits),
+    Look("replication", ("replica-lag", "stopped-replica"), _replication),
 )

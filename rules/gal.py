@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
@@ -27,6 +28,9 @@ SCHEME = "GCOMM://"
 WITHOUT_QUORUM = ("PC.IGNORE_SB", "PC.IGNORE_QUORUM")
 YES = frozenset({"TRUE", "YES", "ON", "1"})
 INTERLEAVED = 2
+TIMEOUTS = {"EVS.SUSPECT_TIMEOUT": "PT5S", "EVS.KEEPALIVE_PERIOD": "PT1S"}  # with the provider's defaults
+MESSAGES = 3  # that a node must be able to send before it is suspected
+TWO = 2  # nodes, of which neither is more than half
 BLOCKING = {"RSYNC": "rsync", "RSYNC_WAN": "rsync_wan", "MYSQLDUMP": "mysqldump"}
 
 
@@ -83,8 +87,7 @@ def galera_half_configured(known: Known) -> Iterator[Finding]:
 def galera_founds_itself_anew(known: Known) -> Iterator[Finding]:
     """An address without members, or the option that founds a cluster, in a file."""
     address = known.text(ADDRESS) or ""
-    members = address.removeprefix(SCHEME).partition("?")[0].strip()
-    if in_use(known) and known.chosen(ADDRESS) and address.startswith(SCHEME) and not members:
+    if in_use(known) and known.chosen(ADDRESS) and address.startswith(SCHEME) and not _members(known):
         yield galera_founds_itself_anew.finding(
             "The address names no node, so each start founds a new cluster beside the one that is there.",
             of_variable(known, ADDRESS),
@@ -118,8 +121,7 @@ def galera_founds_itself_anew(known: Known) -> Iterator[Finding]:
 )
 def galera_without_quorum(known: Known) -> Iterator[Finding]:
     """Options of the provider that pass over quorum."""
-    pairs = (part.partition("=") for part in (known.text(OPTIONS) or "").split(";"))
-    given = {name.strip(): value.strip() for name, _, value in pairs}
+    given = _provider_options(known)
     found = [name for name in WITHOUT_QUORUM if given.get(name) in YES]
     if found and in_use(known) and known.chosen(OPTIONS):
         yield galera_without_quorum.finding(
@@ -127,6 +129,12 @@ def galera_without_quorum(known: Known) -> Iterator[Finding]:
             of_variable(known, OPTIONS),
             help="take it out, and add a third node or an arbitrator",
         )
+
+
+def _provider_options(known: Known) -> dict[str, str]:
+    """The options of the provider, names and values in upper case."""
+    pairs = (part.partition("=") for part in (known.text(OPTIONS) or "").split(";"))
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 @rule(
@@ -298,3 +306,79 @@ def galera_blocking_transfer(known: Known) -> Iterator[Finding]:
             of_variable(known, name),
             help="use mariabackup on all nodes, if the giver must go on",
         )
+
+
+@rule(
+    "GAL009",
+    "galera-of-two-nodes",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The cluster has two nodes: if either is lost without a word, the other one refuses writes.",
+    targets=MARIADB,
+    options=(ADDRESS,),
+    evidence=("GAL-06", "GAL-03"),
+    docs=Docs(
+        why="Only a part with more than half of the votes accepts writes. Of two nodes neither is more than half, so a "
+        "crash of one or a broken network stops the other. The vendor recommends three nodes, or an arbitrator "
+        "(garbd) as the third vote.",
+        fix="Add a third node, or an arbitrator on another host.",
+        risk="A third node gets all writes; an arbitrator gets all traffic, and keeps nothing.",
+        exceptions="Clusters with an arbitrator, or with more nodes than the address names.",
+        mind="wsrep_cluster_size of 3.",
+    ),
+)
+def galera_of_two_nodes(known: Known) -> Iterator[Finding]:
+    """An address of two nodes, and no third member that the server knows."""
+    nodes = _members(known)
+    counted = known.server.counter("wsrep_cluster_size") if known.has("server") else None
+    if in_use(known) and known.chosen(ADDRESS) and len(nodes) == TWO and (counted is None or counted <= TWO):
+        yield galera_of_two_nodes.finding(
+            "The address names two nodes: if one is lost without a word, the other has no majority and refuses writes.",
+            of_variable(known, ADDRESS),
+            help="add a third node, or an arbitrator (garbd) on another host",
+        )
+
+
+def _members(known: Known) -> list[str]:
+    """The nodes of the address, each once."""
+    address = (known.text(ADDRESS) or "").removeprefix(SCHEME).partition("?")[0]
+    return list(dict.fromkeys(node.strip() for node in address.split(",") if node.strip()))
+
+
+@rule(
+    "GAL010",
+    "refused-galera-timeout",
+    severity=Severity.ERROR,
+    confidence=Confidence.LIKELY,
+    summary="The provider refuses its timeouts, so the server does not start.",
+    targets=MARIADB,
+    options=(OPTIONS,),
+    evidence=("ASK-GAL-02",),
+    docs=Docs(
+        why="A node is suspected after evs.suspect_timeout without a message, and sends one every "
+        "evs.keepalive_period. The provider wants at least three of these in the time. With evs.suspect_timeout = PT1S "
+        "and the default of PT1S for the other it refused, and the server ended with an error.",
+        fix="Remove evs.suspect_timeout: the default is PT5S. Or lower evs.keepalive_period to a third of it or less.",
+        risk="A lost node is noticed later.",
+        restart=True,
+        exceptions="None known. One version of the provider was asked.",
+        mind="A node that starts with these lines.",
+    ),
+)
+def refused_galera_timeout(known: Known) -> Iterator[Finding]:
+    """A time to suspect that has no room for three messages."""
+    given = _provider_options(known)
+    suspect, alive = (_seconds(given.get(name, default)) for name, default in TIMEOUTS.items())
+    if in_use(known) and known.chosen(OPTIONS) and suspect and alive and suspect < MESSAGES * alive:
+        yield refused_galera_timeout.finding(
+            f"The provider refuses evs.suspect_timeout = {suspect:g} s with evs.keepalive_period = {alive:g} s: it "
+            "must be three times as long. The server does not start.",
+            of_variable(known, OPTIONS),
+            help="remove evs.suspect_timeout, or lower evs.keepalive_period to a third of it or less",
+        )
+
+
+def _seconds(text: str) -> float | None:
+    """Seconds of a duration such as PT1.5S; None for other ways to write one."""
+    found = re.fullmatch(r"PT([0-9]{1,9}(?:\.[0-9]{1,9})?)S", text)
+    return float(found[1]) if found else None

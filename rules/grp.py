@@ -24,6 +24,8 @@ CHECKS = "group_replication_enforce_update_everywhere_checks"
 FLOW = "group_replication_flow_control_mode"
 LIMIT = "group_replication_transaction_size_limit"
 SURVIVING = 3  # members of the smallest group that loses one and goes on
+REACHED = ("ONLINE", "RECOVERING")  # states of members that count towards the majority
+OUTSIDE = ("OFFLINE", "ERROR")  # states in which a member has left its group, or never joined
 
 
 @rule(
@@ -195,28 +197,80 @@ def unlimited_group_transactions(known: Known) -> Iterator[Finding]:
     "GRP006",
     "group-that-survives-nothing",
     severity=Severity.NOTE,
-    confidence=Confidence.LIKELY,
-    summary="The group is too small to lose a member and go on.",
+    summary="The group cannot lose another member and go on, or has lost its majority already.",
     needs=("server",),
     targets=MYSQL,
     options=(GROUP,),
-    evidence=("GRP-06",),
+    evidence=("GRP-06", "ASK-GRP-02"),
     docs=Docs(
-        why="A group goes on while more than half of it is there. Of two members neither is more than half, so the "
-        "loss of either stops all writes until somebody steps in; three are the fewest that survive a loss.",
-        fix="Add members: three survive the loss of one, five of two.",
+        why="A group goes on while more than half of its members can be reached. Members are counted by MEMBER_STATE: "
+        "ONLINE and RECOVERING ones can be reached; UNREACHABLE ones still count as members until the group expels "
+        "them. Of two members neither is more than half, so the loss of either stops all writes. Without a majority "
+        "writes wait until members return.",
+        fix="Bring unreachable members back. Run at least three members: three survive the loss of one, five of two.",
         risk="Each member gets all writes.",
-        exceptions="A group that is being built, or repaired, just now.",
-        mind="A third member.",
+        exceptions="A group that is being built or repaired at the moment.",
+        mind="performance_schema.replication_group_members with three members ONLINE.",
     ),
 )
 def group_that_survives_nothing(known: Known) -> Iterator[Finding]:
-    """One member, or two."""
+    """A group that the loss of one member stops, or that has stopped."""
     part = known.server.replication
-    if part is not None and 0 < part.group_members < SURVIVING:
-        many = f"{part.group_members} member{'s' if part.group_members > 1 else ''}"
+    if part is None or part.group_state in OUTSIDE:
+        return
+    members, states = part.group_members, part.group_states
+    reached = sum(states.get(state, 0) for state in REACHED) if states else members
+    if members > 0 and reached * 2 <= members:
         yield group_that_survives_nothing.finding(
-            f"The group has {many}: the loss of one stops all writes until somebody steps in.",
+            f"The group has lost its majority: {_counted(members, states)}. Writes on this member wait.",
             of_variable(known, GROUP),
-            help=f"add members: {SURVIVING} survive the loss of one",
+            severity=Severity.ERROR,
+            help="bring the unreachable members back; group_replication_force_members only if they are lost for good",
         )
+    elif members > 0 and (reached - 1) * 2 <= members:
+        lost = members - reached
+        yield group_that_survives_nothing.finding(
+            f"The group has {_counted(members, states)}. The loss of one {'more ' if lost else ''}stops all writes.",
+            of_variable(known, GROUP),
+            severity=Severity.WARNING if lost else None,
+            help="bring the unreachable members back" if lost else f"add members: {SURVIVING} survive the loss of one",
+        )
+
+
+def _counted(members: int, states: dict[str, int]) -> str:
+    """The members in words, by state where the states were asked."""
+    told = ", ".join(f"{count} {state}" for state, count in sorted(states.items()) if count)
+    return f"{members} member{'s' if members > 1 else ''}" + (f" ({told})" if told else "")
+
+
+@rule(
+    "GRP007",
+    "member-outside-its-group",
+    needs=("server",),
+    summary="Group replication is configured but does not run on this server.",
+    targets=MYSQL,
+    options=(GROUP,),
+    evidence=("ASK-GRP-02",),
+    docs=Docs(
+        why="A member in MEMBER_STATE OFFLINE or ERROR receives nothing from its group, so its data ages. One that "
+        "was stopped, or that failed, has super_read_only ON. One that never joined since its start has it OFF, and "
+        "accepts writes that reach no other member.",
+        fix="Find the reason in the error log, then run START GROUP_REPLICATION.",
+        risk="A member that has transactions of its own is refused by the group.",
+        exceptions="A member that was taken out for maintenance.",
+        mind="MEMBER_STATE ONLINE on this server.",
+    ),
+)
+def member_outside_its_group(known: Known) -> Iterator[Finding]:
+    """A member that is OFFLINE, or that failed."""
+    part = known.server.replication
+    if part is None or part.group_state not in OUTSIDE:
+        return
+    writable = known.settings.on("super_read_only") is False
+    yield member_outside_its_group.finding(
+        f"MEMBER_STATE is {part.group_state}: this server receives nothing from its group. super_read_only is "
+        + ("OFF, so it accepts writes that reach no other member." if writable else "ON, so it accepts no writes."),
+        of_variable(known, GROUP),
+        severity=Severity.ERROR if writable else None,
+        help="find the reason in the error log, then run START GROUP_REPLICATION",
+    )

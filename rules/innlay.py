@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from rules.known import Known
 
 PAGE = "innodb_page_size"
+POOL = "innodb_buffer_pool_size"
+NEIGHBOURS = "innodb_flush_neighbors"
 MYSQL = (Span("mysql"),)
 LARGE_PAGE = 16384
 EVICTED_PERCENT = 20
 READ_AHEAD_EVENTS = 1000  # pages in the window before their fate says something
+WRITTEN = 100  # pages a second: below, neighbours cost a solid-state disk nothing to speak of
 DISK_READS = 100  # pages a second: below, storage isn't what limits
 ROWS = 1000  # rows in the window before pages a row say something
 MOST_PAGES_A_ROW = 12  # more is no way down two indexes: long rows, or pages that the server visits for itself
@@ -81,13 +84,14 @@ def wasted_read_ahead(known: Known) -> Iterator[Finding]:
     summary="Neighbouring pages are flushed together, which saves seeks that solid-state disks don't have.",
     needs=("host",),
     targets=MYSQL,
-    options=("innodb_flush_neighbors",),
-    evidence=("NB-01",),
+    options=(NEIGHBOURS,),
+    evidence=("NB-01", "INNA-14"),
     probe="ab",
     docs=Docs(
         why="Writing the dirty pages beside a page saves a spinning disk seeks. Without seeks it is writing "
-        "that could have waited, and a page that changes again is written twice. MariaDB leaves it out by "
-        "itself on disks that it knows to be solid-state.",
+        "that could have waited, and a page that changes again is written twice. It is the default of MySQL 5.7; "
+        "the default is reported where the pool was configured or pages are written, 100 a second or more, which "
+        "is our choice. MariaDB leaves it out by itself on disks that it knows to be solid-state.",
         fix="Set innodb_flush_neighbors to 0.",
         risk="None known on solid-state disks.",
         exceptions="Spinning disks, and volumes whose kind can't be told.",
@@ -95,16 +99,24 @@ def wasted_read_ahead(known: Known) -> Iterator[Finding]:
     ),
 )
 def flush_neighbors_on_ssd(known: Known) -> Iterator[Finding]:
-    """Neighbour flushing set on solid-state disks."""
-    value = known.number("innodb_flush_neighbors")
-    if value and known.chosen("innodb_flush_neighbors") and is_solid(known):
-        action = advise(known, "innodb_flush_neighbors", 0, watch="Innodb_data_writes")
+    """Neighbour flushing on solid-state disks, set or by default on a server that is put to use."""
+    value = known.number(NEIGHBOURS)
+    used = known.chosen(NEIGHBOURS) or known.chosen(POOL) or _writes_pages(known)
+    if value and used and is_solid(known):
+        action = advise(known, NEIGHBOURS, 0, watch="Innodb_data_writes")
+        default = "" if known.chosen(NEIGHBOURS) else f", the default of {known.target.label}"
         yield flush_neighbors_on_ssd.finding(
-            f"The data lies on solid-state disks ({names(known.host)}), which have no seeks to save.",
-            of_variable(known, "innodb_flush_neighbors"),
+            f"{NEIGHBOURS} is {value}{default}, and the data lies on solid-state disks ({names(known.host)}), which "
+            "have no seeks to save.",
+            of_variable(known, NEIGHBOURS),
             help=words(action),
             actions=these(action),
         )
+
+
+def _writes_pages(known: Known) -> bool:
+    written = known.workload.rate("innodb_buffer_pool_pages_flushed") if known.has("workload") else None
+    return written is not None and written >= WRITTEN
 
 
 @rule(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
 from rules.advice import advise, these, words
-from rules.bin import writes_binary_log
+from rules.bin import log_rows, writes_binary_log
 from rules.registry import Docs, Span, rule
 from rules.subject import of_variable
 
@@ -115,6 +115,8 @@ def system_tablespace_with_an_end(known: Known) -> Iterator[Finding]:
     if not known.chosen(name) or not last or (":AUTOEXTEND" in last and ":MAX:" not in last):
         return
     end = last.rpartition(":")[2]
+    if not end[:1].isdigit():
+        return  # no size: the server refuses the value
     yield system_tablespace_with_an_end.finding(
         f"The last file of the system tablespace ends at {end}; when it is full, statements fail with error 1114.",
         of_variable(known, name),
@@ -314,7 +316,7 @@ def interleaved_ids_in_statement_log(known: Known) -> Iterator[Finding]:
     mode, log = known.number("innodb_autoinc_lock_mode"), known.text("binlog_format")
     if mode != INTERLEAVED or log != "STATEMENT" or not writes_binary_log(known):
         return
-    action = advise(known, "binlog_format", "ROW", risk="sessions that are open keep their format; larger logs")
+    action = log_rows(known)
     yield interleaved_ids_in_statement_log.finding(
         "innodb_autoinc_lock_mode is 2 and statements are logged, so replicas may number rows differently.",
         of_variable(known, "binlog_format" if known.chosen("binlog_format") else "innodb_autoinc_lock_mode"),

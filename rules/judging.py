@@ -66,7 +66,7 @@ def judge(probe: str, claim: Claim, known: Known, of: str, other: str) -> Judged
     answers = [a for a in known.probes if a.probe == probe and a.metric in claim.metrics and claim.fits(known, a)]
     for began in dict.fromkeys(a.began_at for a in answers):
         told = [a for a in answers if a.began_at == began]
-        besides = tuple(b for a in told for b in _besides(a, claim.option, known, of, other))
+        besides = tuple(b for a in told for b in _besides(a, claim, known, of, other))
         if besides:
             return _summed(told, besides, of, other)
     return None
@@ -103,13 +103,14 @@ def _together(verdicts: set[str]) -> str:
     return next((verdict for verdict in (WORSE, UNKNOWN, BETTER) if verdict in verdicts), SAME)
 
 
-def _besides(answer: LocalAnswer, option: str, known: Known, of: str, other: str) -> Iterator[Beside]:
-    """Each pair of variants that differ in nothing but the two values."""
+def _besides(answer: LocalAnswer, claim: Claim, known: Known, of: str, other: str) -> Iterator[Beside]:
+    """Each pair of variants that differ in nothing but the two values, and what goes along with them."""
+    option = claim.option
     on_axis = answer.axis == option
     for against in answer.arms:
-        if not _holds(against, option, other, known) or not _like_the_server(against, option, known):
+        if not _holds(against, option, other, known) or not _like_the_server(against, claim, known):
             continue
-        alike = [arm for arm in answer.arms if _alike(arm, against, option, on_axis=on_axis)]
+        alike = [arm for arm in answer.arms if _alike(arm, against, claim, on_axis=on_axis)]
         for arm in _around(alike, option, of, known) if on_axis else [a for a in alike if _holds(a, option, of, known)]:
             pair = answer.pair(arm.name, against.name)
             if pair is not None:
@@ -123,15 +124,19 @@ def _verdict(pair: LocalPair, better: str) -> str:
     return BETTER if pair.claim == better else WORSE
 
 
-def _alike(arm: LocalArm, other: LocalArm, option: str, *, on_axis: bool) -> bool:
-    same = {**arm.settings, option: ""} == {**other.settings, option: ""}
-    return same and arm is not other and (on_axis or arm.point == other.point)
+def _alike(arm: LocalArm, other: LocalArm, claim: Claim, *, on_axis: bool) -> bool:
+    return _rest(arm, claim) == _rest(other, claim) and arm is not other and (on_axis or arm.point == other.point)
 
 
-def _like_the_server(arm: LocalArm, option: str, known: Known) -> bool:
+def _rest(arm: LocalArm, claim: Claim) -> dict[str, str]:
+    """What the variant sets besides the option in question and what goes along with it."""
+    return {name: value for name, value in arm.settings.items() if name != claim.option and name not in claim.along}
+
+
+def _like_the_server(arm: LocalArm, claim: Claim, known: Known) -> bool:
     """Whether what the variant sets besides is what the server has."""
-    rest = {name: known.settings.text(name) for name in arm.settings if name != option}
-    return all(text is None or _same(name, arm.settings[name], text, known) for name, text in rest.items())
+    rest = {name: (value, known.settings.text(name)) for name, value in _rest(arm, claim).items()}
+    return all(text is None or _same(name, value, text, known) for name, (value, text) in rest.items())
 
 
 def _around(arms: list[LocalArm], option: str, value: str, known: Known) -> list[LocalArm]:

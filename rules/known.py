@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING
 from advisor.model import Absent
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from advisor.catalog.load import Catalog
-    from advisor.facts import Files, Host, Sampled, Server, Workload
+    from advisor.facts import Files, Host, Sampled, Server, Service, Workload
     from advisor.model import Target
     from advisor.verdict import FileVerdict
     from advisor.verdict.settings import Settings
+    from rules.deciding import Decider
     from rules.houserule import HouseRule
     from rules.local import LocalAnswer
+
+    Decide = Callable[[str, tuple[str, ...]], Decider | None]
 
 NOT_ASKED = Absent("a running server (mycnf audit)")
 NO_HOST = Absent("the host under the server (--ram, --cpus, --disk, or an audit on it)")
@@ -34,7 +39,10 @@ class Known:
     Reading a part that is absent raises Missing with the reason, which the engine records as skipped.
     """
 
-    __slots__ = ("_filled_in", "catalog", "file_verdict", "parts", "settings", "taken_at", "target")
+    __slots__ = (
+        *("_filled_in", "catalog", "decide", "file_verdict"),
+        *("parts", "service", "settings", "taken_at", "target"),
+    )
 
     def __init__(
         self,
@@ -51,10 +59,14 @@ class Known:
         probes: tuple[LocalAnswer, ...] = (),
         sampled: Sampled | Absent = NO_SAMPLES,
         taken_at: str = "",
+        service: Service | None = None,
+        decide: Decide | None = None,
     ) -> None:
         self.target = target
+        self.service = service  # the unit that starts the server, None where there is none or nobody looked
         self.taken_at = taken_at  # UTC in ISO 8601, empty where nothing was collected
         self.catalog = catalog
+        self.decide = decide  # of a server: what decides a variable, given with the names of its option
         self.settings = settings
         self.file_verdict = file_verdict
         self.parts = {

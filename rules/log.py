@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.model import Confidence, Severity
 from advisor.sizes import about, lasted
 from rules.advice import advise, these, words
 from rules.registry import Docs, Span, rule
-from rules.subject import of_variable
+from rules.subject import of_variable, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,13 +22,16 @@ HOUR = 3600
 SHORT = 600  # seconds in which a redo log that is full all over is far too small
 STEP = 64 * MIB
 LARGEST = 16 * GIB  # longer logs make crash recovery longer; the published gain was seen up to 30 GB
-LEAST_REDO = 16 * MIB  # written in the window before its rate says something
+LEAST_REDO = 16 * MIB  # written in the window before its rate says something; less where the log is small:
+LEAST_SHARE = 16  # of so many parts of the log one
+REWRITTEN = 4  # times that MySQL counts redo which it writes again with the next commit (REDO-06)
 FULL_PERCENT = 80
 LARGEST_BUFFER = 128 * MIB
 POOL = "innodb_buffer_pool_size"
 SIZES = ("innodb_redo_log_capacity", "innodb_log_file_size", "innodb_log_files_in_group")
 LARGE_POOL = 4 * GIB
 SMALL_LOG = 100 * MIB  # the largest default of any version
+POOL_SHARE = 256
 
 
 @rule(
@@ -76,12 +79,15 @@ def log_buffer_waits(known: Known) -> Iterator[Finding]:
     summary="The redo log fills up in minutes at the measured rate of writes.",
     needs=("server",),
     options=("innodb_redo_log_capacity", "innodb_log_file_size"),
-    evidence=("REDO-01", "REDO-02", "REDO-03", "REDO-04", "REDO-05"),
+    evidence=("REDO-01", "REDO-02", "REDO-03", "REDO-04", "REDO-05", "REDO-06"),
     docs=Docs(
         why="When the redo log is nearly full, dirty pages must be written before sessions may go on, and "
         "pages that change often are written again and again. Seven times the log gave 30 percent more "
-        "throughput in a published test. The rate is taken from the log sequence number, because "
-        "Innodb_os_log_written overstates it nearly threefold.",
+        "throughput in a published test. The rate is taken from the log sequence number over the busiest hour or the "
+        "window, and from Innodb_os_log_written since the server started. On MySQL that counter also counts blocks "
+        "that are written again: up to four times the redo where commits are small. A quarter of it judges, "
+        "all of it sizes the log. MySQL's error log says when sessions waited ('Threads are unable to reserve "
+        "space'); no counter does.",
         fix="Make the log hold about an hour of writes at the busiest time, 16G at most.",
         risk="Recovery after a crash reads more log, and the disk must hold it.",
         exceptions="A load that happens once; a window of seconds says nothing of the other hours.",
@@ -91,24 +97,66 @@ def log_buffer_waits(known: Known) -> Iterator[Finding]:
 )
 def small_redo_log(known: Known) -> Iterator[Finding]:
     """A redo log that holds less than an hour of the measured writes."""
-    from rules.peak import REDO, fullest  # lint, which has no counters, does without
-
-    (window, when, _), capacity = fullest(known, REDO), redo_capacity(known)
-    rate = window.redo_rate
-    if not rate or not capacity or rate * window.seconds < LEAST_REDO or rate * HOUR <= capacity:
+    rates, capacity = redo_rates(known), redo_capacity(known)
+    if not rates or not capacity:
         return
-    wanted = min(LARGEST, -(-int(rate * HOUR) // STEP) * STEP)
-    if wanted <= capacity:
+    highest = max(rates, key=lambda rate: rate.least)
+    wanted = _for_an_hour(rates)
+    if highest.least * HOUR <= capacity or wanted <= capacity:
         return
-    fills = capacity / rate
+    fills = capacity / highest.least
     action = _larger(known, wanted)
     yield small_redo_log.finding(
-        f"{about(rate)} of redo a second {when} fill the log of {about(capacity)} in {lasted(fills)}.",
+        f"{about(highest.least)} of redo a second {highest.when} fill the log of {about(capacity)} in {lasted(fills)}.",
         of_variable(known, _sized_by(known)),
         severity=Severity.WARNING if fills < SHORT else Severity.NOTE,
         help=words(action) or f"let the redo log hold {about(wanted)} in all",
         actions=these(action),
     )
+
+
+class Rate(NamedTuple):
+    """Bytes of redo a second, at least and at most, and when that was, in words."""
+
+    least: float
+    most: float
+    when: str
+
+
+def redo_rates(known: Known) -> list[Rate]:
+    """How fast redo was written: in the busiest hour, or in the window and since the start; Missing without any."""
+    from rules.known import Missing
+    from rules.peak import REDO, fullest  # lint, which has no counters, does without
+
+    ever = _since_start(known)
+    try:
+        window, when, hour = fullest(known, REDO)
+    except Missing:
+        if ever is None:
+            raise
+        return [ever]
+    rate, capacity = window.redo_rate, redo_capacity(known)
+    # A small log needs less to be written before the rate says something: it is full sooner.
+    enough = rate and capacity and rate * window.seconds >= min(LEAST_REDO, capacity / LEAST_SHARE)
+    seen = [Rate(rate, rate, when)] if rate and enough else []
+    return seen if hour is not None or ever is None else [*seen, ever]
+
+
+def _since_start(known: Known) -> Rate | None:
+    """The mean since the server started; None where that was just now or nothing counts it."""
+    from rules.rates import MINIMUM_UPTIME
+
+    written, uptime = known.server.counter("innodb_os_log_written"), known.server.uptime
+    if not written or uptime < MINIMUM_UPTIME:
+        return None
+    mean = written / uptime
+    least = mean if known.target.since("mariadb", 10, 11) else mean / REWRITTEN
+    return Rate(least, mean, f"on average since the server started {lasted(uptime)} ago")
+
+
+def _for_an_hour(rates: list[Rate]) -> int:
+    """The size of a log for an hour of the highest rate, in whole steps."""
+    return min(LARGEST, -(-int(max(rate.most for rate in rates) * HOUR) // STEP) * STEP)
 
 
 def redo_capacity(known: Known) -> int | None:
@@ -153,8 +201,9 @@ def _larger(known: Known, total: int) -> Action | None:
     evidence=("REDO-01", "REDO-04", "REDO-05", "ASK-11"),
     docs=Docs(
         why="Near the limit the server writes pages as fast as it can and lets sessions wait for them.",
-        fix="Enlarge the redo log; where it holds an hour of writes already, let more pages be written in "
-        "the background.",
+        fix="Enlarge the redo log to an hour of writes, by the busiest hour, the window or the counters since the "
+        "start; where nothing tells the rate, double it. Where it holds an hour already, let more pages be written "
+        "in the background.",
         risk="Recovery after a crash takes longer with a larger log.",
         exceptions="A load that ends in minutes.",
         mind="A checkpoint age that stays below three quarters over the busiest hour.",
@@ -164,13 +213,33 @@ def checkpoint_pressure(known: Known) -> Iterator[Finding]:
     """A checkpoint age near its limit, at a sample of the busiest hour or now."""
     for ages, when in _ages(known):
         if ages is not None and ages[0] * 100 >= ages[1] * FULL_PERCENT:
+            action, otherwise = _relieved(known)
             yield checkpoint_pressure.finding(
                 f"The checkpoint age {when} {about(ages[0])} of at most {about(ages[1])}; near that sessions wait for "
                 "pages to be written.",
                 of_variable(known, _sized_by(known)),
-                help="enlarge the redo log; small-redo-log says how far",
+                help=words(action) or otherwise,
+                actions=these(action),
             )
             return
+
+
+def _relieved(known: Known) -> tuple[Action | None, str]:
+    """The redo log that holds an hour of writes, or in words what helps where it does already."""
+    from rules.known import Missing
+
+    capacity = redo_capacity(known)
+    if not capacity:
+        return None, "enlarge the redo log"
+    try:
+        rates = redo_rates(known)
+    except Missing:
+        rates = []
+    wanted = _for_an_hour(rates) if rates else min(2 * capacity, LARGEST)
+    if wanted > capacity:
+        return _larger(known, wanted), f"let the redo log hold {about(wanted)} in all"
+    held = f"an hour of writes ({about(_for_an_hour(rates))})" if rates else "a lot"
+    return None, f"the log of {about(capacity)} holds {held}: raise innodb_io_capacity as far as the disks allow"
 
 
 def _ages(known: Known) -> Iterator[tuple[tuple[int, int] | None, str]]:
@@ -237,9 +306,10 @@ def overridden_redo_size(known: Known) -> Iterator[Finding]:
     options=(POOL, *SIZES),
     evidence=("REDO-01", "REDO-02", "REDO-04", "REDO-05"),
     docs=Docs(
-        why="Somebody sized the pool for much data, and left the redo log at 100M or below. When many rows "
-        "change it is full within seconds, and pages must be written before sessions may go on. Four "
-        "gigabytes is our choice; below, small servers are meant. Where writes are measured (an audit with a "
+        why="The pool is sized for much data, and the redo log has 100M or less, or less than a 256th of a pool of "
+        "more than 25G and less than 1G. When many rows "
+        "change it is full within seconds, and pages must be written before sessions may go on. Pools below four "
+        "gigabytes are left alone; all three limits are our choice. Where writes are measured (an audit with a "
         "window), small-redo-log judges by them instead.",
         fix="Measure: mycnf audit tells how fast the log fills. Without that, 1G does little harm.",
         risk="Recovery after a crash reads more log, and the disk must hold it.",
@@ -253,10 +323,26 @@ def tiny_redo_log(known: Known) -> Iterator[Finding]:
     pool, capacity = known.number(POOL), redo_capacity(known)
     if pool is None or capacity is None or not known.chosen(POOL) or known.has("workload"):
         return
-    if pool >= LARGE_POOL and capacity <= SMALL_LOG and not known.settings.on("innodb_dedicated_server"):
+    meant = _by_files(known)  # another rule tells of these lines, and of the new one that keeps their size
+    capacity = meant or capacity
+    small = max(SMALL_LOG, min(GIB - 1, pool // POOL_SHARE))
+    if pool >= LARGE_POOL and capacity <= small and not known.settings.on("innodb_dedicated_server"):
         size = next((name for name in SIZES if known.chosen(name)), POOL)
+        measure = "measure the writes with mycnf audit"
         yield tiny_redo_log.finding(
             f"The buffer pool has {about(pool)}, the redo log {about(capacity)}: many changes fill it within seconds.",
             of_variable(known, size),
-            help="measure the writes (mycnf audit), or let the redo log hold 1G in all",
+            help=f"{measure} before you choose its size" if meant else f"{measure}, or let the redo log hold 1G in all",
         )
+
+
+def _by_files(known: Known) -> int | None:
+    """The size of the log by lines about its files, where the version goes by a capacity and none is set."""
+    if not known.target.since("mysql", 8, 0, 30) or known.chosen(SIZES[0]):
+        return None
+    names = {written(p.line).removeprefix("loose_") for p in known.file_verdict.resolved.options}
+    if names.isdisjoint(SIZES[1:]):
+        return None
+    from rules.successors import redo_of_files  # which the rule about that line opens too
+
+    return redo_of_files(known)

@@ -5,9 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
-from advisor.sizes import about
+from advisor.sizes import about, percent
 from rules.advice import advise, these, words
-from rules.memory import GIB, MIB, Budget, budget, pool_that_fits, pool_that_holds, too_tight, usable
+from rules.memory import (
+    GIB,
+    MIB,
+    Budget,
+    budget,
+    in_steps,
+    largest_part,
+    pool_that_fits,
+    pool_that_holds,
+    system_part,
+    too_tight,
+    usable,
+)
 from rules.rates import over, steady
 from rules.registry import Docs, rule
 from rules.subject import of_variable
@@ -21,13 +33,18 @@ if TYPE_CHECKING:
 POOL = "innodb_buffer_pool_size"
 # Names whose setting makes a memory budget somebody's decision.
 CHOSEN = (POOL, "max_connections", "sort_buffer_size", "join_buffer_size", "read_buffer_size", "tmp_table_size")
-FULL_PERCENT = 95
+# Resident memory within a twentieth of the limit, or within 4G of it, is as good as beyond.
+NEAR_SHARE = 20
+NEAR = 4 * GIB
 DISK_READS = 100  # pages a second; a spinning disk does about that many
+FEW_READS = 10  # pages a second; below, storage isn't what limits, whatever the share
+MISSED_PERCENT = 5  # of the page requests; a pool that holds what is in use misses far fewer than one in a hundred
 FREE_PERCENT = 5
 ROOM = 1.5  # the pool that would fit must be this much larger before it is worth a word
 IDLE_AFTER = 7 * 86400  # seconds of uptime before an empty pool means anything
 IDLE_PERCENT = 50
 SWAPPED = 100 * MIB
+SHARED = (POOL, "key_buffer_size", "aria_pagecache_buffer_size", "temptable_max_ram")
 
 
 @rule(
@@ -36,12 +53,16 @@ SWAPPED = 100 * MIB
     summary="The buffer pool alone takes nearly all the memory that the server may use, or more.",
     needs=("host",),
     options=(POOL,),
-    evidence=("BP-05", "BP-04", "VM-03"),
+    evidence=("BP-05", "BP-04", "VM-03", "MEM-01", "MEM-02"),
     docs=Docs(
         why="Besides the pool the server needs memory for sessions, dictionaries and temporary tables, and "
         "the system for itself. When memory runs out the kernel swaps, or kills the largest process, which "
-        "is the server. In a container the limit of the control group counts, not the machine's memory.",
-        fix="Lower the pool to about 70 percent of what the server may use, or give the server more.",
+        "is the server. In a container the limit of the control group counts, not the machine's memory. This speaks "
+        "where the pool with its lists (8 percent on MySQL, 2 on MariaDB), the server at rest and a gigabyte for the "
+        "system, on small machines a sixteenth, are more than the memory. The reserve is no share of the memory, for "
+        "a share leaves a hundred gigabytes idle on a machine of 512.",
+        fix="Lower the pool to what remains beside the system, the server's other parts, its sessions and 8 percent "
+        "to spare, or give the server more.",
         risk="A smaller pool reads more from disk. Shrinking it at run time can stall statements for seconds.",
         exceptions="None.",
         mind="Nothing: memory that isn't there can't be used.",
@@ -54,7 +75,7 @@ def pool_exceeds_memory(known: Known) -> Iterator[Finding]:
     if pool is None or room is None or not known.chosen(POOL):
         return
     size, where = room
-    if not too_tight(pool, size):
+    if not too_tight(known, pool, size):
         return
     action = advise(
         known, POOL, pool_that_fits(known, size), size=True, watch="Innodb_buffer_pool_reads",
@@ -77,12 +98,13 @@ def pool_exceeds_memory(known: Known) -> Iterator[Finding]:
     summary="What the server takes, is likely to take, or might take is more than the memory that it may use.",
     needs=("host",),
     options=CHOSEN,
-    evidence=("MEM-01", "CONN-04", "VM-03", "BP-05"),
+    evidence=("MEM-01", "MEM-02", "CONN-04", "VM-03", "BP-05"),
     docs=Docs(
         why="Three numbers are compared with the memory: measured (the process's resident size), likely "
         "(the program, shared buffers, the peak of connections, and those at work with the buffers that are in use) "
         "and the ceiling (every allowed connection using each of its buffers once). Measured near the limit is an "
-        "error, likely beyond it a warning. The ceiling is not reached in practice, so it is a note.",
+        "error, likely beyond it a warning. The ceiling is not reached in practice, so it is a note. A session's "
+        "buffers include binlog_cache_size where the binary log is on.",
         fix="Lower what is largest: the pool, max_connections, or the buffers of each session.",
         risk="Fewer connections may refuse clients; a smaller pool reads more from disk.",
         exceptions="A ceiling above memory is normal for servers with many connections of which few work at once.",
@@ -95,23 +117,30 @@ def memory_over_budget(known: Known) -> Iterator[Finding]:
     estimate, room = budget(known), usable(known)
     if estimate is None or room is None or not any(known.chosen(name) for name in CHOSEN):
         return
-    weight = _weigh(estimate, room[0])
-    if weight is not None:
-        severity, confidence = weight
+    judged = _judge(estimate, *room)
+    if judged is not None:
+        severity, confidence, message = judged
+        largest, size = largest_part(known, estimate.connections)
         yield memory_over_budget.finding(
-            f"The server may use {room[1]}: {estimate.sentence}.",
+            message,
             severity=severity,
             confidence=confidence,
-            help="lower the largest part: the pool, max_connections, or the buffers of each session",
+            help=f"lower the largest part: {largest} may take {about(size)} of it"
+            + ("" if largest in SHARED else ", all connections together"),
         )
 
 
-def _weigh(estimate: Budget, size: int) -> tuple[Severity, Confidence] | None:
-    if estimate.measured and estimate.measured * 100 > size * FULL_PERCENT:
-        return Severity.ERROR, Confidence.MEASURED
+def _judge(estimate: Budget, size: int, where: str) -> tuple[Severity, Confidence, str] | None:
+    only = f"may use only {where}."
+    if estimate.measured and estimate.measured > size - min(NEAR, size // NEAR_SHARE):
+        return Severity.ERROR, Confidence.MEASURED, f"The server has taken {about(estimate.measured)}, and {only}"
     if estimate.likely and estimate.likely > size:
-        return Severity.WARNING, Confidence.LIKELY
-    return (Severity.NOTE, Confidence.LIKELY) if estimate.ceiling > size else None
+        message = f"The server is likely to take {about(estimate.likely)} at its peak of connections, and {only}"
+        return Severity.WARNING, Confidence.LIKELY, message
+    if estimate.ceiling <= size:
+        return None
+    message = f"Worst case {about(estimate.ceiling)} ({estimate.sessions}), but the server {only}"
+    return Severity.NOTE, Confidence.LIKELY, message
 
 
 @rule(
@@ -125,9 +154,10 @@ def _weigh(estimate: Budget, size: int) -> tuple[Severity, Confidence] | None:
     docs=Docs(
         why="Throughput rises with the pool until it holds the data in use, about 70 percent of all data in "
         "the published test; a tenth of it was 2.4 to 3.9 times slower. Too small a pool also makes "
-        "throughput collapse with many sessions.",
-        fix="Raise it, within about 70 percent of the memory that the server may use, and to no more than the data "
-        "and a quarter.",
+        "throughput collapse with many sessions. A hundred pages a second from disk count, and so do ten where they "
+        "are one in twenty of all page requests; these thresholds are ours.",
+        fix="Raise it, to what remains of the memory beside the system, the server's other parts and its sessions, and "
+        "to no more than the data and a quarter.",
         risk="Memory that other programs on the host need. Resizing at run time can stall statements for a moment.",
         exceptions="A nightly scan reads from disk whatever the pool; look at the hours that matter. Where all data "
         "fit into the pool that there is, each page is read once, and the rule keeps silent.",
@@ -139,12 +169,12 @@ def _weigh(estimate: Budget, size: int) -> tuple[Severity, Confidence] | None:
 def small_buffer_pool(known: Known) -> Iterator[Finding]:
     """Steady reads from disk with a full pool and memory free."""
     pool, room, window = known.number(POOL), usable(known), steady(known)
-    reads = window.rate("innodb_buffer_pool_reads")
+    reads, asked = (window.rate(f"innodb_buffer_pool_{what}") for what in ("reads", "read_requests"))
     free, total = (known.server.counter(f"innodb_buffer_pool_pages_{kind}") for kind in ("free", "total"))
     if pool is None or room is None or reads is None or free is None or not total:
         return
-    better = _for_the_data(known, pool, pool_that_fits(known, room[0]))
-    if reads < DISK_READS or free > _kept_free(known, total) or better < pool * ROOM:
+    better = _for_the_data(known, pool, _free_for_the_pool(known, pool, room[0]))
+    if not misses_much(reads, asked) or free > _kept_free(known, total) or better < pool * ROOM:
         return
     action = advise(
         known,
@@ -154,13 +184,30 @@ def small_buffer_pool(known: Known) -> Iterator[Finding]:
         risk="resizing can stall statements for a moment",
         watch="Innodb_buffer_pool_reads",
     )
+    of_all = f", {percent(reads / asked)} of all page requests," if asked else ""
     yield small_buffer_pool.finding(
-        f"{reads:,.0f} pages a second come from disk {over(window)}; the pool of {about(pool)} is full, and the server "
-        f"may use {room[1]}.",
+        f"{reads:,.0f} pages a second{of_all} come from disk {over(window)}; the pool of {about(pool)} is full, and "
+        f"the server may use {room[1]}.",
         of_variable(known, POOL),
         help=words(action),
         actions=these(action),
     )
+
+
+def misses_much(reads: float, asked: float | None) -> bool:
+    """Whether as many pages come from disk as a disk feels, or a large part of all that are asked for."""
+    if reads >= DISK_READS:
+        return True
+    return bool(asked) and reads >= FEW_READS and reads * 100 >= (asked or 0) * MISSED_PERCENT
+
+
+def _free_for_the_pool(known: Known, pool: int, usable_bytes: int) -> int:
+    """The pool that fits, less what other programs of the host hold just now."""
+    fits, memory = pool_that_fits(known, usable_bytes), known.host.memory
+    if memory is None or memory.available is None or usable_bytes < memory.total:
+        return fits
+    room = pool + max(0, memory.available - system_part(usable_bytes))
+    return fits if room >= fits else in_steps(known, room)
 
 
 def _for_the_data(known: Known, pool: int, most: int) -> int:

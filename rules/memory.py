@@ -6,17 +6,35 @@ from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.sizes import about
-from rules.memoryparts import at_rest, idle, session, session_used, shared, shared_used, table_size, temptable
+from rules.memoryparts import (
+    CACHES,
+    DEFAULT_POOL,
+    POOL,
+    at_rest,
+    idle,
+    of_a_session,
+    series,
+    session,
+    session_used,
+    shared,
+    shared_beside_pool,
+    shared_used,
+    table_size,
+    temptable,
+)
 
 if TYPE_CHECKING:
     from rules.known import Known
 
 MIB = 1 << 20
 GIB = 1 << 30
-# The share that leaves room for sessions and the system: MySQL's manual says 50 to 75 percent,
-# MariaDB's 60 to 70 (BP-05).
-POOL_PERCENT = 70
-TIGHT_PERCENT = 90
+# What the operating system keeps, whatever the machine: a gigabyte, on small machines a sixteenth. Beyond that a pool
+# that is advised leaves a few percent to statements at work and to the page cache. Both are our choice: the shares of
+# the manuals (50 to 80 percent, BP-05) leave a hundred gigabytes idle on a machine of 512.
+SYSTEM = GIB
+SYSTEM_SHARE = 16
+SPARE_PERCENT = 8
+LEAST_SHARE = 4  # of so many parts of the memory a pool is always one
 GROWTH_PERCENT = 25
 CHUNK = 128 * MIB
 INSTANCES = "innodb_buffer_pool_instances"
@@ -41,12 +59,16 @@ class Budget(NamedTuple):
     per_session: int
 
     @property
+    def sessions(self) -> str:
+        """How the sessions come into the ceiling, in words."""
+        return f"{self.connections:,} connections × {about(self.per_session)}"  # noqa: RUF001 - the sign is meant
+
+    @property
     def sentence(self) -> str:
         """The three numbers in words."""
         parts = [f"{about(self.measured)} measured"] if self.measured else []
         parts += [f"{about(self.likely)} likely"] if self.likely else []
-        sessions = f"{self.connections:,} connections × {about(self.per_session)}"  # noqa: RUF001 - the sign is meant
-        return ", ".join([*parts, f"{about(self.ceiling)} ceiling ({sessions})"])
+        return ", ".join([*parts, f"{about(self.ceiling)} ceiling ({self.sessions})"])
 
 
 def budget(known: Known) -> Budget | None:
@@ -59,6 +81,13 @@ def budget(known: Known) -> Budget | None:
     taken = measured(known)
     likely = max(expected(known), taken or 0, _highest(known)) if known.has("server") else None
     return Budget(taken, likely, ceiling, connections, each)
+
+
+def largest_part(known: Known, connections: int) -> tuple[str, int]:
+    """The option that bounds the largest part of the ceiling, and the bytes that all sessions together take by it."""
+    parts = {name: size * connections for name, size in of_a_session(known).items()}
+    parts |= {name: known.number(name) or 0 for name in (POOL, *CACHES)} | {"temptable_max_ram": temptable(known)}
+    return max(parts.items(), key=lambda part: part[1])
 
 
 def expected(known: Known) -> int:
@@ -88,15 +117,44 @@ def usable(known: Known) -> tuple[int, str] | None:
 
 
 def pool_that_fits(known: Known, usable_bytes: int) -> int:
-    """A buffer pool for the memory, in whole steps of chunk size times instances, which the server takes unchanged."""
-    wanted = usable_bytes * POOL_PERCENT // 100
-    step = _step(known, wanted)
-    return wanted // step * step if wanted >= step else wanted // MIB * MIB
+    """A buffer pool for the memory, in whole steps of chunk size times instances, which the server takes unchanged.
+
+    What remains when the system, the server's other parts, its sessions and a few percent to spare are taken off.
+    """
+    measured = series(known)
+    others = measured.at_rest + measured.schema + shared_beside_pool(known) + _sessions(known)
+    left = usable_bytes - system_part(usable_bytes) - usable_bytes * SPARE_PERCENT // 100 - others
+    return in_steps(known, _within(known, left, usable_bytes))
 
 
-def too_tight(pool: int, usable_bytes: int) -> bool:
-    """Whether a pool leaves hardly anything of the memory for all else."""
-    return pool * 100 > usable_bytes * TIGHT_PERCENT
+def in_steps(known: Known, size: int) -> int:
+    """The size in whole steps below it, in whole megabytes where a step is too much."""
+    step = _step(known, size)
+    return size // step * step if size >= step else size // MIB * MIB
+
+
+def too_tight(known: Known, pool: int, usable_bytes: int) -> bool:
+    """Whether a pool with its lists, the server at rest and the system's own part are more than the memory."""
+    return pool > _within(known, usable_bytes - system_part(usable_bytes) - at_rest(known), usable_bytes)
+
+
+def _within(known: Known, room: int, usable_bytes: int) -> int:
+    """The pool whose pages and lists fill the room, at least a part of the memory that every server may have."""
+    percent = series(known).pool_percent
+    pool = room if room <= DEFAULT_POOL else (room * 100 + DEFAULT_POOL * percent) // (100 + percent)
+    return max(pool, usable_bytes // LEAST_SHARE)
+
+
+def system_part(usable_bytes: int) -> int:
+    """What the operating system keeps of that much memory."""
+    return min(SYSTEM, usable_bytes // SYSTEM_SHARE)
+
+
+def _sessions(known: Known) -> int:
+    """What all sessions take that may be connected, or that were at the peak, while few of them are at work."""
+    connections = known.number("max_connections") or 0
+    peak = known.server.counter("max_used_connections") if known.has("server") else None
+    return (connections if peak is None else min(connections, peak)) * idle(known)
 
 
 def pool_that_holds(known: Known, data_bytes: int) -> int:

@@ -5,71 +5,130 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import known_elsewhere
+from advisor.catalog.elsewhere import documented, known_elsewhere
 from advisor.sizes import exact
-from advisor.verdict import Outcome, take
+from advisor.verdict import REFUSED, Outcome, take
+from advisor.verdict.boolean import is_switch, misread
 from advisor.verdict.names import PREFIXES
 from advisor.verdict.number import SUFFIXES, leading_digits
-from rules.subject import SAFE, UNSAFE, remove, rename, revalue, sets_value, without_value, written
+from rules.subject import SAFE, UNSAFE, remove, rename, revalue, rewrite, sets_value, without_value, written
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from advisor.catalog.load import Catalog, Option
     from advisor.model import Fix
     from advisor.optionfile.lines import Line
     from advisor.verdict import LineVerdict
     from rules.known import Known
+    from rules.successors import Successor
 
 NO_SUCH_NAME = frozenset({Outcome.UNKNOWN, Outcome.REMOVED, Outcome.AMBIGUOUS})
 WORDS = {"TRUE": "ON", "FALSE": "OFF"}
 ON = ("1", "on", "true")
 OFF = ("0", "off", "false")
+# Words that people write for ON and OFF; servers know none of them.
+MEANS_ON = frozenset({*ON, "yes", "y", "t", "enable", "enabled", "active", "activated"})
+MEANS_OFF = frozenset({*OFF, "no", "n", "f", "none", "null", "never", "disable", "disabled", "inactive"})
 # What the server ends up with depends on the file system that it finds.
 BY_THE_HOST = frozenset({"lower_case_table_names"})
 # Their successor does the same job in other terms, so that the old value says something else there.
-OTHER_TERMS = frozenset(
-    {
-        *("default_authentication_plugin", "innodb_checksums", "innodb_file_io_threads", "log"),
-        *("log_slow_admin_statements", "log_slow_queries", "old", "one_thread"),
-    }
+SEMI_SYNC = ("rpl_semi_sync_master_", "rpl_semi_sync_slave_")
+OTHER_TERMS = frozenset({"log_slow_admin_statements", "old"})
+# Deprecated options whose successor counts in other terms: of these alone the lines that say the same are looked up.
+IN_OTHER_TERMS = frozenset(
+    (
+        *("admin_ssl", "default_authentication_plugin", "expire_logs_days", "innodb_checksums"),
+        *("innodb_locks_unsafe_for_binlog", "innodb_log_file_size", "innodb_log_files_in_group", "log_syslog"),
+        *("log_warnings", "max_long_data_size", "skip_host_cache", "ssl", "temptable_use_mmap"),
+        "wsrep_replicate_myisam",
+    )
 )
-DAY = 86400
-REDO_FILES = 2  # innodb_log_files_in_group where nobody set it
+NUMBERS = ("int", "uint", "double")
 _BARE = r"[\w.:/+-]+"  # needs no quotes in an option file
 
 
+def _successor(line: LineVerdict, known: Known) -> Successor | None:
+    """What says the same; imported lazily, since only lines with an old or unknown option need it."""
+    from rules.successors import successor
+
+    return successor(bare(line), line.placed.line, known)
+
+
 def unknown(line: LineVerdict, known: Known) -> Fix | None:
-    """The name that was meant; `loose_` before an option of a plugin that isn't loaded; else the line taken out."""
+    """The name that was meant; `loose_` before an option of a plugin that isn't loaded; else as for `removed`."""
     placed = line.placed.line
     plugin = of_plugin(line, known.catalog)
     if plugin:
         return None if line.loose else rename(placed, _loose(placed), UNSAFE)
-    for name in (*line.candidates[:1], *_successors(bare(line))):
+    for name in line.candidates[:1]:
         fix = _renamed(line, name, known.catalog, UNSAFE)
         if fix is not None:
             return fix
-    return remove(placed, UNSAFE)
+    found = removed(line, known)
+    deletes = found is not None and not found.edits[0].text
+    return None if deletes and documented(bare(line), known.target) else found
 
 
 def removed(line: LineVerdict, known: Known) -> Fix | None:
-    """The successor with the value in its own terms, where there is one, else the line taken out."""
-    name = bare(line)
-    converted = _converted(name, line.placed.line, known)
-    if converted is not None:
-        return _replaced(line, *converted, known.catalog, UNSAFE) or remove(line.placed.line, UNSAFE)
-    for successor in _successors(name):
-        fix = _renamed(line, successor, known.catalog, UNSAFE)
+    """What says the same on the target; the line taken out only where its meaning went with the option."""
+    found = _successor(line, known)
+    if found is not None and _is_there(found, known.catalog):
+        return _rewritten(line, found, known.catalog)
+    for name in _successors(bare(line), known):
+        fix = _renamed(line, name, known.catalog, UNSAFE)
         if fix is not None:
             return fix
     return remove(line.placed.line, UNSAFE)
 
 
+def ambiguous(line: LineVerdict, known: Known) -> Fix | None:
+    """What says the same as an old option whose name is now the beginning of several."""
+    found = _successor(line, known)
+    return None if found is None else _rewritten(line, found, known.catalog)
+
+
+def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, known: Known) -> str:
+    """What the fix writes, else what does the same instead, else `otherwise`."""
+    name = bare(line)
+    found = _successor(line, known) if line.option is None or name in IN_OTHER_TERMS else None
+    if found is not None and found.lines and _is_taken(found.lines, known.catalog):
+        return f"use {' and '.join(f'{name} = {value}'.rstrip() for name, value in found.lines)} instead"
+    if fix is not None and fix.edits[0].text:
+        return f"use {' = '.join(edit.text for edit in fix.edits)} instead"
+    if found is not None and _is_there(found, known.catalog):
+        return found.words or f"use {' and '.join(name for name, _ in found.lines)} instead"
+    if line.option is not None and name.startswith(SEMI_SYNC) and known.target.since("mysql", 8, 0, 26):
+        return _of_the_other_library(name)
+    elsewhere = known_elsewhere(name)
+    told = _new_name(line, known.catalog) or (elsewhere.replaced_by if elsewhere and found is None else None)
+    return f"use {told} instead" if told and known.catalog.get(told) else otherwise
+
+
+def _of_the_other_library(name: str) -> str:
+    """The option of the library that took the place of this one's: both cannot be loaded at once."""
+    new = name.replace("master", "source").replace("slave", "replica")
+    was, library = ("master", "source") if name.startswith(SEMI_SYNC[0]) else ("slave", "replica")
+    return f"load semisync_{library}.so instead of semisync_{was}.so, and use {new}"
+
+
+def _new_name(line: LineVerdict, catalog: Catalog) -> str | None:
+    """The successor that is documented, or else the other name of the variable that only this name is deprecated of."""
+    old = line.option
+    if line.replaced_by or old is None or not old.deprecated or not old.alias_of:
+        return line.replaced_by
+    other = catalog.get(old.alias_of)
+    return other.name if other and not other.deprecated else None
+
+
 def deprecated(line: LineVerdict, known: Known) -> Fix | None:
     """The new name: safe where both are names of one variable, unsafe where the successor only does the same job."""
     old, catalog = line.option, known.catalog
-    converted = _converted(bare(line), line.placed.line, known)
-    if converted is not None:
-        return _replaced(line, *converted, catalog, UNSAFE)
-    new = catalog.get(line.replaced_by) if line.replaced_by else None
+    found = _successor(line, known) if bare(line) in IN_OTHER_TERMS else None
+    if found is not None:
+        return _rewritten(line, found, catalog)
+    named = _new_name(line, catalog)
+    new = catalog.get(named) if named else None
     if old is None or new is None or old.name in OTHER_TERMS:
         return None
     one_variable = (old.alias_of or old.name) == (new.alias_of or new.name)
@@ -79,9 +138,13 @@ def deprecated(line: LineVerdict, known: Known) -> Fix | None:
 
 
 def adjusted(line: LineVerdict, known: Known) -> Fix | None:
-    """The value that the server ends up with, where it takes that as it stands."""
+    """The value that the server ends up with, where it takes that as it stands; of a switch the one that was meant."""
     option, placed = line.option, line.placed.line
     if option is None or line.value is None or placed.raw is None or not sets_value(line, known.catalog):
+        return None
+    if is_switch(line):
+        return _switched(line, known.catalog)
+    if misread(line):
         return None
     for text in _notations(line.value, placed.raw, option):
         taken = take(placed.name or "", text, known.catalog)
@@ -90,14 +153,65 @@ def adjusted(line: LineVerdict, known: Known) -> Fix | None:
     return None
 
 
+def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:
+    """What to write instead of a value that the server changes; nothing where no value would stand."""
+    text = fix.edits[0].text if fix else ""
+    if misread(line) and not is_switch(line):
+        return number_words(line.option)
+    if fix is not None and not text:
+        return "remove the line to leave it off"
+    if misread(line) or (text and is_switch(line) and text != WORDS.get(line.value or "")):
+        word = _meant(line.placed.line.value or "")
+        return f"did you mean {word}? write ON or OFF" if word == text else "write ON or OFF"
+    if text:
+        return f"write {text}, the value in use, or the one that was meant"
+    if line.canonical == "port" and line.value == "0":
+        return "remove skip_networking if clients are to connect over TCP"
+    return ""
+
+
+def _switched(line: LineVerdict, catalog: Catalog) -> Fix | None:
+    """A switch set to what its word means, else to what it is; without its line where no word switches it off."""
+    placed, name = line.placed.line, line.placed.line.name or ""
+    moved = take(name, placed.value, catalog).outcome is Outcome.ACCEPTED  # by another option: no word helps
+    meant, used = "" if moved else _meant(placed.value or ""), WORDS.get(line.value or "")
+    for word in (meant, used):
+        taken = take(name, word, catalog)
+        if word and word.lower() != (placed.value or "").lower():
+            if taken.outcome is Outcome.ACCEPTED and WORDS.get(taken.value or "") == word:
+                return revalue(placed, word, UNSAFE)
+            if word == meant == "OFF" and taken.value == "TRUE":
+                return remove(placed, UNSAFE)
+    return None
+
+
+def _meant(text: str) -> str:
+    """ON or OFF for a word that means it, else nothing."""
+    word = text.strip().lower()
+    if word in MEANS_ON or (word.isdigit() and word.strip("0")):
+        return "ON"
+    return "OFF" if word in MEANS_OFF else ""
+
+
+def number_words(option: Option | None) -> str:
+    """Which numbers an option takes, in words."""
+    if option is None or option.kind not in NUMBERS:
+        return ""
+    what = "a number" if option.kind == "double" else "a whole number"
+    if option.min is not None and option.max:
+        return f"write {what} from {option.min} to {option.max}"
+    return f"write {what}" + (f", such as {option.default}, the default" if option.default else "")
+
+
 def invalid(line: LineVerdict, known: Known) -> Fix | None:
-    """A size with a decimal point in whole numbers, utf8 as what it has always stood for, and modes without one.
+    """A size with a decimal point in whole numbers, utf8 as what it has always stood for, yes as ON, modes without one.
 
     Without NO_AUTO_CREATE_USER MySQL 8.0 does what 5.7 did with it: GRANT creates no account.
     """
     placed = line.placed.line
     value = placed.value or ""
-    text = _whole(value) or _charset(value) or (_modes(value) if line.canonical == "sql_mode" else None)
+    text = whole_size(value) or _charset(value) or (_modes(value) if line.canonical == "sql_mode" else None)
+    text = text or _meant(value) or None
     if text is None or take(placed.name or "", text, known.catalog).outcome is not Outcome.ACCEPTED:
         return None
     return revalue(placed, text, UNSAFE)
@@ -156,10 +270,12 @@ def _loose(line: Line) -> str:
     return ("loose-" if "-" in name and "_" not in name else "loose_") + name
 
 
-def _successors(name: str) -> tuple[str, ...]:
+def _successors(name: str, known: Known) -> tuple[str, ...]:
+    from rules.successors import renamed
+
     elsewhere = known_elsewhere(name)
     told = elsewhere.replaced_by if elsewhere else None
-    return (told,) if told and name not in OTHER_TERMS else ()
+    return (*((told,) if told and name not in OTHER_TERMS else ()), *renamed(name, known))
 
 
 def _renamed(line: LineVerdict, name: str, catalog: Catalog, applicability: str) -> Fix | None:
@@ -171,37 +287,27 @@ def _renamed(line: LineVerdict, name: str, catalog: Catalog, applicability: str)
     return rename(placed, spelt, applicability)
 
 
-def _replaced(line: LineVerdict, name: str, value: str, catalog: Catalog, applicability: str) -> Fix | None:
-    """Another name with another value; None where the target would not take both as they stand."""
+def _is_there(found: Successor, catalog: Catalog) -> bool:
+    """Whether the target knows what does the same: of an option that is too new for it, it knows no successor."""
+    return not found.lines or not any(take(name, value, catalog).outcome in NO_SUCH_NAME for name, value in found.lines)
+
+
+def _is_taken(options: Iterable[tuple[str, str]], catalog: Catalog) -> bool:
+    return not any(take(name, value.strip("\"'"), catalog).outcome in REFUSED for name, value in options)
+
+
+def _rewritten(line: LineVerdict, found: Successor, catalog: Catalog) -> Fix | None:
+    """The lines that say the same; None where there are none, or the target would not take each of them."""
     placed = line.placed.line
-    spelt = respelt(placed, bare(line), name)
-    if take(spelt, value, catalog).outcome is not Outcome.ACCEPTED:
+    literal = bare(line) == "set_variable"
+    spelt = [(name if literal else respelt(placed, bare(line), name), value) for name, value in found.lines]
+    if not spelt or not _is_taken(spelt, catalog):
         return None
-    renamed, revalued = rename(placed, spelt, applicability), revalue(placed, value, applicability)
-    return revalued and renamed._replace(edits=renamed.edits + revalued.edits)
-
-
-def _converted(name: str, line: Line, known: Known) -> tuple[str, str] | None:
-    """The successor of an option that counted in another unit, and the value in the successor's unit."""
-    number, rest = leading_digits(_whole(line.value or "") or line.value or "")
-    if not line.value or number < 0 or (rest and name != "innodb_log_file_size"):
-        return None
-    if name == "expire_logs_days":
-        return "binlog_expire_logs_seconds", str(number * DAY)
-    if name == "log_warnings" and known.target.is_mysql:
-        return "log_error_verbosity", str(min(number, 2) + 1)
-    redo = name == "innodb_log_file_size" and known.target.is_mysql
-    if redo and "innodb_redo_log_capacity" not in known.file_verdict.effective:
-        size = number << SUFFIXES.get(rest[:1].lower(), 0)
-        return "innodb_redo_log_capacity", exact(size * _redo_files(known))
-    return None
-
-
-def _redo_files(known: Known) -> int:
-    options = known.file_verdict.resolved.options
-    given = [p.line.value for p in options if written(p.line) == "innodb_log_files_in_group"]
-    number, rest = leading_digits(given[-1] or "") if given else (REDO_FILES, "")
-    return number if number > 0 and not rest else REDO_FILES
+    (name, value), more = spelt[0], spelt[1:]
+    revalued = None if more or literal else revalue(placed, value, UNSAFE)
+    if revalued is not None:
+        return revalued._replace(edits=rename(placed, name, UNSAFE).edits + revalued.edits)
+    return rewrite(placed, spelt, UNSAFE)
 
 
 def _notations(value: str, raw: str, option: Option) -> tuple[str, ...]:
@@ -213,7 +319,7 @@ def _notations(value: str, raw: str, option: Option) -> tuple[str, ...]:
     return (value,)
 
 
-def _whole(text: str) -> str | None:
+def whole_size(text: str) -> str | None:
     """1.5G as 1536M; None for anything but a decimal number of bytes that comes out even."""
     match = re.fullmatch(r"(\d{1,6})\.(\d{1,6})([kmgt])b?", text.lower())
     if match is None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import known_elsewhere
+from advisor.catalog.elsewhere import documented
 from advisor.model import Confidence, Severity
-from advisor.verdict import Outcome
-from advisor.verdict.enumeration import named
+from advisor.verdict import REFUSED, Outcome, take
+from advisor.verdict.enumeration import SHORT, named
 from rules.registry import Docs, rule
 from rules.subject import UNSAFE, mend, of_verdict, remove, written
 
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from rules.registry import Rule
 
 ASKED = ("ASK-01",)
+# What is left of the values of options that servers take apart in ways of their own.
+LEFT = {
+    "admin_tls_version": "TLSv1.2,TLSv1.3",
+    "old_passwords": "0",
+    "secure_auth": "ON",
+    "tls_version": "TLSv1.2,TLSv1.3",
+}
+NO_INCLUDE = "Without its ! this is no include, and no option of this name exists."
 
 
 def lines_with(known: Known, outcome: Outcome) -> Iterator[LineVerdict]:
@@ -32,21 +40,36 @@ def sureness(line: LineVerdict) -> Confidence:
     return Confidence.CERTAIN if line.certain else Confidence.LIKELY
 
 
+def _without_hint(reason: str) -> str:
+    """The reason alone, where the help says what to write instead."""
+    for hint in (" Use ", "; "):
+        start, found, rest = reason.rpartition(hint)
+        if found and (hint == " Use " or rest.endswith(" is near.")):
+            return start if hint == " Use " else f"{start}."
+    return reason
+
+
 def _refusal(speaker: Rule, known: Known, line: LineVerdict, words: str, fix: Fix | None = None) -> Finding:
     """A finding about an option that the server refuses, or passes over where it is `loose_`."""
-    ends = (
-        "Its loose prefix lets the server start without it, with a warning."
-        if line.loose
-        else f"{known.target.label} will not start with this line."
-    )
+    ends = "Its loose prefix lets the server start without it, with a warning." if line.loose else _stop(line, known)
+    reason = line.reason if words.startswith("remove") else _without_hint(line.reason)
     return speaker.finding(
-        f"{line.reason} {ends}",
+        f"{reason} {ends}",
         of_verdict(line),
         severity=Severity.NOTE if line.loose else Severity.ERROR,
         confidence=sureness(line),
         help=words,
         fix=fix,
     )
+
+
+def _stop(line: LineVerdict, known: Known) -> str:
+    """Which server does not start with the line: the one that was examined, on its platform."""
+    examined = known.catalog.read_as
+    if examined != known.target:
+        return f"{examined.label}, the nearest version that was examined, refuses to start with this line."
+    other = documented(written(line.placed.line).removeprefix("enable_"), known.target) if not line.option else None
+    return f"{known.target.label}{' on Linux' if other and other.windows else ''} will not start with this line."
 
 
 @rule(
@@ -65,7 +88,8 @@ def _refusal(speaker: Rule, known: Known, line: LineVerdict, words: str, fix: Fi
         "line that never worked.",
         restart=True,
         exceptions="Options of plugins that are loaded at run time with INSTALL PLUGIN are known to the "
-        "server only then.",
+        "server only then. A name that Percona Server documents, one of Windows alone, and any that is new to a target "
+        "that was not examined, is a note without a fix: the server that runs may have it.",
         mind="A server of this very version that starts with the line.",
     ),
 )
@@ -74,9 +98,36 @@ def unknown_option(known: Known) -> Iterator[Finding]:
     for line in lines_with(known, Outcome.UNKNOWN):
         if line.loose and _of_plugin(line, known):
             continue  # whoever writes loose_ before a plugin's option knows that it may not be loaded
-        fix = mend("mending", "unknown", line, known)
-        words = f"did you mean {line.candidates[0]}?" if line.candidates else _near(line, fix, known)
-        yield _refusal(unknown_option, known, line, words, fix)
+        include = mend("unread", "include_meant", line.placed.line) if _is_include(line) else None
+        fix = include or mend("mending", "unknown", line, known)
+        meant = include.edits[0].text if include else line.candidates[0] if line.candidates else ""
+        words = f"did you mean {meant}?" if meant else _near(line, fix, known)
+        yield _refusal(unknown_option, known, line._replace(reason=NO_INCLUDE) if include else line, words, fix)
+    yield from _unexamined(unknown_option, known, of_value=False)
+
+
+def _is_include(line: LineVerdict) -> bool:
+    return written(line.placed.line).startswith("include")
+
+
+def _unexamined(speaker: Rule, known: Known, *, of_value: bool) -> Iterator[Finding]:
+    """Notes, without a fix, on names or words that the examined server lacks, and another server may have."""
+    for line in lines_with(known, Outcome.UNEXAMINED):
+        if line.loose or (line.canonical is not None) is not of_value:
+            continue
+        yield speaker.finding(
+            line.reason,
+            of_verdict(line),
+            severity=Severity.NOTE,
+            confidence=Confidence.LIKELY,
+            help=f"did you mean {line.candidates[0]}?" if line.candidates else _check(known),
+        )
+
+
+def _check(known: Known) -> str:
+    if known.catalog.read_as != known.target:
+        return f"check it in the manual of {known.target.label}"
+    return "keep the line for a server that has it; loose_ before the name lets the others start"
 
 
 def _of_plugin(line: LineVerdict, known: Known) -> bool:
@@ -101,6 +152,7 @@ def _without(line: LineVerdict) -> str:
     severity=Severity.ERROR,
     summary="The name abbreviates several options, and the server will not start.",
     evidence=ASKED,
+    fix=UNSAFE,
     docs=Docs(
         why="MariaDB takes an abbreviation of an option's name as long as only one option begins with it. A "
         "later version that adds an option can make an abbreviation ambiguous, and the server then stops.",
@@ -115,8 +167,9 @@ def ambiguous_option(known: Known) -> Iterator[Finding]:
     """Lines whose name is the beginning of several options."""
     for line in lines_with(known, Outcome.AMBIGUOUS):
         names = ", ".join(line.candidates)
+        fix = mend("mending", "ambiguous", line, known)
         words = f"write the whole name: {names}" if names else "write the whole name"
-        yield _refusal(ambiguous_option, known, line, words)
+        yield _refusal(ambiguous_option, known, line, instead(line, fix, words, known) if fix else words, fix)
 
 
 @rule(
@@ -140,8 +193,9 @@ def invalid_value(known: Known) -> Iterator[Finding]:
     """Lines whose value the server can't read."""
     for line in lines_with(known, Outcome.INVALID):
         fix = mend("mending", "invalid", line, known)
-        words = f"did you mean {fix.edits[0].text}?" if fix else _values(line)
+        words = f"did you mean {fix.edits[0].text}?" if fix else _values(line, known)
         yield _refusal(invalid_value, known, line, words, fix)
+    yield from _unexamined(invalid_value, known, of_value=True)
 
 
 @rule(
@@ -168,11 +222,23 @@ def refused_start(known: Known) -> Iterator[Finding]:
         yield _refusal(refused_start, known, line, "set what it needs beside it, or remove the line")
 
 
-def _values(line: LineVerdict) -> str:
+def _values(line: LineVerdict, known: Known) -> str:
+    from rules.mending import number_words
+
+    placed = line.placed.line
+    if take(placed.name or "", placed.value, known.catalog).outcome not in REFUSED:
+        return "set what it needs beside it, or remove the line"
     values = line.option.values if line.option is not None else ()
     if values and line.value not in values:
-        return f"it takes {', '.join(named(values))}"
-    return "write a value that the option takes; mycnf explain OPTION tells which"
+        names = named(values)
+        if len(names) > SHORT:
+            return f"mycnf explain {line.canonical} lists its members"
+        return "write one of these" if " is none of " in line.reason else f"it takes {', '.join(names)}"
+    if " is none of " in line.reason:
+        return "write one of these"
+    if (line.canonical or "") in LEFT:
+        return f"write {LEFT[line.canonical or '']}"
+    return number_words(line.option) or f"mycnf explain {line.canonical} shows what it takes"
 
 
 @rule(
@@ -242,13 +308,12 @@ def removed_option(known: Known) -> Iterator[Finding]:
     """Lines whose option other versions have and the target has not."""
     for line in lines_with(known, Outcome.REMOVED):
         fix = mend("mending", "removed", line, known)
-        yield _refusal(removed_option, known, line, instead(line, fix, "remove the line", known), fix)
+        words = "remove the line" if fix or line.loose else "move to what replaces the plugin, then remove the line"
+        yield _refusal(removed_option, known, line, instead(line, fix, words, known), fix)
 
 
 def instead(line: LineVerdict, fix: Fix | None, otherwise: str, known: Known) -> str:
     """What the fix writes in its place, else a successor that the target has."""
-    if fix is not None and fix.edits[0].text:
-        return f"use {' = '.join(edit.text for edit in fix.edits)} instead"
-    elsewhere = known_elsewhere(written(line.placed.line).removeprefix("loose_"))
-    successor = line.replaced_by or (elsewhere.replaced_by if elsewhere else None)
-    return f"use {successor} instead" if successor and known.catalog.get(successor) else otherwise
+    from rules.mending import help_removed
+
+    return help_removed(line, fix, otherwise, known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Location, Origin, Severity
+from advisor.optionfile import groups_read
 from advisor.optionfile.lines import Kind
 from advisor.redact import MASK, redact_value
 from advisor.verdict import take
@@ -49,6 +50,26 @@ PERSISTED_OTHERWISE = (Severity.WARNING, "it was set at run time, and the next s
 WORLD_WRITABLE = "world-writable"
 WRITTEN_BY_OTHERS = 0o002
 CUT_SHORT = "cut-short"
+HEADER = "put a group header such as [mysqld] above it"
+# Programs that start servers ignore what they don't know; the tables' own program stops at it.
+STARTERS = frozenset({"mysqld_safe", "safe_mysqld", "mysql.server", "mysql_server", "mariadb_safe", "mariadbd-safe"})
+OTHER_FLAVOUR = frozenset({"mariadb", "mariadbd", "galera", "client-server"})
+CHECKERS = frozenset({"myisamchk", "myisampack"})
+# What they take of the server's options, by their sources: basedir and others are handed on to the server.
+OF_STARTERS = frozenset(
+    (
+        *("basedir", "datadir", "log_error", "open_files_limit", "pid_file", "plugin_dir", "port", "socket", "user"),
+        *("timezone", "wsrep_urls", "wsrep_on", "wsrep_start_position"),
+    )
+)
+# Names that no client program has, beside those that begin so.
+OF_SERVERS = frozenset(
+    (
+        *("max_connections", "log_bin", "server_id", "skip_name_resolve", "slow_query_log", "slow_query_log_file"),
+        *("long_query_time", "general_log", "skip_grant_tables", "skip_networking", "tmp_table_size", "wait_timeout"),
+        *("max_heap_table_size", "expire_logs_days", "sync_binlog", "binlog_format", "table_definition_cache"),
+    )
+)
 # Beginnings of the names of problems that only say that something isn't on this machine.
 ELSEWHERE = ("missing-", "unreadable-", "relative-")
 
@@ -124,12 +145,13 @@ def option_outside_group(known: Known) -> Iterator[Finding]:
         broken = any(line.kind is Kind.REJECTED for line in before)  # a header, maybe, that only needs mending
         fix = mend("regrouping", "headed", outside, known) if outside and not broken else None
         for line in outside:
+            include = mend("unread", "include_meant", line)
             yield option_outside_group.finding(
                 f"This option stands before any group. {_end(known, file.path, line.number)}",
                 of_line(file.path, line),
                 severity=_stops(known, file.path, line.number),
-                help="put a group header such as [mysqld] above it",
-                fix=fix,
+                help=f"did you mean {include.edits[0].text}?" if include else HEADER,
+                fix=include or fix,
             )
 
 
@@ -181,7 +203,7 @@ def _decides(winner: LineVerdict, known: Known) -> bool:
     if option is None or not sets_value(winner, known.catalog):
         return False
     if line.value is None:
-        return option.kind == "bool"
+        return option.kind in ("bool", "flag")
     if option.kind == "flagset" or (option.kind, option.arg) == ("bool", "none"):
         return take(line.name or "", line.value, known.catalog).value == winner.value
     return True
@@ -217,12 +239,12 @@ def _again(line: LineVerdict, winner: LineVerdict) -> str:
 @rule(
     "OPT013",
     "server-option-in-client-group",
-    summary="A server's option stands in a group that only client programs read.",
+    summary="A server's option stands in a group that only other programs read.",
     evidence=("ASK-02",),
     fix=UNSAFE,
     docs=Docs(
-        why="The server doesn't read the groups of client programs, so the setting does nothing for it, and "
-        "the client program that reads the group stops at an option that it doesn't know.",
+        why="The server doesn't read the groups of other programs, so the setting does nothing for it. A client "
+        "program, and myisamchk, stops at an option that it doesn't know; mysqld_safe and mysql.server ignore it.",
         fix="Move the line to [mysqld] (MariaDB: [mariadbd]), or take it out.",
         risk="The setting takes effect on the server for the first time.",
         restart=True,
@@ -234,15 +256,63 @@ def server_option_in_client_group(known: Known) -> Iterator[Finding]:
     """Options that only servers have, under [client], [mysql], [mysqldump] and their like."""
     for file in known.file_verdict.resolved.files:
         for line in file.lines:
-            if line.kind is Kind.OPTION and (line.group or "").lower() in CLIENT_GROUPS:
+            group = (line.group or "").lower() if line.kind is Kind.OPTION else ""
+            if group and (group in CLIENT_GROUPS or group in STARTERS or group in CHECKERS):
                 name = written(line)
-                if name.startswith(SERVER_PREFIXES) and name in known.catalog.options:
+                readers = _readers(group, name)
+                if readers and name in known.catalog.options:
                     yield server_option_in_client_group.finding(
-                        f"[{line.group}] is read by client programs, which stop at {name}; the server never sees it.",
+                        f"[{line.group}] is read by {readers} {name}; the server never sees it.",
                         of_line(file.path, line, name),
                         help="move the line to [mysqld]",
                         fix=mend("regrouping", "moved", file, line, known),
                     )
+
+
+def _readers(group: str, name: str) -> str:
+    """Who reads the group, and what they do with the option; nothing where they know it."""
+    if group in STARTERS:
+        return "" if name in OF_STARTERS else f"{group}, which ignores"
+    of_server = name.startswith(SERVER_PREFIXES) or name in OF_SERVERS
+    if not of_server or (group in CHECKERS and name.startswith("myisam_")):
+        return ""
+    return f"{group}, which stops at" if group in CHECKERS else "client programs, which stop at"
+
+
+@rule(
+    "OPT020",
+    "unread-group",
+    summary="A group looks meant for the server, and the server does not read it.",
+    evidence=("ASK-02",),
+    docs=Docs(
+        why="A server reads the groups of its own name and version, and ignores others without a word: a mistyped "
+        "[mysld], or [wampmysqld] of a Windows service, leaves a server on its defaults. The options of such a group "
+        "are judged as what they would be, as likely.",
+        fix="Correct the group's name, or move the lines to [mysqld] (MariaDB: [mariadbd]).",
+        risk="All settings of the group take effect at once, at the next start.",
+        restart=True,
+        exceptions="Groups of servers that mysqld_multi starts ([mysqld1]) are notes: those servers read them. A "
+        "Windows service of the group's name reads it too, and so can a server with --defaults-group-suffix.",
+        mind="A server that prints the options of the group with --print-defaults.",
+    ),
+)
+def unread_group(known: Known) -> Iterator[Finding]:
+    """Groups that no server reads as this one is started, though they hold what only servers take."""
+    read = groups_read(known.target)
+    for file in known.file_verdict.resolved.files:
+        names = {(line.name or "").lower() for line in file.lines if line.kind is Kind.GROUP}
+        if names <= read | CLIENT_GROUPS | STARTERS | OTHER_FLAVOUR:
+            continue
+        from rules.unread import meant_groups
+
+        for meant in meant_groups(file, known.catalog):
+            place = Location(file.path, meant.line.number, meant.line.column, meant.line.number, meant.line.end_column)
+            yield unread_group.finding(
+                meant.message,
+                Subject(None, None, None, meant.name, place),
+                severity=meant.severity,
+                help=meant.help,
+            )
 
 
 @rule(
@@ -350,8 +420,33 @@ def file_differs_from_running(known: Known) -> Iterator[Finding]:
             of_verdict(line),
             severity=weight,
             confidence=Confidence.LIKELY if setting.origin in (Origin.FILE, Origin.UNKNOWN) else None,
-            help="write into the file what is meant",
+            help=_either(known, line, setting),
         )
+
+
+def _either(known: Known, line: LineVerdict, setting: Setting) -> str:
+    """How to get the file's value, and how to keep the running one."""
+    from advisor.verdict.settings import notation
+    from rules.deciding import decider, where
+    from rules.onserver import effect, set_statement
+
+    option, variable = line.option, setting.name
+    decided = decider(known, option) if option is not None else None
+    if option is None or decided is None or known.server.managed:
+        return "write into the file what is meant"
+    text = notation(option, line.value) or ""
+    secret = redact_value(variable, text) != text  # a statement with asterisks would set asterisks
+    now = "restart" if secret or not effect(known, option, text).works else set_statement(option, text).rstrip(";")
+    keep = f"to keep {redact_value(variable, setting.value) or 'the empty value'}, write it into {_named(line)}"
+    if decided.origin is Origin.PERSISTED:
+        return f"to use the line, run RESET PERSIST {variable}, then {now}; {keep}"
+    if decided.origin is Origin.COMMAND_LINE:
+        return f"to use the line, remove {decided.text} from {where(decided)} and restart; {keep}"
+    return f"to use the line, {'run ' if now != 'restart' else ''}{now}; {keep}"
+
+
+def _named(line: LineVerdict) -> str:
+    return f"{line.placed.path}:{line.placed.line.number}"
 
 
 def _drift(known: Known, setting: Setting) -> tuple[Severity, str]:

@@ -5,18 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.model import Severity
+from advisor.optionfile.lines import Kind
 from advisor.verdict import Outcome
+from advisor.verdict.plugins import LOADERS
 from rules.opt import ASKED, instead, lines_with, sureness
 from rules.registry import Docs, rule
-from rules.subject import SAFE, mend, of_verdict, remove, revalue, written
+from rules.subject import SAFE, UNSAFE, mend, of_line, of_verdict, remove, revalue, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding, Target
+    from advisor.model import Finding, Fix, Target
     from advisor.verdict import LineVerdict
     from rules.known import Known
 
+# What may follow the first letter of a size in bytes: 10GB, 10gigs, 10mbytes.
+BYTES = frozenset(
+    ("b", "ib", "yte", "ytes", "byte", "bytes", "ig", "igs", "eg", "egs", "egabytes", "igabytes", "ilobytes")
+)
+PORTS = ("port", "extra_port")  # 0 where skip_networking switches TCP off
 ROUNDING = 0.01  # an adjustment by less than this share is a rounding that nobody will miss
 
 
@@ -28,11 +35,14 @@ ROUNDING = 0.01  # an adjustment by less than this share is a rounding that nobo
     fix=SAFE,
     docs=Docs(
         why="A number outside an option's range becomes the nearest bound, one that is no multiple of the "
-        "block size is rounded down, and a word that is no boolean becomes OFF. Most of it happens with a "
-        "warning in the error log, some of it without any.",
+        "block size is rounded down, a word that is no boolean becomes OFF, and a word that begins with a letter "
+        "such as m or t, which servers read as a unit, becomes the number 0. Most of it happens with a warning in "
+        "the error log, some of it without any.",
         fix="Write the value that the server takes, or the one that was meant.",
-        risk="Writing the value that the server already uses changes nothing.",
-        exceptions="Rounding to a block size of a few bytes is a note.",
+        risk="Writing the number that the server already uses changes nothing. For yes, no and other words the fix "
+        "writes what they mean, which can differ from what the server does now, so it is unsafe.",
+        exceptions="Rounding to a block size of a few bytes is a note. So are the extension that the server cuts off "
+        "log_bin, and a port beside skip_networking.",
         mind="A server of this very version that prints the value as written.",
     ),
 )
@@ -40,21 +50,35 @@ def adjusted_value(known: Known) -> Iterator[Finding]:
     """Lines whose value the server changes, silently or not."""
     for line in lines_with(known, Outcome.ADJUSTED):
         fix = mend("mending", "adjusted", line, known)
-        stands = f"a value that the server takes as it stands: mycnf explain {line.canonical} tells which"
         yield adjusted_value.finding(
             line.reason,
             of_verdict(line),
-            severity=Severity.NOTE if _is_rounding(line) else Severity.WARNING,
+            severity=Severity.NOTE if _is_harmless(line) else Severity.WARNING,
             confidence=sureness(line),
-            help="write the value that the server takes, or the one that was meant" if fix else f"write {stands}",
+            help=_help(line, fix),
             fix=fix,
         )
 
 
-def _is_rounding(line: LineVerdict) -> bool:
-    """Whether the value moved by less than one block and hardly at all; no durability option counts in blocks."""
+def _help(line: LineVerdict, fix: Fix | None) -> str:
+    from rules.mending import help_adjusted
+
+    return help_adjusted(line, fix)
+
+
+def _is_harmless(line: LineVerdict) -> bool:
+    """Whether the server does what was meant: rounded by less than one block, a log's extension cut, a port unused.
+
+    No durability option counts in blocks.
+    """
     asked, given = line.placed.line.value or "", line.value or ""
-    if line.option is None or not asked.isdigit() or not given.isdigit():
+    if line.option is None:
+        return False
+    if line.canonical == "log_bin":
+        return asked.startswith(given)
+    if line.canonical in PORTS:
+        return given == "0"
+    if not asked.isdigit() or not given.isdigit():
         return False
     moved = abs(int(asked) - int(given))
     return 0 < moved < line.option.block and moved <= ROUNDING * int(asked)
@@ -84,7 +108,7 @@ def deprecated_option(known: Known) -> Iterator[Finding]:
         if line.deprecated and line.outcome in (Outcome.ACCEPTED, Outcome.ADJUSTED) and _reached(since, known.target):
             fix = mend("mending", "deprecated", line, known)
             yield deprecated_option.finding(
-                f"{written(line.placed.line)} is deprecated{_documented(line, known)}.",
+                f"{written(line.placed.line)} is deprecated{_documented(line)}.",
                 of_verdict(line),
                 confidence=sureness(line),
                 help=instead(line, fix, "plan to remove the line", known),
@@ -92,11 +116,10 @@ def deprecated_option(known: Known) -> Iterator[Finding]:
             )
 
 
-def _documented(line: LineVerdict, known: Known) -> str:
-    """Since which version, where that is written: what a server said of itself tells that it is, and not since when."""
-    raw = known.catalog.options.get(line.option.name, {}) if line.option is not None else {}
-    documented = raw.get("by", {}).get("documented", "").split()
-    return f" since {raw['deprecated']}" if "deprecated" in documented else ""
+def _documented(line: LineVerdict) -> str:
+    """Since which version, where a manual says it: a server warns that an option is deprecated, not since when."""
+    option = line.option
+    return f" since {option.deprecated}" if option is not None and "deprecated" in option.documented else ""
 
 
 def _reached(since: str | None, target: Target) -> bool:
@@ -108,26 +131,29 @@ def _reached(since: str | None, target: Target) -> bool:
     "OPT009",
     "ignored-option",
     summary="The server accepts the line and does nothing with it.",
-    evidence=ASKED,
+    evidence=(*ASKED, "ASK-PLUGIN-01"),
     fix=SAFE,
     docs=Docs(
         why="Servers keep some removed options as stubs, so that old files still start them. Who reads the "
         "file believes in a setting that does nothing.",
         fix="Take the line out.",
         risk="None: the server does the same without it.",
-        exceptions="A file that older versions read as well may need the line.",
+        exceptions="A file that older versions read as well may need the line. A line that loads a library that "
+        "went gets no fix: move to what replaces the plugin first.",
         mind="A server of this very version that behaves differently with the line.",
     ),
 )
 def ignored_option(known: Known) -> Iterator[Finding]:
     """Lines that the target reads and passes over."""
     for line in lines_with(known, Outcome.IGNORED):
+        loads = line.canonical in LOADERS
+        words = "move to what replaces the plugin, then remove its library from the line"
         yield ignored_option.finding(
             line.reason,
             of_verdict(line),
             confidence=sureness(line),
-            help="remove the line",
-            fix=remove(line.placed.line, SAFE),
+            help=words if loads else "remove the line",
+            fix=None if loads else remove(line.placed.line, SAFE),
         )
 
 
@@ -135,14 +161,14 @@ def ignored_option(known: Known) -> Iterator[Finding]:
     "OPT017",
     "unread-letters",
     severity=Severity.NOTE,
-    summary="The server reads the first letter behind a number, and passes over the others.",
+    summary="The server reads the first letter after a number and ignores the others.",
     evidence=ASKED,
     fix=SAFE,
     docs=Docs(
         why="Of 10GB and of 10gigs a server reads 10G, and of 10Minutes 10M: it takes the first letter behind the "
         "digits for a unit of bytes and never looks at the rest, so that a slip is taken without a word.",
-        fix="Write the number with one letter.",
-        risk="None: the server reads the same number.",
+        fix="Write the number with one letter, or without any where it is no size.",
+        risk="None for 10GB: the server reads the same number. 10Minutes are 10485760 to it: there the fix is unsafe.",
         exceptions="None.",
         mind="A server that refuses the value, or reads another number.",
     ),
@@ -153,12 +179,15 @@ def unread_letters(known: Known) -> Iterator[Finding]:
         if (line.placed.line.value or "x")[-2:].isalpha():
             text = _as_read(line, known)
             if text is not None:
+                bytes_ = (line.placed.line.value or "").lower().lstrip("0123456789+- ")[1:] in BYTES
                 yield unread_letters.finding(
-                    f"The server reads {text}: it passes over the letters behind the first.",
+                    f"The server reads {text}{'' if bytes_ else f', which is {line.value}'}: it ignores the letters "
+                    "after the first.",
                     of_verdict(line),
+                    severity=None if bytes_ else Severity.WARNING,
                     confidence=sureness(line),
-                    help=f"write {text}",
-                    fix=revalue(line.placed.line, text, SAFE),
+                    help=f"write {text}" if bytes_ else f"write the number you meant, without a unit; {text} is in use",
+                    fix=revalue(line.placed.line, text, SAFE if bytes_ else UNSAFE),
                 )
 
 
@@ -168,3 +197,32 @@ def _as_read(line: LineVerdict, known: Known) -> str | None:
     from rules.mending import number_as_read
 
     return number_as_read(line, known.catalog)
+
+
+@rule(
+    "OPT019",
+    "escaped-path",
+    summary="A Windows path holds \\b, \\t, \\n, \\r or \\s, which option files read as other characters.",
+    evidence=ASKED,
+    fix=UNSAFE,
+    docs=Docs(
+        why="Option files know escapes: in `C:\\mysql\\binlogs` every program reads \\b as a backspace, so the path "
+        "leads nowhere, or to a folder of another name.",
+        fix="Write forward slashes, which work on Windows too, or double each backslash.",
+        risk="The option takes effect for the first time with the path that was meant: what the server wrote meanwhile "
+        "lies elsewhere.",
+        restart=True,
+        exceptions="None: other backslashes, as in C:\\mysql\\data, are kept and not reported.",
+        mind="A my_print_defaults that prints the path as written.",
+    ),
+)
+def escaped_path(known: Known) -> Iterator[Finding]:
+    """Windows paths, in any group, with a letter behind a backslash that makes it another character."""
+    for file in known.file_verdict.resolved.files:
+        for line in file.lines:
+            if line.kind is Kind.OPTION and not line.templated and line.raw and "\\" in line.raw:
+                from rules.unread import escaped
+
+                found = escaped(line)
+                if found is not None:
+                    yield escaped_path.finding(found[0], of_line(file.path, line), help=found[1], fix=found[2])

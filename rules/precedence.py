@@ -10,7 +10,7 @@ from rules.houserule import keeps, root, ruled
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.model import Finding
+    from advisor.model import Action, Finding
     from rules.houserule import Ruled
     from rules.known import Known
 
@@ -43,11 +43,17 @@ def _advised(finding: Finding, known: Known) -> set[str]:
     """The values that the finding would have written for its own option."""
     edits = finding.fix.edits if finding.fix else ()
     texts = {e.text for e in edits if e.text.strip() and "\n" not in e.text and e.text not in known.catalog.options}
-    for action in finding.actions:
-        name, _, value = (action.option_line or "").partition(" = ")
-        if name == finding.canonical:
-            texts.add(value)
-    return texts
+    return texts.union(*(_values(action, finding.canonical or "") for action in finding.actions))
+
+
+def _values(action: Action, option: str) -> set[str]:
+    """What an action sets the option to, by its line, its argument or, where that is persisted, its statement."""
+    told = [
+        (action.option_line or "").partition(" = "),
+        (action.argument or "").removeprefix("--").partition("="),
+        (action.statement or "").removesuffix(";").split(" ", 2)[-1].partition(" = "),
+    ]
+    return {value.strip("'") for name, _, value in told if name.replace("-", "_") == option}
 
 
 def _takes_away(finding: Finding, asked: Ruled, known: Known) -> bool:

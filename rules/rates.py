@@ -20,8 +20,10 @@ def steady(known: Known) -> Workload:
     """The workload's window; Missing where the server started just now or the window is too short to tell rates."""
     workload = known.workload
     if workload.last.at < MINIMUM_UPTIME:
+        up = workload.last.at
         raise Missing(
-            f"a server that has been up for {lasted(MINIMUM_UPTIME)} (it is up for {lasted(workload.last.at)})"
+            f"a server that has been up for {lasted(MINIMUM_UPTIME)} (up for {lasted(up)}: audit again in "
+            f"{lasted(MINIMUM_UPTIME - up)})"
         )
     if workload.seconds < MINIMUM_WINDOW:
         raise Missing(f"a window of {lasted(MINIMUM_WINDOW)} or more (--window)")

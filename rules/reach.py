@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from rules.known import Known
 
 OWN_NAMES = frozenset({"localhost", "::1"})
+LISTENED_AT = ("bind_address", "admin_address", "mysqlx_bind_address")
 OWN_NETWORK = "127."
 ON = frozenset({"TRUE", "ON"})
 
@@ -18,6 +19,14 @@ def beyond_the_host(known: Known, name: str = "bind_address") -> bool:
     if setting is None or known.text(name) is None or known.settings.on("skip_networking"):
         return False
     return any(not _is_own(address) for address in setting.value.split(","))
+
+
+def only_from_here(known: Known) -> bool:
+    """Whether only the server's own host can reach it: without TCP, or with all its addresses the host's own."""
+    if known.settings.on("skip_networking"):
+        return True
+    told = [name for name in LISTENED_AT if known.text(name)]
+    return "bind_address" in told and not any(beyond_the_host(known, name) for name in told)
 
 
 def _is_own(address: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from advisor.model import Action, Confidence, Finding, Fix, Severity, Target
+from advisor.redact import visible
 from rules.known import Known
 from rules.subject import Subject
 
@@ -110,8 +111,8 @@ class Rule(NamedTuple):
             name=self.name,
             severity=severity or self.severity,
             confidence=confidence or self.confidence,
-            message=message,
-            help=help,
+            message=visible(message if about is None or self.family == "OPT" else f"{about.read_as}{message}"),
+            help=visible(help),
             option=about.option if about else None,
             canonical=about.canonical if about else None,
             value=about.value if about else None,

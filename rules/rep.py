@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.model import Confidence, Severity
 from advisor.sizes import about
 from advisor.verdict.effects import number_of
-from rules.advice import advise, these, words
+from rules.advice import OF_A_GROUP, advise, these, while_stopped, words
 from rules.bin import writes_binary_log
 from rules.registry import Docs, Span, rule
 from rules.subject import of_variable
@@ -29,7 +29,6 @@ LOGS_UPDATES = ("log_replica_updates", "log_slave_updates")
 POSITIONS = ("relay_log_info_repository", "master_info_repository")
 ORDER_WITHOUT_LOG = (8, 0, 19)  # from here on the order of commits is kept without a binary log
 SEMI_SYNC = ("rpl_semi_sync_source", "rpl_semi_sync_master")
-STOPPED = "stop the replica's threads first"
 
 
 def named(known: Known, names: tuple[str, ...]) -> str | None:
@@ -44,15 +43,45 @@ def value(known: Known, names: tuple[str, ...]) -> str | None:
     return known.text(name) if name else next((text for text in map(known.text, names) if text is not None), None)
 
 
+def known_name(known: Known, names: tuple[str, ...]) -> str:
+    """The name that somebody set, or else the first that the server has."""
+    return named(known, names) or next((name for name in names if known.text(name) is not None), names[0])
+
+
 def workers(known: Known) -> int:
     """How many threads apply changes side by side."""
     return number_of(value(known, WORKERS)) or 0
 
 
-def advise_one(known: Known, names: tuple[str, ...], to: str, *, live: bool = True, risk: str = "") -> Action | None:
+def advise_one(known: Known, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
     """The action under the first of these names that the target takes."""
-    tried = (advise(known, name, to, live=live, risk=risk) for name in names)
+    tried = (advise(known, name, to, risk=risk) for name in names)
     return next((action for action in tried if action is not None), None)
+
+
+def advise_stopped(known: Known, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
+    """The same for what the server refuses to change while the replica's threads run."""
+    return while_stopped(known, advise_one(known, names, to, risk=risk))
+
+
+def channels(known: Known) -> list[dict[str, str]]:
+    """What the server says of each source that it follows, under the names that all versions can be read by.
+
+    Names are lower case, without the words replica, slave, source and master that differ between versions.
+    """
+    part = known.server.replication
+    rows = [{_plain(name): text or "" for name, text in row.items()} for row in (part.replica_rows if part else ())]
+    return [row for row in rows if not row.get("channel_name", "").startswith(OF_A_GROUP)]
+
+
+def _plain(name: str) -> str:
+    words_of = name.lower().split("_")
+    return "_".join(word for word in words_of if word not in {"replica", "slave", "source", "master"})
+
+
+def called(channel: dict[str, str]) -> str:
+    name = channel.get("channel_name") or channel.get("connection_name")
+    return f" of channel {name}" if name else ""
 
 
 @rule(
@@ -134,24 +163,25 @@ def lossy_replica_conversions(known: Known) -> Iterator[Finding]:
 )
 def unsupported_commit_order(known: Known) -> Iterator[Finding]:
     """The order of commits asked for, without the clock or the log."""
-    name, lacking = named(known, ORDER) or named(known, PARALLEL_BY), _lacking(known)
-    if name and value(known, ORDER) == "ON" and workers(known) and lacking:
+    name, needs = named(known, ORDER) or named(known, PARALLEL_BY), order_needs(known)
+    if name and value(known, ORDER) == "ON" and workers(known) and needs:
         many = f"{workers(known)} worker{'s' if workers(known) > 1 else ''}"
         yield unsupported_commit_order.finding(
             f"START REPLICA ends with an error: to keep the order of commits with {many} it needs "
-            f"{' and '.join(lacking)}.",
+            f"{' and '.join(needs)}.",
             of_variable(known, name),
-            help=f"give the replica {' and '.join(lacking)}",
+            help=f"give the replica {' and '.join(needs)}",
             confidence=None if known.target.version < ORDER_WITHOUT_LOG else Confidence.LIKELY,
         )
 
 
-def _lacking(known: Known) -> list[str]:
-    lacking = ["the parallel type LOGICAL_CLOCK"] if value(known, PARALLEL_BY) == "DATABASE" else []
+def order_needs(known: Known) -> list[str]:
+    """What the order of commits needs and the server lacks, in words."""
+    needs = ["the parallel type LOGICAL_CLOCK"] if value(known, PARALLEL_BY) == "DATABASE" else []
     if known.target.version < ORDER_WITHOUT_LOG:
-        lacking += [] if writes_binary_log(known) else ["a binary log"]
-        lacking += ["log_slave_updates = ON"] if value(known, LOGS_UPDATES) == "OFF" else []
-    return lacking
+        needs += [] if writes_binary_log(known) else ["a binary log"]
+        needs += ["log_slave_updates = ON"] if value(known, LOGS_UPDATES) == "OFF" else []
+    return needs
 
 
 @rule(
@@ -177,13 +207,13 @@ def unordered_parallel_replica(known: Known) -> Iterator[Finding]:
     about_order, about_workers = named(known, ORDER), named(known, WORKERS)
     name = about_order or about_workers
     if name and value(known, ORDER) == "OFF" and workers(known) > 1:
-        action = None if _lacking(known) else advise_one(known, ORDER, "ON", live=False, risk=STOPPED)
+        action = None if order_needs(known) else advise_stopped(known, ORDER, "ON")
         yield unordered_parallel_replica.finding(
             f"{workers(known)} workers commit in any order: readers of the replica can see a change before one that "
             "the source made earlier.",
             of_variable(known, name),
             severity=None if about_order else Severity.NOTE,
-            help=words(action) or f"keep the order of commits; that also needs {' and '.join(_lacking(known))}",
+            help=words(action) or f"keep the order of commits; that also needs {' and '.join(order_needs(known))}",
             actions=these(action),
         )
 
@@ -211,7 +241,7 @@ def parallel_by_database(known: Known) -> Iterator[Finding]:
     """Two workers or more that are shared out by database."""
     name = named(known, PARALLEL_BY) or named(known, WORKERS)
     if name and value(known, PARALLEL_BY) == "DATABASE" and workers(known) > 1:
-        action = advise_one(known, PARALLEL_BY, "LOGICAL_CLOCK", live=False, risk=STOPPED)
+        action = advise_stopped(known, PARALLEL_BY, "LOGICAL_CLOCK")
         yield parallel_by_database.finding(
             f"{workers(known)} workers share the work by database: what happens in one database is applied by one.",
             of_variable(known, name),
@@ -226,33 +256,52 @@ def parallel_by_database(known: Known) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="The replica keeps its place in files, which a crash leaves behind what is in the tables.",
     targets=(Span("mysql", before=(8, 3)),),
-    options=POSITIONS,
-    evidence=("REPL-04",),
+    options=(*POSITIONS, *PARALLEL_BY, *WORKERS, "relay_log_recovery"),
+    evidence=("REPL-04", "ASK-REP-09"),
     docs=Docs(
         why="A row in an InnoDB table is committed together with the changes that were applied; a file is written "
-        "afterwards. After a crash the replica then applies some changes again, or stops at a duplicate key. Tables "
-        "are the default from 8.0 on.",
-        fix="Set TABLE, or take the line out on 8.0.",
-        risk="It can be changed only while the replica is stopped.",
-        restart=True,
-        exceptions="Servers that are no replicas. With GTIDs and automatic positions the replica asks for what it "
-        "lacks.",
+        "afterwards. After a crash the replica then applies some changes again, or stops at a duplicate key. FILE is "
+        "the default of 5.7, TABLE that of 8.0. Of an option file without these lines the rule takes the default, if "
+        "other lines show that the server is a replica.",
+        fix="With the replica stopped set both repositories to TABLE by SET GLOBAL, then write the lines; on 8.0 take "
+        "the lines out.",
+        risk="It can be changed only while the replica is stopped. A restart with new lines alone keeps the files "
+        "where several workers have applied changes: 5.7 and 8.0 change the line back, and say so in the log.",
+        exceptions="Replicas with GTIDs and automatic positions, which ask for what they lack: the rule is silent "
+        "where all channels have them.",
         mind="A replica that was killed under load and went on without a duplicate.",
     ),
 )
 def replica_position_in_files(known: Known) -> Iterator[Finding]:
-    """A place kept in files by somebody's choice."""
-    for name in POSITIONS:
-        if known.text(name) == "FILE" and known.chosen(name):
-            action = advise(known, name, "TABLE", live=False, risk=STOPPED)
-            yield replica_position_in_files.finding(
-                f"With {name} = FILE the replica's place is written after what it applied; a crash in between makes "
-                "it apply changes twice.",
-                of_variable(known, name),
-                help=words(action),
-                actions=these(action),
-            )
-            return
+    """A place kept in files, by a line or by default."""
+    names = [name for name in POSITIONS if known.text(name) == "FILE"]
+    chosen = next((name for name in names if known.chosen(name)), None)
+    hint = chosen or (_is_replica(known) if POSITIONS[0] in names else None)
+    if names and hint and not _finds_itself(known):
+        actions = [advise_stopped(known, (name,), "TABLE") for name in names]
+        yield replica_position_in_files.finding(
+            f"{' and '.join(names)} {'are' if len(names) > 1 else 'is'} FILE{'' if chosen else ' by default'}: the "
+            "replica's place is written after what it applied. A crash in between makes it apply changes twice.",
+            of_variable(known, hint),
+            severity=None if chosen else Severity.NOTE,
+            help=f"with the replica stopped set {' and '.join(names)} to TABLE by SET GLOBAL, then write the lines",
+            actions=these(*actions),
+        )
+
+
+def _is_replica(known: Known) -> str | None:
+    """The variable to point at on a server that follows another, or whose file has lines for replicas alone."""
+    if known.has("server"):
+        part = known.server.replication
+        return POSITIONS[0] if part and part.is_replica else None
+    return next((name for name in (*WORKERS, *PARALLEL_BY, "relay_log_recovery") if known.chosen(name)), None)
+
+
+def _finds_itself(known: Known) -> bool:
+    """Whether all channels of a running replica have automatic positions."""
+    part = known.server.replication if known.has("server") else None
+    rows = part.replica_rows if part else ()
+    return bool(rows) and all(row.get("Auto_Position") == "1" for row in rows)
 
 
 @rule(

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
 from advisor.sizes import lasted
-from rules.advice import advise, these, words
+from rules.advice import advise, replica_word, these, words
 from rules.registry import Docs, Span, rule
-from rules.rep import advise_one, named
+from rules.rep import advise_one, advise_stopped, named
 from rules.subject import of_variable
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 RETRIES = ("replica_transaction_retries", "slave_transaction_retries")
 NET_TIMEOUT = ("replica_net_timeout", "slave_net_timeout")
 MODE, THREADS = "slave_parallel_mode", "slave_parallel_threads"
+HEARTBEAT = "lower the heartbeat period too: with the old one a quiet source makes the replica reconnect every minute"
 HOUR = 3600  # seconds: sixty times the default
 
 
@@ -65,8 +66,9 @@ def unretried_replica_transactions(known: Known) -> Iterator[Finding]:
         why="A connection that broke without a word, as behind a firewall, looks to the replica like a source without "
         "changes. It reconnects only after this time, and until then says that it isn't behind. Both vendors made the "
         "default a minute; that an hour is too long is our opinion.",
-        fix="Set 60, and restart the replica's threads.",
-        risk="Replicas behind a slow line reconnect more often; heartbeats keep a healthy one.",
+        fix="Set 60. Then, with the replica stopped, lower its heartbeat period to 30 seconds by CHANGE REPLICATION "
+        "SOURCE TO (CHANGE MASTER TO): the server set it to half of the old value, and keeps it over restarts.",
+        risk="With the old heartbeat period a quiet source makes the replica reconnect every minute.",
         exceptions="Sources that send heartbeats more often than that, by a setting of their own.",
         mind="A replica that noticed a lost source at once.",
     ),
@@ -76,13 +78,20 @@ def slow_to_miss_its_source(known: Known) -> Iterator[Finding]:
     name = named(known, NET_TIMEOUT)
     seconds = known.number(name) if name else None
     if name and seconds is not None and seconds >= HOUR:
-        action = advise_one(known, NET_TIMEOUT, "60", risk="it counts when the replica's threads are started again")
+        action = next((a for a in (advise(known, n, 60, live=False, risk=HEARTBEAT) for n in NET_TIMEOUT) if a), None)
         yield slow_to_miss_its_source.finding(
             f"A source that is lost without a word is missed only after {lasted(seconds)}.",
             of_variable(known, name),
-            help=words(action),
+            help=f"{words(action)}, then {_heartbeat(known)}",
             actions=these(action),
         )
+
+
+def _heartbeat(known: Known) -> str:
+    modern = known.target.since("mysql", 8, 0, 23)
+    change, source = ("REPLICATION SOURCE", "SOURCE") if modern else ("MASTER", "MASTER")
+    threads = replica_word(known)
+    return f"STOP {threads}; CHANGE {change} TO {source}_HEARTBEAT_PERIOD = 30; START {threads};"
 
 
 @rule(
@@ -105,7 +114,7 @@ def parallel_threads_without_work(known: Known) -> Iterator[Finding]:
     """Threads that somebody asked for, and a mode that has no use for them."""
     threads = known.number(THREADS)
     if threads and known.chosen(THREADS) and known.chosen(MODE) and known.text(MODE) == "NONE":
-        action = advise(known, MODE, "optimistic", live=False, risk="stop the replica's threads first")
+        action = advise_stopped(known, (MODE,), "optimistic")
         yield parallel_threads_without_work.finding(
             f"{THREADS} = {threads:,}, but with {MODE} = none a single thread applies everything.",
             of_variable(known, MODE),

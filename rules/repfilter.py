@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
+from advisor.redact import quoted
 from advisor.verdict import REFUSED
 from rules.bin import writes_binary_log
 from rules.registry import Docs, rule
@@ -56,7 +57,8 @@ def filter_list_in_one_name(known: Known) -> Iterator[Finding]:
         name = _named(line)
         if "," in name:
             yield filter_list_in_one_name.finding(
-                f"The server takes {name!r} for the name of one database, and finds none of the {name.count(',') + 1}.",
+                f"The server takes {quoted(name)} for the name of one database, and finds none of the "
+                f"{name.count(',') + 1}.",
                 of_verdict(line),
                 help=f"write one {line.canonical} line for each database",
             )

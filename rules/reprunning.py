@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
-from advisor.sizes import lasted
 from advisor.verdict.effects import number_of
 from rules.advice import advise, these, words
 from rules.registry import Docs, Span, rule
-from rules.rep import LOGS_UPDATES, SEMI_SYNC, WORKERS, advise_one, named, value
+from rules.rep import LOGS_UPDATES, SEMI_SYNC, advise_one, called, channels, known_name, value
 from rules.subject import of_variable
 
 if TYPE_CHECKING:
@@ -18,34 +17,14 @@ if TYPE_CHECKING:
     from advisor.model import Finding
     from rules.known import Known
 
-LAGGING = 60  # seconds behind; readers of a replica notice that
-SIDE_BY_SIDE = 2  # threads; fewer apply one change after the other
-THREADS = ("slave_parallel_threads", *WORKERS)
 CONFIRMING = ("rpl_semi_sync_replica", "rpl_semi_sync_slave")
-OF_A_GROUP = "group_replication_"  # channels that group replication starts and stops by itself
+RISK_OF_WRITE_SETS = (
+    "replicas older than 8.0.27 need replica_preserve_commit_order = ON first (slave_preserve_commit_order before "
+    "8.0.26): it is OFF by default, and changes then become visible in an order that the source never had"
+)
 STEPS = ("receiver", "applier")
 RUNNING = {"receiver": "io_running", "applier": "sql_running"}
 ERRORS = {"receiver": "last_io_errno", "applier": "last_sql_errno"}
-
-
-def channels(known: Known) -> list[dict[str, str]]:
-    """What the server says of each source that it follows, under the names that all versions can be read by.
-
-    Names are lower case, without the words replica, slave, source and master that differ between versions.
-    """
-    part = known.server.replication
-    rows = [{_plain(name): text or "" for name, text in row.items()} for row in (part.replica_rows if part else ())]
-    return [row for row in rows if not row.get("channel_name", "").startswith(OF_A_GROUP)]
-
-
-def _plain(name: str) -> str:
-    words_of = name.lower().split("_")
-    return "_".join(word for word in words_of if word not in {"replica", "slave", "source", "master"})
-
-
-def _called(channel: dict[str, str]) -> str:
-    name = channel.get("channel_name") or channel.get("connection_name")
-    return f" of channel {name}" if name else ""
 
 
 @rule(
@@ -105,87 +84,17 @@ def stopped_replica(known: Known) -> Iterator[Finding]:
             how = f"with error {error}" if error else "without an error"
             doing = "still tries to connect" if running == "Connecting" else "doesn't run"
             yield stopped_replica.finding(
-                f"The replica's {step}{_called(channel)} {doing}, {how}: nothing more "
+                f"The replica's {step}{called(channel)} {doing}, {how}: nothing more "
                 f"{'arrives' if step == 'receiver' else 'is applied'}.",
                 severity=Severity.ERROR if error else None,
-                help="mend the cause of the error, and start the replica" if error else "start the replica",
+                help=_how_to_start(running, error),
             )
 
 
-@rule(
-    "REP016",
-    "lagging-serial-replica",
-    confidence=Confidence.OPINION,
-    summary="The replica is behind its source and applies changes with a single thread.",
-    needs=("server",),
-    options=THREADS,
-    evidence=("BLOG-02",),
-    docs=Docs(
-        why="A source commits with many sessions at once; one applier can't keep up with all of them. MySQL applies "
-        "with four workers by default since 8.0.27. That a minute is too far behind is our choice.",
-        fix="Let four threads apply, and give them more only where the lag shrinks.",
-        risk="Appliers contend for locks. Before 8.0.27 MySQL needs the parallel type LOGICAL_CLOCK, and to keep the "
-        "order of commits, for that to help.",
-        exceptions="Lag that comes from one long statement or from a slow disk; a delay that somebody asked for.",
-        mind="A replica that is no faster with four threads.",
-        disagree="Other advisors speak of a single thread without any lag, or of any lag at all.",
-    ),
-)
-def lagging_serial_replica(known: Known) -> Iterator[Finding]:
-    """A minute behind or more, without help."""
-    threads = number_of(value(known, THREADS))
-    for channel in channels(known):
-        behind, delayed = (number_of(channel.get(what)) for what in ("seconds_behind", "sql_delay"))
-        if behind is None or behind < LAGGING or delayed or threads is None or threads >= SIDE_BY_SIDE:
-            continue
-        action = advise_one(
-            known, THREADS, "4", live=False, risk="stop the replica's threads first; appliers contend for locks"
-        )
-        yield lagging_serial_replica.finding(
-            f"The replica{_called(channel)} is {lasted(behind)} behind, and one thread applies all changes.",
-            of_variable(known, _present(known, THREADS)),
-            help=words(action),
-            actions=these(action),
-        )
-        return
-
-
-def _present(known: Known, names: tuple[str, ...]) -> str:
-    """The name that somebody set, or else the first that the server has."""
-    return named(known, names) or next((name for name in names if known.text(name) is not None), names[0])
-
-
-@rule(
-    "REP017",
-    "writable-replica",
-    severity=Severity.NOTE,
-    confidence=Confidence.LIKELY,
-    summary="Clients may write to the replica, and what they write is on no other server.",
-    needs=("server",),
-    options=("read_only", "super_read_only"),
-    evidence=("REPL-09",),
-    docs=Docs(
-        why="A row that was written to a replica alone stops replication when the source inserts the same key, and "
-        "is lost, or blocks a failover, when the roles change. read_only keeps all but administrators from writing, "
-        "and replication goes on.",
-        fix="Set read_only, on MySQL super_read_only, which keeps administrators out as well.",
-        risk="Applications that write to the replica get errors. Whoever promotes the replica must switch it off.",
-        exceptions="Replicas that take part in a ring, and those with databases of their own.",
-        mind="Applications that are meant to write here.",
-    ),
-)
-def writable_replica(known: Known) -> Iterator[Finding]:
-    """A replica without read_only, that nobody replicates a ring with."""
-    part = known.server.replication
-    if not channels(known) or (part and part.galera) or known.text("read_only") != "OFF":
-        return
-    action = advise(known, "read_only", "ON", risk="clients that write here get errors", watch="Com_insert")
-    yield writable_replica.finding(
-        "The server is a replica, but clients may write to it: read_only is OFF.",
-        of_variable(known, "read_only"),
-        help=words(action),
-        actions=these(action),
-    )
+def _how_to_start(running: str, error: int | None) -> str:
+    if running == "Connecting":
+        return "mend the cause of the error; the receiver reconnects by itself" if error else "start the source"
+    return "mend the cause of the error, and start the replica" if error else "start the replica"
 
 
 @rule(
@@ -216,7 +125,7 @@ def replica_by_file_position(known: Known) -> Iterator[Finding]:
         if by_file:
             how = "MASTER_USE_GTID = slave_pos" if known.target.is_mariadb else "automatic positions"
             yield replica_by_file_position.finding(
-                f"The replica{_called(channel)} finds its place by file and position, which fits this source alone.",
+                f"The replica{called(channel)} finds its place by file and position, which fits this source alone.",
                 help=f"stop the replica and give it {how}",
             )
 
@@ -285,7 +194,7 @@ def replica_updates_not_logged(known: Known) -> Iterator[Finding]:
         action = advise_one(known, LOGS_UPDATES, "ON", risk="the replica writes each change twice")
         yield replica_updates_not_logged.finding(
             "The replica's binary log holds only what is written here, none of what it applies.",
-            of_variable(known, _present(known, LOGS_UPDATES)),
+            of_variable(known, known_name(known, LOGS_UPDATES)),
             help=words(action),
             actions=these(action),
         )
@@ -300,14 +209,19 @@ def replica_updates_not_logged(known: Known) -> Iterator[Finding]:
     needs=("server",),
     targets=(Span("mysql", since=(8, 0), before=(8, 4)),),
     options=("binlog_transaction_dependency_tracking",),
-    evidence=("BLOG-02",),
+    evidence=("BLOG-02", "REPL-03"),
     docs=Docs(
         why="By write sets a replica's workers apply side by side all that touches different rows, also where the "
         "source committed it one after the other. The gain is largest where few sessions write or storage is fast. "
         "Write sets are the only way since 8.4.",
-        fix="Set binlog_transaction_dependency_tracking to WRITESET.",
-        risk="The source keeps a history of hashes in memory; tables without a primary key gain nothing.",
-        exceptions="Replicas that are never behind, or that apply with a single worker.",
+        fix="First set replica_preserve_commit_order = ON (slave_preserve_commit_order before 8.0.26) on every replica "
+        "older than 8.0.27: its default is OFF there. Then set binlog_transaction_dependency_tracking to WRITESET.",
+        risk="A replica that does not keep the order of commits shows states that the source never had: with write "
+        "sets also two transactions of one session can commit in the other order. The source keeps a history of "
+        "hashes in memory; tables without a primary key gain nothing. The option is deprecated since 8.0.35: take it "
+        "out again before an upgrade to 8.4.",
+        exceptions="Replicas that are never behind, or that apply with a single worker. WRITESET_SESSION, which keeps "
+        "the order within each session, where a replica older than 8.0.27 cannot keep the order of commits.",
         mind="Replicas whose lag is no smaller with write sets.",
     ),
 )
@@ -318,11 +232,11 @@ def commit_order_tracking(known: Known) -> Iterator[Finding]:
         return
     name = "binlog_transaction_dependency_tracking"
     if known.text(name) == "COMMIT_ORDER":
-        action = advise(known, name, "WRITESET", risk="a history of hashes in the source's memory")
+        action = advise(known, name, "WRITESET", risk=RISK_OF_WRITE_SETS)
         yield commit_order_tracking.finding(
             f"{part.replicas_connected} replica{'s read' if part.replicas_connected > 1 else ' reads'} this binary "
             "log, which tells a replica's workers only what was committed together.",
             of_variable(known, name),
-            help=words(action),
+            help=f"{words(action)}, once every replica keeps the order of commits (before 8.0.27 the default is OFF)",
             actions=these(action),
         )

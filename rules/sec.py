@@ -115,7 +115,7 @@ def world_readable_secret(known: Known) -> Iterator[Finding]:
     docs=Docs(
         why="LOAD DATA LOCAL lets a server ask its client for a file. A server that somebody took over, or "
         "a statement that somebody slipped in, then reads files of the client's host. MySQL 8.0 switched it "
-        "off by default.",
+        "off by default; on MySQL 5.7 and MariaDB it is on, which an audit notes where accounts of other hosts exist.",
         fix="Switch it off, and on again for the session of the program that loads files.",
         risk="Programs that use LOAD DATA LOCAL fail.",
         exceptions="Servers that are loaded that way, from hosts that hold nothing else.",
@@ -123,8 +123,8 @@ def world_readable_secret(known: Known) -> Iterator[Finding]:
     ),
 )
 def local_infile(known: Known) -> Iterator[Finding]:
-    """Local files allowed by somebody's choice."""
-    if known.chosen("local_infile") and known.settings.on("local_infile"):
+    """Local files allowed explicitly, or by default on a server that accounts of other hosts use."""
+    if known.settings.on("local_infile") and (known.chosen("local_infile") or _has_remote_accounts(known)):
         action = advise(known, "local_infile", "OFF", risk="programs that use LOAD DATA LOCAL fail")
         yield local_infile.finding(
             "Statements may make clients read files of their own hosts and send them here.",
@@ -143,7 +143,8 @@ def local_infile(known: Known) -> Iterator[Finding]:
     evidence=("SEC-01", "SRV-01"),
     docs=Docs(
         why="An empty secure_file_priv lets LOAD DATA, LOAD_FILE and SELECT INTO OUTFILE reach every file "
-        "that the server's account may reach, option files and web roots included.",
+        "that the server's account may reach, option files and web roots included. It is MariaDB's default: there an "
+        "audit tells which accounts have FILE, with a warning where one without SUPER comes from another host.",
         fix="Name a directory for such files, or NULL on MySQL to forbid them.",
         risk="Programs that read or write elsewhere fail.",
         restart=True,
@@ -152,13 +153,41 @@ def local_infile(known: Known) -> Iterator[Finding]:
     ),
 )
 def files_anywhere(known: Known) -> Iterator[Finding]:
-    """An empty secure_file_priv that somebody wrote."""
-    if known.chosen("secure_file_priv") and known.text("secure_file_priv") == "":
+    """An empty secure_file_priv: explicit, or the default where accounts besides the administrator's have FILE."""
+    if known.text("secure_file_priv") != "":
+        return
+    weight, who = _file_accounts(known)
+    if known.chosen("secure_file_priv") or weight is not None:
         yield files_anywhere.finding(
-            "Accounts with the FILE privilege may read and write wherever the server's account may.",
+            f"{who or 'Accounts with the FILE privilege'} may read and write files wherever the server's account may.",
             of_variable(known, "secure_file_priv"),
-            help="name a directory that holds nothing else",
+            severity=None if known.chosen("secure_file_priv") else weight,
+            help="name a directory that holds nothing else, or revoke FILE from accounts that need no files",
         )
+
+
+def _file_accounts(known: Known) -> tuple[Severity | None, str]:
+    """How much the FILE privilege of accounts weighs, and which they are; administrators at the host have all anyway.
+
+    A warning where an account without SUPER comes from another host, a note for what else is not bound to the host.
+    """
+    from rules.reach import only_from_here
+    from rules.seclive import HERE, told
+
+    kinds = [kind for kind in (known.server.accounts or () if known.has("server") else ()) if kind.files]
+    others = [kind for kind in kinds if not (kind.supreme and kind.reach == HERE)]
+    if not others:
+        return None, ""
+    afar = any(kind.reach != HERE and not kind.supreme for kind in others) and not only_from_here(known)
+    return (Severity.WARNING if afar else Severity.NOTE), f"{told(others)} with the FILE privilege"
+
+
+def _has_remote_accounts(known: Known) -> bool:
+    from rules.reach import only_from_here
+    from rules.seclive import HERE
+
+    accounts = known.server.accounts or () if known.has("server") else ()
+    return any(kind.reach != HERE for kind in accounts) and not only_from_here(known)
 
 
 @rule(

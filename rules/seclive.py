@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Location, Severity
 from rules.known import Missing
+from rules.reach import only_from_here
 from rules.registry import Docs, Span, rule
 from rules.subject import Subject
 
@@ -79,8 +80,8 @@ def anonymous_account(known: Known) -> Iterator[Finding]:
     docs=Docs(
         why="Who reaches the server and knows or guesses the name is in. Accounts of system users (unix_socket, "
         "auth_socket), locked ones and roles are not counted. It is an error where such an account has SUPER and "
-        "may come from another host, and a note where all of them are bound to the server's own host, on which "
-        "every system user gets in.",
+        "may come from another host, and a note where all of them are bound to the server's own host, or the server "
+        "listens there alone (skip_networking, bind_address): there every system user gets in.",
         fix="ALTER USER 'name'@'host' IDENTIFIED BY 'password'; or IDENTIFIED WITH auth_socket (MySQL), IDENTIFIED "
         "VIA unix_socket (MariaDB) for the system user of that name.",
         risk="Programs that log in without the password fail until they are told it.",
@@ -92,13 +93,20 @@ def passwordless_account(known: Known) -> Iterator[Finding]:
     """Accounts that let in whoever names them; nameless ones have a rule of their own."""
     kinds = of_kind(known, lambda kind: kind.passwordless and not kind.anonymous)
     if kinds:
-        afar = [kind for kind in kinds if kind.reach != HERE]
+        wide = [kind for kind in kinds if kind.reach != HERE]
+        afar = [] if only_from_here(known) else wide
         worst = Severity.ERROR if any(kind.supreme for kind in afar) else None
         yield passwordless_account.finding(
-            f"{told(kinds)} {has_or_have(kinds)} no password" + (", and may come from other hosts." if afar else "."),
+            f"{told(kinds)} {has_or_have(kinds)} no password{_from_where(wide, afar)}",
             help="give them passwords, or bind them to a system user",
             severity=worst if afar else Severity.NOTE,
         )
+
+
+def _from_where(wide: list[Accounts], afar: list[Accounts]) -> str:
+    if afar:
+        return ", and may come from other hosts."
+    return ". The server takes connections from its own host alone." if wide else "."
 
 
 @rule(
@@ -183,8 +191,7 @@ def native_password_account(known: Known) -> Iterator[Finding]:
     kinds = of_kind(known, lambda kind: kind.plugin == NATIVE)
     if kinds and NATIVE in active:
         yield native_password_account.finding(
-            f"{told(kinds)} can't log in any more once MySQL is upgraded "
-            f"({NATIVE} is off in 8.4, and gone in 9.0).",
+            f"{told(kinds)} can't log in any more once MySQL is upgraded ({NATIVE} is off in 8.4, and gone in 9.0).",
             help="move them to caching_sha2_password before the upgrade",
         )
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NATIVE = "MYSQL_NATIVE_PASSWORD"
 NEW_ACCOUNTS = ("default_authentication_plugin", "authentication_policy")
+ROOT = 0  # the number of the superuser's account
 SUPERUSER = frozenset({"root", "0"})
 
 
@@ -284,9 +285,23 @@ def _without_x(known: Known) -> bool:
     ),
 )
 def server_as_root(known: Known) -> Iterator[Finding]:
-    """The superuser of the system named as the server's account."""
+    """The superuser as the process's account, or named as the server's account for this start or the next one."""
     line = known.file_verdict.effective.get("user")
-    if line is not None and line.placed.line.value in SUPERUSER:
+    process = known.host.process if known.has("host") else None
+    uid = process.uid if process is not None else None
+    if uid == ROOT:
+        yield server_as_root.finding(
+            "The server's process runs as root, and accounts with the FILE privilege write files as root.",
+            of_verdict(line) if line is not None else None,
+            help="give the data directory to mysql, write user = mysql and restart",
+        )
+    elif uid is not None and line is not None and line.placed.line.value in SUPERUSER:
+        yield server_as_root.finding(
+            f"The server runs under the account number {uid} now; started by root, it will run as root.",
+            of_verdict(line),
+            help="write user = mysql",
+        )
+    elif line is not None and line.placed.line.value in SUPERUSER:
         yield server_as_root.finding(
             "The server runs as root, and accounts with the FILE privilege write files as root.",
             of_verdict(line),

@@ -8,7 +8,7 @@ from advisor.model import Confidence, Severity
 from rules.advice import advise, these, words
 from rules.rates import over, steady
 from rules.registry import Docs, rule
-from rules.storage import is_spinning, names, places
+from rules.storage import is_solid_below, is_spinning, names, places
 from rules.subject import of_variable
 
 if TYPE_CHECKING:
@@ -107,7 +107,8 @@ def busy_array(known: Known) -> Iterator[Finding]:
         "there are many writes. It is told from 100 writes a second on, what one spinning disk does.",
         fix="Use RAID 10 for data and logs when the array is laid out anew.",
         risk="Laying an array out anew destroys what is on it. RAID 10 holds less.",
-        exceptions="Arrays with a journal on a fast disk, and arrays of fast solid-state disks that are never busy.",
+        exceptions="Arrays with a journal on a fast disk. Nothing is reported of solid-state disks, which do tens of "
+        "thousands of writes a second, nor where a probe saw reads too quick for a disk that turns.",
         mind="A random-write probe on this array that shows enough.",
     ),
 )
@@ -118,7 +119,7 @@ def parity_array_under_writes(known: Known) -> Iterator[Finding]:
     if writes is None or writes < WRITES:
         return
     for device in known.host.storage.devices if known.host.storage else ():
-        if device.raid is not None and device.raid.level in WITH_PARITY:
+        if device.raid is not None and device.raid.level in WITH_PARITY and not is_solid_below(known, device):
             yield parity_array_under_writes.finding(
                 f"{writes:,.0f} writes a second go to {device.name} ({device.raid.level}) {over(window)}; each small "
                 f"one costs {6 if device.raid.level == 'raid6' else 4} requests to its disks.",

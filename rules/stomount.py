@@ -8,7 +8,7 @@ from advisor.model import Confidence, Severity
 from advisor.sizes import about
 from rules.memory import GIB
 from rules.registry import Docs, rule
-from rules.storage import mount_under, places
+from rules.storage import BINARY_LOG, DATA, mount_under, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +21,9 @@ TIMED = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "jfs", "f2fs"})
 SPARING = frozenset({"relatime", "noatime", "lazytime"})
 # Recent kernels say so when ext4 gave up writing, and leave the mount itself rw; older ones made it ro.
 CLOSED = frozenset({"ro", "emergency_ro"})
-TWENTIETH = 20
-ROOM = 20 * GIB  # a twentieth of a large array is still much
+TWENTIETH, FIFTH = 20, 5
+ROOM = 20 * GIB  # where it is less than a fifth: machines with small disks live with less
+HOUR, DAY = 3600, 86400
 
 
 @rule(
@@ -147,13 +148,15 @@ def access_times_written(known: Known) -> Iterator[Finding]:
     "STO009",
     "nearly-full-file-system",
     confidence=Confidence.LIKELY,
-    summary="A file system that the server writes to is nearly full.",
+    summary="A file system that the server writes to is nearly full, or has less room than the server may need.",
     needs=("host",),
     evidence=("MAN-02",),
     docs=Docs(
         why="When it is full, statements that write wait or fail, the binary log stops what is to be logged, and a "
         "server that restarts may not come up. MySQL looks for room once a minute and writes a warning every ten. "
-        "An ALTER TABLE that copies needs the size of its table at once. The bounds, 5 percent and 20G, are ours.",
+        "Less than 5 percent, or less than a day of binary log (MariaDB counts its bytes), is a warning. Less than 20G "
+        "where that is less than a fifth, or less than the largest table, is a note: an ALTER TABLE that copies needs "
+        "the size of its table at once. The bounds are ours.",
         fix="Make room: purge binary logs that all replicas have, drop what is not needed, enlarge the volume.",
         risk="Files of the server's that are deleted by hand break it: purge and drop by statements.",
         exceptions="Data that no longer grows.",
@@ -161,14 +164,37 @@ def access_times_written(known: Known) -> Iterator[Finding]:
     ),
 )
 def nearly_full_file_system(known: Known) -> Iterator[Finding]:
-    """Less than a twentieth of the bytes, and not much in bytes either."""
+    """Little room in itself, or for a day of binary log or a copy of the largest table."""
+    binary_log = next((what for _, what in places(known.host) if what == BINARY_LOG), DATA)
     for storage, what in places(known.host):
         space = storage.space
-        if space is not None and space.free * TWENTIETH < space.size and space.free < ROOM:
-            yield nearly_full_file_system.finding(
-                f"{about(space.free)} of {about(space.size)} are left at {storage.mount.point}, the place of {what}.",
-                help="purge binary logs that all replicas have, or enlarge the volume",
-            )
+        if space is None:
+            continue
+        day = _binary_log_a_day(known) if what == binary_log else 0
+        largest = known.server.data.largest_bytes if what == DATA and known.has("server") and known.server.data else 0
+        left = f"{about(space.free)} of {about(space.size)} are left at {storage.mount.point}, the place of {what}"
+        if space.free * TWENTIETH < space.size:
+            yield _short_of_room(f"{left}.")
+        elif space.free < day:
+            yield _short_of_room(f"{left}: less than the {about(day)} of binary log that this server writes a day.")
+        elif space.free < largest:
+            yield _short_of_room(f"{left}: less than the largest table ({about(largest)}) takes.", Severity.NOTE)
+        elif space.free < ROOM and space.free * FIFTH < space.size:
+            yield _short_of_room(f"{left}.", Severity.NOTE)
+
+
+def _short_of_room(message: str, severity: Severity | None = None) -> Finding:
+    return nearly_full_file_system.finding(
+        message, severity=severity, help="purge binary logs that all replicas have, or enlarge the volume"
+    )
+
+
+def _binary_log_a_day(known: Known) -> int:
+    """Bytes of binary log a day since the start, 0 where the server doesn't count them or started just now."""
+    if not known.has("server"):
+        return 0
+    written, uptime = known.server.counter("binlog_bytes_written"), known.server.counter("uptime")
+    return written * DAY // uptime if written and uptime and uptime >= HOUR else 0
 
 
 @rule(

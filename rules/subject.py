@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 from advisor.catalog.load import Catalog
-from advisor.model import Edit, Fix, Location, Origin
+from advisor.model import Edit, Fix, Location, Origin, Setting
 from advisor.optionfile.lines import Line
 from advisor.optionfile.reader import LINE_BYTES, SPACE
 from advisor.redact import redact_name, redact_value
-from advisor.verdict import LineVerdict
+from advisor.verdict import LineVerdict, Outcome
 from advisor.verdict.names import find
 from rules.known import Known
 
@@ -24,6 +24,7 @@ class Subject(NamedTuple):
     value: str | None
     group: str | None = None
     location: Location | None = None
+    read_as: str = ""  # how the server reads a value that is not what the option takes: a sentence, or nothing
 
 
 def of_line(path: str, line: Line, canonical: str | None = None) -> Subject:
@@ -35,7 +36,15 @@ def of_line(path: str, line: Line, canonical: str | None = None) -> Subject:
 
 def of_verdict(verdict: LineVerdict) -> Subject:
     """An option line that the server's verdict is known of."""
-    return of_line(verdict.placed.path, verdict.placed.line, verdict.canonical)
+    subject = of_line(verdict.placed.path, verdict.placed.line, verdict.canonical)
+    return subject._replace(read_as=_read_as(verdict)) if verdict.outcome is Outcome.ADJUSTED else subject
+
+
+def _read_as(verdict: LineVerdict) -> str:
+    """The sentence for a word that is read as OFF or 0: a rule that only names what follows would hide the slip."""
+    from advisor.verdict.boolean import misread
+
+    return f"{verdict.reason} " if misread(verdict) else ""
 
 
 def of_variable(known: Known, name: str) -> Subject:
@@ -46,7 +55,18 @@ def of_variable(known: Known, name: str) -> Subject:
     if line is not None:
         return of_verdict(line)
     value = None if setting is None else redact_value(canonical, setting.raw or setting.value)
-    return Subject(canonical, canonical, value, None, setting.location if setting else None)
+    return Subject(canonical, canonical, value, None, _place_of(known, name, setting))
+
+
+def _place_of(known: Known, name: str, setting: Setting | None) -> Location | None:
+    """Where a value that no option line gives stands: in the file of persisted values, or in a service's unit."""
+    option = known.catalog.find_variable(name)
+    if setting is None or option is None or setting.origin not in (Origin.PERSISTED, Origin.COMMAND_LINE):
+        return setting.location if setting else None
+    from rules.deciding import decider
+
+    decided = decider(known, option)
+    return decided.place if decided is not None and decided.origin is setting.origin else None
 
 
 def line_of(known: Known, name: str) -> Line | None:
@@ -62,13 +82,20 @@ def _canonical(known: Known, name: str) -> str:
 
 def _effective(known: Known, name: str) -> LineVerdict | None:
     """The line that counts, unless the running value comes from somewhere else."""
-    line = known.file_verdict.effective.get(_canonical(known, name))
+    line = _last_line(known, _canonical(known, name))
     setting = known.settings.get(name)
     if line is None or setting is None:
         return line
     if setting.origin is not Origin.FILE or (setting.location and not _same_place(setting.location, line)):
         return None
     return line
+
+
+def _last_line(known: Known, name: str) -> LineVerdict | None:
+    """The line that counts of an option, under another of its names maybe."""
+    effective = known.file_verdict.effective
+    lines = [line for n in known.catalog.spellings(name) if (line := effective.get(n)) is not None]
+    return lines[0] if len(lines) == 1 else max(lines, key=known.file_verdict.lines.index, default=None)
 
 
 def written(line: Line) -> str:
@@ -113,6 +140,17 @@ def revalue(line: Line, value: str, applicability: str) -> Fix | None:
 def without_value(line: Line, applicability: str) -> Fix:
     """Leave the name alone on its line."""
     return Fix(applicability, (Edit(line.number, line.name_end_column, line.number, line.end_column, ""),))
+
+
+def rewrite(line: Line, options: list[tuple[str, str]], applicability: str) -> Fix | None:
+    """Write one line or several in the place of an option; None for a part of a line, as in `remove`."""
+    if _is_part(line):
+        return None
+    indent, end = line.text[: line.column - 1], "\r\n" if line.text.endswith("\r\n") else "\n"
+    if indent.strip() and len(options) > 1:
+        return None  # within a document of another kind a new line would be no option
+    text = (end + indent).join(f"{name}={value}" for name, value in options)
+    return Fix(applicability, (Edit(line.number, line.column, line.number, line.end_column, text),))
 
 
 def remove(line: Line, applicability: str) -> Fix | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Origin, Severity
@@ -19,6 +20,17 @@ if TYPE_CHECKING:
     from rules.known import Known
 
 SWAPPY = 10
+# THP-02: from these patches on MariaDB switches transparent huge pages off for itself.
+WITHOUT_HUGE_PAGES: dict[tuple[int, ...], tuple[int, ...]] = {
+    (10, 6): (10, 6, 17), (10, 11): (10, 11, 7), (11, 0): (11, 0, 5), (11, 1): (11, 1, 4), (11, 2): (11, 2, 3),
+    (11, 3): (11, 3, 2),
+}  # fmt: skip
+WITHOUT_ANY: tuple[int, ...] = (11, 4)
+POOL = "innodb_buffer_pool_size"
+NUMA_POLICY = re.compile(r"^[ \t]*NUMAPolicy[ \t]*=[ \t]*(\S*)", re.MULTILINE)
+INTERLEAVING = frozenset({"interleave", "3"})
+EXEC_START = re.compile(r"^[ \t]*ExecStart[ \t]*=[ \t]*(.+)", re.MULTILINE)
+UNDER_NUMACTL = re.compile(r"\bnumactl\b.*\s(?:--interleave|-i)\b")
 FAIR = frozenset({"cfq", "bfq", "anticipatory"})
 LIMITED = ("open_files_limit", "max_connections", "table_open_cache")
 # A start changes these too; log_bin is a file name in a file and ON or OFF in a server.
@@ -34,12 +46,12 @@ OWN, LEAST_TABLES = 10, 400
     confidence=Confidence.OPINION,
     summary="The kernel makes huge pages of the server's memory by itself, which can make it grow.",
     needs=("host",),
-    evidence=("THP-01", "LP-01"),
+    evidence=("THP-01", "THP-02", "LP-01"),
     docs=Docs(
         why="With transparent huge pages set to always the kernel joins small pages into pages of 2M. "
         "Memory that the server frees in small pieces then stays with it, and joining stalls it. MariaDB "
-        "saw memory grow until the server was killed and switched them off for itself in 10.6.17 and "
-        "10.11.7.",
+        "saw memory grow until the server was killed, and has switched them off for its own process since 10.6.17 "
+        "and 10.11.7: nothing is reported for those. The kernel says so in THP_enabled of /proc/PID/status.",
         fix="Set /sys/kernel/mm/transparent_hugepage/enabled to madvise or never, by a boot parameter or a unit.",
         risk="Programs on the host that profit from huge pages lose them.",
         exceptions="Servers whose resident size stays level over weeks.",
@@ -49,12 +61,21 @@ OWN, LEAST_TABLES = 10, 400
     ),
 )
 def transparent_huge_pages(known: Known) -> Iterator[Finding]:
-    """Transparent huge pages for all memory."""
-    if known.host.memory is not None and known.host.memory.thp == "always":
+    """Transparent huge pages for all memory, the server's too."""
+    if known.host.memory is not None and known.host.memory.thp == "always" and not _without_huge_pages(known):
         yield transparent_huge_pages.finding(
             "Transparent huge pages are set to always; the server's memory can grow beyond its budget.",
             help="set /sys/kernel/mm/transparent_hugepage/enabled to madvise",
         )
+
+
+def _without_huge_pages(known: Known) -> bool:
+    """Whether the server's process has none: by the kernel's word, else by its version."""
+    told = known.host.process.thp if known.host.process else None
+    if told is not None:
+        return not told
+    target = known.target
+    return target.is_mariadb and target.version >= WITHOUT_HUGE_PAGES.get(target.version[:2], WITHOUT_ANY)
 
 
 @rule(
@@ -182,8 +203,11 @@ def swappiness(known: Known) -> Iterator[Finding]:
     evidence=("NUMA-01", "NUMA-02"),
     docs=Docs(
         why="A process takes memory from the node of the processor that it runs on first. A pool larger "
-        "than that node fills it, and the kernel may swap although other nodes are free.",
-        fix="MySQL: set innodb_numa_interleave to ON. MariaDB: start the server under numactl --interleave=all.",
+        "than that node fills it, and the kernel may swap although other nodes are free. The rule goes by "
+        "innodb_numa_interleave, by the policy of the server's process (/proc/PID/numa_maps, which numactl and "
+        "systemd set), and where that can't be read by NUMAPolicy or numactl in its unit.",
+        fix="MySQL: set innodb_numa_interleave to ON. MariaDB: set NUMAPolicy=interleave and NUMAMask=all in the "
+        "service's unit, or start the server under numactl --interleave=all.",
         risk="Memory of other nodes is somewhat slower to reach.",
         restart=True,
         exceptions="Servers that are bound to one node on purpose.",
@@ -194,12 +218,25 @@ def pool_beyond_memory_node(known: Known) -> Iterator[Finding]:
     """A pool that no single node holds, not interleaved."""
     nodes = known.host.cpu.nodes if known.host.cpu else ()
     sizes = [node.memory for node in nodes if node.memory]
-    pool = known.number("innodb_buffer_pool_size")
-    if len(sizes) < 2 or pool is None or pool <= max(sizes) or known.settings.on("innodb_numa_interleave"):  # noqa: PLR2004
+    pool = known.number(POOL)
+    if len(sizes) < 2 or pool is None or pool <= max(sizes) or _is_interleaved(known):  # noqa: PLR2004
         return
-    interleave = "start it under numactl --interleave=all"
+    interleave = "set NUMAPolicy=interleave and NUMAMask=all in its unit"
     yield pool_beyond_memory_node.finding(
         f"The pool of {about(pool)} is larger than the largest of {len(sizes)} memory nodes ({about(max(sizes))}).",
-        of_variable(known, "innodb_buffer_pool_size"),
+        of_variable(known, POOL),
         help=interleave if known.target.is_mariadb else f"set innodb_numa_interleave = ON, or {interleave}",
     )
+
+
+def _is_interleaved(known: Known) -> bool:
+    """Whether the pool's pages are spread over the nodes: by the server, by its process's policy, or by its unit."""
+    if known.settings.on("innodb_numa_interleave"):
+        return True
+    policy = known.host.process.memory_policy if known.host.process else None
+    if policy is not None:
+        return "interleave" in policy
+    texts = [copy.text or "" for copy in (known.service.unit_files if known.service else ())]
+    policies, starts = ([m[1] for text in texts for m in key.finditer(text)] for key in (NUMA_POLICY, EXEC_START))
+    under_numactl = bool(starts) and UNDER_NUMACTL.search(starts[-1]) is not None
+    return under_numactl or (bool(policies) and policies[-1] in INTERLEAVING)

@@ -44,7 +44,8 @@ ON_DISK_PERCENT = 25
         "published run throughput fell once overflows outnumbered hits. The counter tells this apart from tables that "
         "are opened for the first time, or again after FLUSH TABLES. An old rule of thumb "
         "allows one opened table a second.",
-        fix="Raise table_open_cache as far as the limit on open files allows.",
+        fix="Raise table_open_cache, and LimitNOFILE in the service's unit with it where the system grants too few "
+        "files for that.",
         risk="Each open table takes memory and up to two file descriptors.",
         exceptions="A backup or a job that visits thousands of tables once: any cache overflows then.",
         mind="Overflows that go on as before with twice the cache, over the same hours.",
@@ -58,11 +59,11 @@ def overflowing_table_cache(known: Known) -> Iterator[Finding]:
     rate = busy(window, "table_open_cache_overflows", OPENED)
     if rate is None or size is None:
         return
-    action = wider_cache(known, size)
+    action, remedy = wider_cache(known, size)
     yield overflowing_table_cache.finding(
         f"{rate:,.0f} tables a second are closed to make room for others {over(window)}; the cache holds {size:,}.",
         of_variable(known, CACHE),
-        help=words(action) or "raise the limit on open files first (LimitNOFILE of the service), then table_open_cache",
+        help=remedy,
         actions=these(action),
     )
 

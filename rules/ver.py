@@ -23,12 +23,12 @@ MONTHS = 30.44  # days in a mean month
 @rule(
     "VER001",
     "end-of-life",
-    severity=Severity.NOTE,
     summary="The vendor's support of the series has ended, or ends within half a year.",
     needs=("server", "host"),
     evidence=("EOL-01",),
     docs=Docs(
-        why="After the end of support faults, those of security included, are not mended any more.",
+        why="After the end of support faults, those of security included, are not mended any more: a warning. The half "
+        "year before it is a note.",
         fix="Plan the move to a supported series; mycnf lint --target tells what the option file needs for it.",
         risk="An upgrade changes defaults and removes options.",
         restart=True,
@@ -50,6 +50,7 @@ def end_of_life(known: Known) -> Iterator[Finding]:
         state = f"ended {_span(-left)} ago" if left < 0 else f"ends in {_span(left)}"
         yield end_of_life.finding(
             f"The vendor's support of {known.target.label.rpartition('.')[0]} {state} ({when}).",
+            severity=None if left < 0 else Severity.NOTE,
             help="plan the move to a supported series",
         )
 

@@ -28,6 +28,11 @@ DURABLE = {
 }
 
 
+ADVISED = re.compile(
+    r"(STOP (ALL SLAVES|SLAVE|REPLICA); )?SET (?:GLOBAL|PERSIST(?:_ONLY)?) \w+ = ('([^']|'')*'|[\w.]+);(?(1) START \2;)"
+)
+
+
 def run(known: Known) -> list[Finding]:
     """All findings of all rules, passing over the rules that lack something."""
     found: list[Finding] = []
@@ -45,6 +50,19 @@ def actions(findings: list[Finding]) -> list[Action]:
     return [action for finding in findings for action in finding.actions]
 
 
+def told(action: Action) -> tuple[str, str]:
+    """The option and the value of an action: of its line or argument, else of the statement that keeps it by itself."""
+    if action.option_line:
+        name, value = action.option_line.split(" = ")
+    elif action.argument:
+        name, value = action.argument.removeprefix("--").split("=")
+    else:
+        assert action.statement
+        statement = re.sub(r"^STOP [A-Z ]+; (.*;) START .*$", r"\1", action.statement)
+        name, value = statement.removesuffix(";").split(" ", 2)[2].split(" = ")
+    return name.replace("-", "_"), value.strip("'")
+
+
 @pytest.mark.parametrize("rule", BY_RULE)
 def test_advice_of_a_run(rule: str, tmp_path: Path) -> None:
     """Each advised line is taken as written by its target, no two advise different values, and none is less durable."""
@@ -54,13 +72,13 @@ def test_advice_of_a_run(rule: str, tmp_path: Path) -> None:
         known = known_of(case, folder)
         advised: dict[str, set[str]] = defaultdict(set)
         for action in actions(run(known)):
-            name, value = (action.option_line or "").split(" = ")
+            name, value = told(action)
             assert take(name, value, known.catalog).outcome is Outcome.ACCEPTED, (str(case), action)
             advised[name].add(value)
             assert value in DURABLE.get(name, {value}), str(case)
             assert bool(action.statement) == bool(action.undo), str(case)
             for statement in filter(None, (action.statement, action.undo)):
-                assert re.fullmatch(r"SET GLOBAL \w+ = ('([^']|'')*'|[\w.]+);", statement), (str(case), statement)
+                assert re.fullmatch(ADVISED, statement), (str(case), statement)
             assert action.restart or action.statement or not known.has("server") or known.server.managed, str(case)
         assert {name: values for name, values in advised.items() if len(values) > 1} == {}, str(case)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rule_cases import Case, known_of
 
+from advisor.facts.host import Cpu, Host
 from rules import all_rules, find
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 MYSQL, MARIADB = "mysql-9.7.4", "mariadb-10.11"
 POOL = "thread_handling = pool-of-threads\n"
+METADATA = "Waiting for table metadata lock"
 DAY = "in a window of 10 s, server up 1 d"
 AT_START = {
     "small-thread-stack",
@@ -111,6 +113,17 @@ def test_no_limit_inside_innodb(threads: int, says: str, tmp_path: Path) -> None
     assert [a.option_line for a in found.actions] == ["innodb_thread_concurrency = 0"]
 
 
+@pytest.mark.parametrize(("threads", "severity"), [(16, "warning"), (63, "warning"), (64, None), (100, None)])
+def test_a_limit_for_a_crowd(threads: int, severity: str | None, tmp_path: Path) -> None:
+    """On 128 processors a limit of 64 threads or more is a limit for a crowd, and nothing is said of it."""
+    rule = find("idle-processors-by-limit")
+    assert rule is not None
+    file = f"innodb_thread_concurrency = {threads}"
+    known = known_of(Case("", "", MYSQL, file=file, host={}), tmp_path)
+    known.parts["host"] = Host(cpu=Cpu(logical=128, online=tuple(range(128)), kinds=(), cores=128, sockets=1))
+    assert [f.severity.value for f in rule.check(known)] == ([severity] if severity else [])
+
+
 @pytest.mark.parametrize(("name", "needs", "target"), [
     ("create_admin_listener_thread", "admin_address", MYSQL), ("extra_max_connections", "extra_port", MARIADB),
 ])  # fmt: skip
@@ -153,6 +166,24 @@ def test_a_crowd(cpus: float, says: str, tmp_path: Path) -> None:
     )  # fmt: skip
     expected = f"12 sessions or more ran statements at both ends of {DAY.removeprefix('in ')}; {says}"
     assert found.message == expected
+
+
+@pytest.mark.parametrize(("target", "waits", "rows", "says", "helps"), [
+    (MYSQL, {METADATA: 10}, 0, "wait 10 for a table metadata lock; no more than 2 are at work.", "sys.schema_table"),
+    (MARIADB, {METADATA: 9}, 0, "wait 9 for a table metadata lock; no more than 3 are at work.", "PROCESSLIST"),
+    (MYSQL, {}, 11, "wait 11 for a row lock; no more than 1 are at work.", "sys.innodb_lock_waits"),
+    (MYSQL, {METADATA: 2}, 1, "wait 2 for a table metadata lock, 1 for a row lock; there are 4", "clients' pools"),
+])  # fmt: skip
+def test_a_crowd_that_waits(  # noqa: PLR0917 - a row of the table
+    target: str, waits: dict[str, int], rows: int, says: str, helps: str, tmp_path: Path
+) -> None:
+    """Sessions that wait for a lock are told with it, and clients' pools are blamed for those at work alone."""
+    found = first(
+        "more-running-than-processors", target, tmp_path, server={"lock_waits": waits}, host={},
+        workload={"gauges": {"threads_running": [12, 40], "innodb_row_lock_current_waits": [0, rows]}},
+    )  # fmt: skip
+    assert says in found.message
+    assert helps in found.help
 
 
 @pytest.mark.parametrize(("rises", "ends"), [

@@ -92,3 +92,31 @@ def test_logs_that_are_thrown_away_are_counted(tmp_path: Path) -> None:
     assert one.message.endswith("throws it away.")
     assert two.message.startswith("The slow and the general log are on")
     assert two.message.endswith("throws them away.")
+
+
+@pytest.mark.parametrize(("read", "memory", "line"), [
+    (1, 64, "key_buffer_size = 32M"),
+    (20 * 1024, 64, "key_buffer_size = 64M"),
+    (10**9, 64, "key_buffer_size = 64M"),
+])  # fmt: skip
+def test_a_key_buffer_for_what_is_read(read: int, memory: int, line: str, tmp_path: Path) -> None:
+    """A full buffer grows two to four times, by the blocks of 1K that came from files since the start."""
+    found = key_blocks(read, memory, tmp_path)
+    assert [a.option_line for a in found.actions] == [line]
+    assert found.help == f"convert the tables to InnoDB; else write {line}"
+
+
+def test_no_larger_key_buffer_without_memory(tmp_path: Path) -> None:
+    """Where the server takes all memory at its peak there is no value to write."""
+    found = key_blocks(10**9, 0.2, tmp_path)
+    assert found.actions == ()
+    assert "there is none for a larger cache" in found.help
+
+
+def key_blocks(read: int, memory: float, tmp_path: Path) -> Finding:
+    """The finding about a key buffer of 16M of which so many blocks were read, on a host with so many gigabytes."""
+    return first(
+        tmp_path, "key-blocks-from-disk", "mysql-5.7.22", "key_buffer_size = 16M",
+        server={"status": {"key_reads": read}}, host={"memory": {"total": int(memory * (1 << 30))}},
+        workload={"rises": {"key_reads": 5000}, "gauges": {"key_blocks_unused": [0, 0]}},
+    )  # fmt: skip

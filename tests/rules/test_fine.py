@@ -87,3 +87,36 @@ def test_a_real_server(any_server: Sandbox) -> None:
     told = dict(fine(know(facts), [], NAMES))
     assert {"connections", "commits"} <= set(told)
     assert told["commits"].endswith("at each commit") or "no binary log" in told["commits"]
+
+
+@pytest.mark.parametrize(
+    ("part", "status", "rises"),
+    [
+        ("buffer pool", {}, {"innodb_buffer_pool_read_requests": 4010, "innodb_buffer_pool_reads": 945}),
+        ("connections", {"max_used_connections": "140"}, {}),
+        ("threads", {}, {"threads_created": 900, "connections": 1000}),
+        ("temporary tables", {}, {"created_tmp_disk_tables": 80, "created_tmp_tables": 90}),
+        ("table cache", {}, {"table_open_cache_overflows": 500, "table_open_cache_hits": 5000}),
+        ("sorts", {}, {"sort_merge_passes": 500}),
+        ("joins", {}, {"select_full_join": 100}),
+        ("row locks", {}, {"innodb_row_lock_waits": 100, "innodb_row_lock_time": 50_000}),
+        ("open files", {"open_files": "4000", "innodb_num_open_files": "700", "threads_connected": "5"}, {}),
+        ("redo log", {"innodb_checkpoint_age": "900", "innodb_checkpoint_max_age": "1000"}, {}),
+    ],
+)
+def test_no_unhealthy_figure_is_fine(tmp_path: Path, part: str, status: dict[str, str], rises: dict[str, int]) -> None:
+    """A rule may be silent because nothing can be advised; a figure beyond its threshold is not called fine."""
+    server: dict[str, Any] = {
+        "variables": {"max_connections": "151", "open_files_limit": "5000", "innodb_log_file_size": "100663296"},
+        "status": {"max_used_connections": "12", "open_files": "3", "innodb_num_open_files": "9", **status},
+    }
+    server["status"].setdefault("threads_connected", "6")
+    sound = {**server["status"], "max_used_connections": "12", "open_files": "3", "innodb_num_open_files": "9"}
+    sound |= {"innodb_checkpoint_age": "100", "innodb_checkpoint_max_age": "1000"}
+    healthy = dict.fromkeys(rises, 0) | {name: 2 for name in rises if name == "innodb_buffer_pool_read_requests"}
+    told = []
+    for said, risen in ((sound, healthy), (server["status"], rises)):
+        workload = {"seconds": 10.0, "uptime": 86400.0, "rises": risen, "redo": 1000}
+        case = Case("", "", "mariadb-10.11", server={**server, "status": said}, workload=workload)
+        told.append(part in dict(fine(known_of(case, tmp_path), [], NAMES)))
+    assert told == [True, False]

@@ -11,7 +11,7 @@ from rules import find
 from rules.known import Known, Missing
 from rules.memory import budget, pool_that_fits
 from rules.rates import over, steady
-from rules.subject import of_variable
+from rules.subject import Subject, of_variable
 
 MIB = 1 << 20
 
@@ -79,7 +79,8 @@ def test_the_line_of_a_variable_that_was_set_at_run_time(tmp_path: Path) -> None
         file="sort_buffer_size = 1M",
         server={"variables": {"sort_buffer_size": "9"}, "origins": {"sort_buffer_size": "DYNAMIC"}},
     )
-    assert of_variable(running, "sort_buffer_size") == ("sort_buffer_size", "sort_buffer_size", "9", None, None)
+    of = of_variable(running, "sort_buffer_size")
+    assert of == Subject("sort_buffer_size", "sort_buffer_size", "9", None, None)
     assert of_variable(running, "no_such_variable").value is None
 
 
@@ -123,12 +124,32 @@ def test_memory_that_the_server_accounts_for_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "usable", "fits"),
     [
-        ("", 16 << 30, 11264 * MIB),
-        ("", 1 << 30, 640 * MIB),
-        ("innodb_buffer_pool_size = 9G\ninnodb_buffer_pool_instances = 8", 16 << 30, 11264 * MIB),
-        ("", 100 * MIB, 70 * MIB),
+        ("", 512 << 30, 434 << 30),
+        ("", 16 << 30, 12 << 30),
+        ("", 1 << 30, 384 * MIB),
+        ("innodb_buffer_pool_size = 9G\ninnodb_buffer_pool_instances = 8", 16 << 30, 12 << 30),
+        ("", 100 * MIB, 25 * MIB),
     ],
 )
 def test_a_pool_that_fits(file: str, usable: int, fits: int, tmp_path: Path) -> None:
-    """The pool is seven tenths of the memory in whole steps, and whole megabytes where a step is too much."""
+    """The pool is what system, server and sessions leave, in whole steps, or whole megabytes below a step."""
     assert pool_that_fits(known("mysql-8.0.15", tmp_path, file=file), usable) == fits
+
+
+@pytest.mark.parametrize(
+    ("file", "helps"),
+    [
+        ("binlog_cache_size = 256M\nlog_bin = b\nserver_id = 1", "binlog_cache_size may take 37.8G of it, all"),
+        ("innodb_buffer_pool_size = 9G\nsort_buffer_size = 8M", "innodb_buffer_pool_size may take 9G of it"),
+        ("innodb_buffer_pool_size = 4G\nsort_buffer_size = 64M", "sort_buffer_size may take 9.4G of it, all"),
+    ],
+)
+def test_the_largest_part_is_named(file: str, helps: str, tmp_path: Path) -> None:
+    """Where the worst case is more than the memory, the option that adds most to it is named with what it adds."""
+    file = f"innodb_buffer_pool_size = 1G\n{file}\nmax_connections = 151"
+    rule = find("memory-over-budget")
+    assert rule is not None
+    (found,) = rule.check(known("mysql-5.7.22", tmp_path, file=file, host={"memory": {"total": 10 << 30}}))
+    assert helps in found.help
+    assert found.message.startswith("Worst case ")
+    assert found.message.endswith("but the server may use only 10G of memory.")

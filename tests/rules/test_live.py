@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,9 +44,10 @@ def audited(sandbox: Sandbox) -> Run:
 
 
 def test_an_untouched_server_gets_no_error_and_no_warning(any_server: Sandbox) -> None:
-    """A default server of each series is as its maker wants it: notes at most."""
+    """A default server of each series is as its maker wants it: notes at most, but for a series out of support."""
     found = audited(any_server).findings
-    assert [f for f in found if f.severity is not Severity.NOTE] == []
+    ours = {"server-as-root"} if os.getuid() == 0 else set()  # whoever runs the tests is no default of a server
+    assert [f for f in found if f.severity is not Severity.NOTE and f.name not in {"end-of-life", *ours}] == []
 
 
 def test_advice_runs_as_printed(server_name: str, start: Start, tmp_path: Path, request: pytest.FixtureRequest) -> None:

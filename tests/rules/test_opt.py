@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from advisor.catalog.load import load
@@ -13,6 +15,8 @@ from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import all_rules
 from rules.known import Known
+from rules.mending import IN_OTHER_TERMS
+from rules.successors import CONVERTED, RENAMED, SOURCE
 
 ALL = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]
 
@@ -26,6 +30,11 @@ def test_no_option_of_durability_or_security_counts_in_blocks(series: str) -> No
     assert [o.name for o in options if o.block > 1 and (o.durability or o.security)] == []
 
 
+SEMI = "plugin_load_add = semisync_"
+READ_COMMITTED = "transaction_isolation=READ-COMMITTED"
+SLOW = "slow_query_log_file=/s.log\nslow_query_log=ON"
+
+
 @pytest.mark.parametrize(
     ("server", "line", "help_", "becomes"),
     [
@@ -33,20 +42,47 @@ def test_no_option_of_durability_or_security_counts_in_blocks(series: str) -> No
         ("mariadb-10.11", "default-collation = utf8_bin", "use collation-server instead", "collation-server"),
         ("mysql-8.0.43", "table_cache = 512", "use table_open_cache instead", "table_open_cache"),
         ("mysql-8.4.8", "innodb_log_file_size = 2G", "use innodb_redo_log_capacity = 4G", "innodb_redo_log_capacity"),
-        ("mysql-9.7.4", "log_slow_queries = /var/log/slow.log", "use slow_query_log instead", ""),
+        ("mysql-9.7.4", "log_slow_queries = /s.log", "use slow_query_log_file = /s.log and", SLOW),
+        ("mysql-9.7.4", "set-variable = max_allowed_packet=1M", "use max_allowed_packet = 1M", "max_allowed_packet=1M"),
+        ("mysql-5.7.44", "set-variable=key_buffer=16M", "use key_buffer_size = 16M", "key_buffer_size=16M"),
+        ("mariadb-11.8.9", "set-variable=max_allowed_packet=1M", "use max_allowed_pac", "max_allowed_packet=1M"),
+        ("mysql-5.7.44", "log=/q.log", "use general_log_file = /q.log and", "general_log_file=/q.log\ngeneral_log=ON"),
+        ("mariadb-10.11", "log", "use general_log = ON instead", "general_log=ON"),
+        ("mysql-9.7.4", "log_warnings", "use log_error_verbosity = 3 instead", "log_error_verbosity=3"),
+        ("mysql-9.7.4", "innodb_log_files_in_group = 4", "use innodb_redo_log_cap", "innodb_redo_log_capacity"),
+        ("mysql-8.4.8", "skip-host-cache", "use host_cache_size = 0 instead", "host-cache-size=0"),
+        ("mysql-9.7.4", "temptable_use_mmap=0", "use temptable_max_mmap = 0 instead", "temptable_max_mmap"),
+        ("mysql-9.7.4", "temptable_use_mmap=1", "remove the line", ""),
+        ("mysql-5.7.44", "temptable_use_mmap=0", "remove the line", ""),
+        ("mysql-8.0.43", "innodb_locks_unsafe_for_binlog", "use transaction_isol", READ_COMMITTED),
+        ("mysql-5.7.44", "replica_parallel_workers = 4", "use slave_parallel_workers", "slave_parallel_workers"),
+        ("mysql-5.7.44", "innodb_redo_log_capacity = 2G", "use innodb_log_file_size = 1G", "innodb_log_file_size"),
+        ("mysql-5.7.44", "binlog_expire_logs_seconds=604800", "use expire_logs_days = 7", "expire_logs_days"),
+        ("mysql-9.7.4", "expire_logs_days = 7d", "use binlog_expire_logs_seconds", None),
+        ("mysql-9.7.4", "master-host = db1", "run CHANGE REPLICATION SOURCE TO", None),
+        ("mysql-9.7.4", "default_authentication_plugin = mysql_native_password", "use authentication_policy", None),
+        ("mysql-8.4.8", "log_syslog = ON", "run INSTALL COMPONENT", None),
+        ("mysql-8.4.8", "log_syslog = OFF", "remove the line", ""),
         ("mysql-9.7.4", "slave_parallel_type = LOGICAL_CLOCK", "remove the line", ""),
         ("mariadb-10.11", "slave_parallel_type = LOGICAL_CLOCK", "remove the line, or write loose_", ""),
         ("mysql-9.7.4", "thread_concurrency = 8", "remove the line", ""),
-        ("mysql-8.4.8", "skip-ssl", "remove the line", ""),
+        ("mysql-8.0.43", "log_slave_updates = ON", "use log_replica_updates", "log_replica_updates"),
+        ("mysql-8.0.43", "slave_exec_mode = IDEMPOTENT", "use replica_exec_mode", "replica_exec_mode"),
+        ("mysql-8.0.43", "master_verify_checksum = ON", "use source_verify_checksum", "source_verify_checksum"),
+        ("mysql-8.0.43", "sync_master_info = 100", "use sync_source_info", "sync_source_info"),
+        ("mariadb-10.11", "old_alter_table = DEFAULT", "plan to remove the line", None),
+        ("mysql-8.0.43", f"{SEMI}master.so\nrpl_semi_sync_master_enabled = 1", "load semisync_source.so instead", None),
+        ("mysql-8.4.8", f"{SEMI}slave.so\nrpl_semi_sync_slave_enabled = 1", "load semisync_replica.so instead", None),
+        ("mysql-8.4.8", "skip-ssl", "use tls_version = instead", "tls-version="),
+        ("mysql-8.4.8", "ssl = ON", "remove the line", ""),
     ],
 )
-def test_successors(server: str, line: str, help_: str, becomes: str) -> None:
-    """An option that went is replaced by what the target has in its place; where that has gone too, by nothing."""
-    found = first(server, line, "OPT001", "OPT007", "OPT008")
+def test_successors(server: str, line: str, help_: str, becomes: str | None) -> None:
+    """An option that went is replaced by what says the same; its line goes only where its meaning went with it."""
+    found = first(server, line, "OPT001", "OPT002", "OPT007", "OPT008")
     assert found.help is not None
     assert found.help.startswith(help_)
-    assert found.fix is not None
-    assert found.fix.edits[0].text == becomes
+    assert (found.fix.edits[0].text if found.fix else None) == becomes
 
 
 def first(server: str, line: str, *codes: str) -> Finding:
@@ -86,3 +122,112 @@ def test_modes_that_went(value: str, becomes: str | None) -> None:
 def test_since_when_an_option_is_deprecated(server: str, line: str, says: str) -> None:
     """The version is told where somebody wrote it, and never the one of the server that said so of itself."""
     assert first(server, line, "OPT008").message == says
+
+
+AS_OFF = "is not a boolean; the server reads it as OFF."
+AS_0 = "is not a number; the server reads it as 0"
+
+
+@pytest.mark.parametrize(
+    ("server", "line", "says", "help_", "fix"),
+    [
+        ("mysql-9.7.4", "slow-query-log = yes", f"'yes' {AS_OFF}", "mean ON", "ON"),
+        ("mariadb-11.8.9", "slow_query_log = no", f"'no' {AS_OFF}", "mean OFF", "OFF"),
+        ("mysql-5.7.22", "read_only = enabled", f"'enabled' {AS_OFF}", "mean ON", "ON"),
+        ("mysql-8.0.15", "read_only = 2", f"'2' {AS_OFF}", "mean ON", "ON"),
+        ("mysql-8.0.15", "innodb_file_per_table=no", "The server ignores this line: 'no'", "mean OFF", "OFF"),
+        ("mysql-9.7.4", "skip_name_resolve = 0", "The server takes ON: skip_name_resolve", "OFF", "OFF"),
+        ("mysql-8.0.15", "skip_name_resolve = 0", "The server takes ON: skip_name_resolve", "remove the line", ""),
+        ("mysql-9.7.4", "slow_query_log =", "The value is empty; the server reads it as OFF.", "ON or OFF", "OFF"),
+        ("mysql-9.7.4", "sync_binlog = mixed", f"'mixed' {AS_0}.", "a whole number", None),
+        ("mariadb-11.8.9", "sync_binlog = true", f"'true' {AS_0}.", "a whole number", None),
+        ("mariadb-11.8.9", "long_query_time =", "The value is empty; the server reads it as 0.", "a number", None),
+        ("mysql-9.7.4", "max_connections = ten", f"'ten' {AS_0} and takes 1 instead.", "from 1", None),
+        ("mysql-8.0.43", "super_read_only\nread_only = 0", "The server takes ON instead of OFF", "ON, the value", "ON"),
+    ],
+)
+def test_words_that_are_read_as_off_or_nought(server: str, line: str, says: str, help_: str, fix: str | None) -> None:
+    """A word that the server can't read is told as such, and no fix that rests on it counts as safe."""
+    found = first(server, line, "OPT006")
+    assert found.message.startswith(says)
+    assert help_ in (found.help or "")
+    assert (found.fix.edits[0].text if found.fix else None) == fix
+    assert found.fix is None or found.fix.applicability == "unsafe"
+
+
+def test_what_follows_from_a_misread_word_names_the_word() -> None:
+    """A rule that reports what a value of 0 costs says that the file says something else."""
+    assert first("mysql-9.7.4", "innodb_flush_log_at_trx_commit = mixed", "DUR001").message.startswith("'mixed' is not")
+    assert "mixed" not in first("mysql-9.7.4", "innodb_flush_log_at_trx_commit = 0", "DUR001").message
+
+
+@pytest.mark.parametrize(
+    ("line", "safe"),
+    [
+        ("innodb_buffer_pool_size = 10GB", True),
+        ("innodb_buffer_pool_size = 10gigs", True),
+        ("binlog_expire_logs_seconds = 10Minutes", False),
+        ("wait_timeout = 30ms", False),
+    ],
+)
+def test_letters_that_are_no_unit_of_bytes_are_not_dropped_safely(line: str, *, safe: bool) -> None:
+    """10 minutes are ten million to the server: writing 10M would keep what nobody meant."""
+    found = first("mysql-9.7.4", line, "OPT017")
+    assert found.fix is not None
+    assert (found.fix.applicability, found.severity) == (("safe", "note") if safe else ("unsafe", "warning"))
+
+
+@pytest.mark.parametrize(
+    ("server", "lines"),
+    [
+        ("mysql-9.7.4", "log_bin = /var/lib/mysql/mysql-bin.log"),
+        ("mariadb-11.8.9", "log_bin = /var/lib/mysql/mysql-bin.log"),
+        ("mysql-9.7.4", "skip_networking\nport = 3306"),
+    ],
+)
+def test_what_the_server_changes_as_meant_is_a_note(server: str, lines: str) -> None:
+    """An extension that is cut, and a port that nothing listens on, do no harm; the help can be followed."""
+    found = first(server, lines, "OPT006")
+    assert found.severity == "note"
+    assert "mycnf explain" not in (found.help or "")
+
+
+@pytest.mark.parametrize("server", ["mysql-5.7.44", "mysql-8.4.8", "mysql-9.7.4", "mariadb-10.11.19", "mariadb-11.8.9"])
+def test_no_successor_is_refused(server: str) -> None:
+    """Whatever a fix writes for an old option, the target knows; and no fix deletes one whose successor is told."""
+    catalog = load(parse_target(server))
+    for name in {*CONVERTED, *RENAMED, *(f"master_{word}" for word in SOURCE)}:
+        for value in ("1", "0", "caching_sha2_password", "max_connections=10"):
+            if catalog.get(name) is not None:
+                continue
+            found = first(server, f"{name} = {value}", "OPT001", "OPT002", "OPT007")
+            deletes = found.fix is not None and found.fix.edits[0].text == ""
+            assert not deletes or (found.help or "").startswith("remove"), (name, value, found)
+
+
+@pytest.mark.parametrize("series", ALL)
+def test_deprecated_options_with_a_successor_in_other_terms(series: str) -> None:
+    """Of every deprecated option that a successor is known of in other terms, the lines that say the same are told."""
+    options = load(parse_target(series)).options
+    assert {name for name in CONVERTED if options.get(name, {}).get("deprecated")} <= IN_OTHER_TERMS
+
+
+BAD = ("yes", "", "abc", "1.5G", "C:\\mysql\\binlogs", "99999999999999999999")
+
+
+@pytest.mark.parametrize("server", ["mysql-5.7.22", "mysql-9.7.4", "mariadb-11.8.9"])
+def test_no_message_says_it_twice_or_prints_control_characters(server: str) -> None:
+    """Every option with values that no server takes makes readable sentences, and says once that it won't start."""
+    target = parse_target(server)
+    catalog = load(target)
+    rules = [rule for rule in all_rules() if not rule.needs and rule.concerns(target)]
+    for value in BAD:
+        text = "[mysqld]\n" + "".join(f"{name} = {value}\n" for name in sorted(catalog.options))
+        loader = dict.fromkeys(["my.cnf"], text.encode()).__getitem__
+        resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=loader)
+        verdict = judge_file(resolved, catalog)
+        for f in run(Known(target, catalog, Settings.from_file(verdict), verdict), rules).findings:
+            assert f.message.isprintable() or "\ufffd" in f.message, f
+            assert len(re.findall(r"(?:does|do|will|can) not start|refuses to start", f.message)) < 2, f
+            assert not [raw for raw in ("\\\\", "''", "MYSQL<") if raw in f.message], f
+            assert len(f.message) < 420, f

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 MEMBER = "plugin_load_add = group_replication.so\ngroup_replication_group_name = aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa\n"
 MANY = "binlog_ignore_db = a\nbinlog_ignore_db = b\nbinlog_ignore_db = c\nbinlog_ignore_db = {}"
 PLUGIN = "plugin_load_add = semisync_source.so\nrpl_semi_sync_source_enabled = 1\n"
+HALTED = {"Slave_IO_Running": "No", "Slave_SQL_Running": "No"}
 SERIAL = {"variables": {"slave_parallel_workers": "1"}}
 
 
@@ -52,11 +54,11 @@ def replica(**row: str) -> dict[str, Any]:
         ),
         (
             Case("group-that-survives-nothing", "", "mysql-9.7.4", "", server={"replication": {"group_members": 1}}),
-            "1 member:",
+            "The group has 1 member.",
         ),
         (
             Case("group-that-survives-nothing", "", "mysql-9.7.4", "", server={"replication": {"group_members": 2}}),
-            "2 members:",
+            "The group has 2 members.",
         ),
         (
             Case("stopped-replica", "", "mysql-9.7.4", "", server=replica(Replica_IO_Running="No")),
@@ -129,23 +131,178 @@ def test_every_filter_with_commas_but_one_word_of_the_rest(tmp_path: Path) -> No
     assert len(found("filter-by-default-database", "mariadb-11.8", tmp_path, file)) == 1
 
 
+OUT_OF_REACH = {"group_members": 3, "group_state": "ONLINE", "group_states": {"UNREACHABLE": 1, "ONLINE": 2}}
+
+
+def test_members_by_state(tmp_path: Path) -> None:
+    """Members are told by their states, and the majority by those that can be reached."""
+    told = found("group-that-survives-nothing", "mysql-9.7.4", tmp_path, server={"replication": OUT_OF_REACH})[0]
+    assert told.message == "The group has 3 members (2 ONLINE, 1 UNREACHABLE). The loss of one more stops all writes."
+    lost = OUT_OF_REACH | {"group_states": {"UNREACHABLE": 2, "ONLINE": 1}}
+    told = found("group-that-survives-nothing", "mysql-9.7.4", tmp_path, server={"replication": lost})[0]
+    assert "has lost its majority: 3 members (1 ONLINE, 2 UNREACHABLE). Writes on this member wait." in told.message
+
+
+@pytest.mark.parametrize(("super_read_only", "says"), [("OFF", "it accepts writes"), ("ON", "it accepts no writes")])
+def test_what_a_member_outside_takes(super_read_only: str, says: str, tmp_path: Path) -> None:
+    """Whether a server outside its group accepts writes is told."""
+    outside: dict[str, Any] = {"replication": {"group_state": "OFFLINE", "group_states": {"OFFLINE": 1}}}
+    server = outside | {"variables": {"super_read_only": super_read_only}}
+    assert says in found("member-outside-its-group", "mysql-9.7.4", tmp_path, server=server)[0].message
+
+
+WAITS = {
+    "Seconds_Behind_Master": "75",
+    "SQL_Delay": "0",
+    "Slave_SQL_Running": "Yes",
+    "Slave_SQL_Running_State": "Waiting for table metadata lock",
+    "Master_Log_File": "b.7",
+    "Read_Master_Log_Pos": "20480",
+    "Relay_Log_File": "r.2",
+    "Relay_Master_Log_File": "b.7",
+    "Exec_Master_Log_Pos": "10240",
+    "Channel_Name": "",
+}
+
+
+def lag(target: str, folder: Path, times: dict[str, Any] | None = None, **row: str | None) -> Finding:
+    """What is said of the lag of a replica with one worker."""
+    part = {"replica_rows": [WAITS | row], "applier_times": [{"channel": "", **times}] if times else []}
+    return found("replica-lag", target, folder, server=SERIAL | {"replication": part})[0]
+
+
+def test_lag_in_numbers(tmp_path: Path) -> None:
+    """The lag is a number, with what is known of where it comes from; one worker isn't blamed for a lock."""
+    told = lag("mysql-8.0.15", tmp_path, {"applying": 70})
+    assert told.message == (
+        "The replica is 75 s behind its source. The oldest transaction being applied was committed 1 min ago. "
+        "Received and not yet applied: 10K bytes of binary log. The applier waits for a lock of another session."
+    )
+    assert "holds the lock" in told.help
+    assert not told.actions
+    by_worker = lag("mysql-8.0.15", tmp_path, {"locked": 1}, Slave_SQL_Running_State="", Relay_Master_Log_File="b.6")
+    assert by_worker.message.endswith("The applier waits for a lock of another session.")
+    free = lag("mysql-8.0.15", tmp_path, Slave_SQL_Running_State="", Relay_Master_Log_File="b.6")
+    assert free.message == "The replica is 75 s behind its source. One thread applies all changes."
+    beyond = lag("mysql-8.0.15", tmp_path, SQL_Delay="60", Slave_SQL_Running_State="", Exec_Master_Log_Pos="20480")
+    assert beyond.message == "The replica is 15 s behind its source beyond its configured delay of 1 min."
+    assert "measure again" in beyond.help
+
+
+def test_the_whole_remedy_at_once(tmp_path: Path) -> None:
+    """Workers are advised with what they need to help and to keep the order; where that lacks more, without it."""
+    told = lag("mysql-8.0.15", tmp_path, Slave_SQL_Running_State="")
+    assert [action.option_line for action in told.actions] == [
+        "slave_parallel_type = LOGICAL_CLOCK",
+        "slave_preserve_commit_order = ON",
+        "slave_parallel_workers = 4",
+    ]
+    assert told.help.endswith("slave_parallel_workers = 4")
+    without = lag("mysql-5.7.22", tmp_path, Slave_SQL_Running_State="")
+    assert [action.option_line for action in without.actions] == [
+        "slave_parallel_type = LOGICAL_CLOCK",
+        "slave_parallel_workers = 4",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "times", "says"),
+    [
+        ({"Slave_SQL_Running": "No"}, None, "because the applier does not run."),
+        ({"Slave_SQL_Running": "No"}, {"applied": 240}, "The newest applied transaction was committed 4 min ago."),
+        ({"Slave_IO_Running": "Connecting"}, None, "not connected, and everything received is applied."),
+        ({"Slave_IO_Running": "Yes"}, None, "because the server does not know it yet."),
+        (
+            {"Slave_SQL_Running": "No", "Master_Slave_time_diff": "7"},
+            None,
+            "The newest event received is 7 s newer than the newest applied.",
+        ),
+    ],
+)
+def test_lag_that_nobody_knows(row: dict[str, str], times: dict[str, Any] | None, says: str, tmp_path: Path) -> None:
+    """Where the server tells no number, the reason is told, and what else is known."""
+    told = lag("mysql-8.0.15", tmp_path, times, Seconds_Behind_Master=None, **row)
+    assert told.message.startswith("The lag of the replica is unknown: Seconds_Behind_Master is NULL, because ")
+    assert told.message.endswith(says)
+
+
+def test_administrators_that_still_write(tmp_path: Path) -> None:
+    """Who passes read_only is told by version, and undoing the advice restores both variables."""
+    follows = replica(Slave_SQL_Running="Yes")
+    told = [
+        found("writable-replica", target, tmp_path, server=follows | {"variables": {"read_only": value}})[0]
+        for target, value in (("mysql-5.7.22", "ON"), ("mysql-8.0.15", "ON"), ("mysql-8.0.15", "OFF"))
+    ]
+    assert told[0].message.endswith("super_read_only is OFF, so those with SUPER write.")
+    assert told[1].message.endswith("so those with CONNECTION_ADMIN or SUPER write.")
+    assert [finding.actions[0].statement for finding in told] == ["SET GLOBAL super_read_only = ON;"] * 3
+    assert [finding.actions[0].undo for finding in told] == [
+        "SET GLOBAL super_read_only = OFF;", "SET GLOBAL super_read_only = OFF;", "SET GLOBAL read_only = OFF;",
+    ]  # fmt: skip
+
+
+def test_both_places_at_once(tmp_path: Path) -> None:
+    """Where both places are in files, both are advised, and that it is by default is told."""
+    told = found("replica-position-in-files", "mysql-5.7.22", tmp_path, "slave_parallel_workers = 4")[0]
+    assert told.message.startswith("relay_log_info_repository and master_info_repository are FILE by default:")
+    assert [action.option_line for action in told.actions] == [
+        "relay_log_info_repository = TABLE", "master_info_repository = TABLE",
+    ]  # fmt: skip
+
+
+def test_write_sets_need_the_order_of_commits(tmp_path: Path) -> None:
+    """The advice of write sets names what replicas before 8.0.27 lack by default."""
+    source = {"replication": {"replicas_connected": 1}}
+    told = found("commit-order-tracking", "mysql-8.0.15", tmp_path, server=source)[0]
+    assert "keeps the order of commits (before 8.0.27 the default is OFF)" in told.help
+    assert "replica_preserve_commit_order = ON first" in told.actions[0].risk
+
+
 @pytest.mark.parametrize(
     ("rule", "target", "file", "server"),
     [
         ("unordered-parallel-replica", "mysql-9.7.4", "replica_preserve_commit_order = OFF", {}),
         ("parallel-by-database", "mysql-8.0.15", "slave_parallel_workers = 4\nslave_parallel_type = DATABASE", {}),
         ("replica-position-in-files", "mysql-8.0.15", "relay_log_info_repository = FILE", {}),
-        ("lagging-serial-replica", "mysql-8.0.15", "", SERIAL | replica(Seconds_Behind_Master="600")),
+        ("replica-lag", "mysql-8.0.15", "", SERIAL | replica(Seconds_Behind_Master="600", Slave_SQL_Running="Yes")),
+        ("parallel-threads-without-work", "mariadb-11.8", "slave_parallel_threads = 2\nslave_parallel_mode = none", {}),
     ],
 )
 def test_what_a_running_replica_refuses(
     rule: str, target: str, file: str, server: dict[str, Any], tmp_path: Path
 ) -> None:
-    """What can't be set while a replica applies changes is advised as a line, not as a statement."""
-    (action,) = found(rule, target, tmp_path, file, server)[0].actions
-    assert action.statement is None
-    assert action.restart
-    assert "stop the replica's threads" in action.risk
+    """What can't be set while a replica applies changes is advised between the statements that stop and start it."""
+    words = {"mysql-9.7.4": "REPLICA", "mariadb-11.8": "ALL SLAVES"}.get(target, "SLAVE")
+    follows = server or replica(Slave_SQL_Running="Yes")
+    for action in found(rule, target, tmp_path, file, follows)[0].actions:
+        assert re.fullmatch(rf"STOP {words}; SET GLOBAL [^;]+; START {words};", action.statement or ""), action
+        assert re.fullmatch(rf"STOP {words}; SET GLOBAL [^;]+; START {words};", action.undo or ""), action
+        assert "nothing is applied while the replica is stopped" in action.risk
+    for action in found(rule, target, tmp_path, file, server | replica(**HALTED))[0].actions if not server else ():
+        assert (action.statement or "").startswith("SET GLOBAL ")
+
+
+def test_channels_of_a_group_are_not_stopped(tmp_path: Path) -> None:
+    """A member of a group, whose channels STOP REPLICA doesn't end, is advised the line alone."""
+    server = replica(Replica_SQL_Running="Yes", Channel_Name="group_replication_applier")
+    file = "replica_preserve_commit_order = OFF"
+    (action,) = found("unordered-parallel-replica", "mysql-9.7.4", tmp_path, file, server)[0].actions
+    assert (action.statement, action.undo, action.restart) == (None, None, True)
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("mysql-8.0.15", "STOP SLAVE; CHANGE MASTER TO MASTER_HEARTBEAT_PERIOD = 30; START SLAVE;"),
+        ("mysql-9.7.4", "STOP REPLICA; CHANGE REPLICATION SOURCE TO SOURCE_HEARTBEAT_PERIOD = 30; START REPLICA;"),
+        ("mariadb-11.8", "STOP SLAVE; CHANGE MASTER TO MASTER_HEARTBEAT_PERIOD = 30; START SLAVE;"),
+    ],
+)
+def test_the_heartbeat_goes_with_the_timeout(target: str, says: str, tmp_path: Path) -> None:
+    """A shorter timeout is advised with the shorter heartbeat that it needs, and not without by a statement."""
+    told = found("slow-to-miss-its-source", target, tmp_path, "slave_net_timeout = 7200", {})[0]
+    assert says in told.help
+    assert told.actions[0].statement is None
 
 
 def test_what_a_running_replica_takes(tmp_path: Path) -> None:
@@ -192,3 +349,24 @@ def test_sure_of_what_was_asked(target: str, sure: Confidence, tmp_path: Path) -
 def test_help_where_nothing_can_be_advised(rule: str, target: str, file: str, says: str, tmp_path: Path) -> None:
     """An option of a plugin, or one whose name minds its capitals, is helped with in words."""
     assert says in found(rule, target, tmp_path, file)[0].help
+
+
+def test_the_whole_remedy_of_a_log_that_grows(tmp_path: Path) -> None:
+    """What keeps a binary log from being purged is told whole: expiry, purge, and replicas that it waits for."""
+    file = "log_bin = b\nbinlog_expire_logs_seconds = 0\n"
+    waits = {"status": {"slaves_connected": 0}, "replication": {}}
+    for target, more, lines in (
+        ("mysql-9.7.4", "binlog_expire_logs_auto_purge = OFF", ["binlog_expire_logs_auto_purge = ON"]),
+        ("mariadb-11.8", "", ["slave_connections_needed_for_purge = 0"]),
+        ("mariadb-10.11", "", []),
+    ):
+        told = found("binary-log-never-expires", target, tmp_path, file + more, waits)[0]
+        assert [action.option_line for action in told.actions] == ["binlog_expire_logs_seconds = 2592000", *lines]
+
+
+@pytest.mark.parametrize(("target", "words"), [("mysql-5.7.22", ""), ("mysql-8.0.15", "STOP SLAVE; ")])
+def test_rows_are_logged_while_the_replica_is_stopped(target: str, words: str, tmp_path: Path) -> None:
+    """MySQL 8.0 refuses another format of its log while a replica applies changes; 5.7 takes it."""
+    file = "log_bin = b\nserver_id = 1\nbinlog_format = STATEMENT"
+    (action,) = found("statement-based-log", target, tmp_path, file, replica(Slave_SQL_Running="Yes"))[0].actions
+    assert (action.statement or "").startswith(f"{words}SET GLOBAL binlog_format")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pymysql
 import pytest
 from following import tried
+from running import eventually
+from windows import SECONDS, lasting, rising, wait_for
 
 from advisor.assemble import know
 from advisor.collect.collect import Request, from_account
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from probes.sandbox import Sandbox
 
 OURS = [rule for rule in all_rules() if rule.family == "CON"]
-WINDOW = 6.0
 LATER = 8 * 86400.0
 OFTEN = 60
 BURSTS = 4
@@ -87,18 +87,8 @@ back_log = 65535
 
 def facts_of(sandbox: Sandbox, wait: Callable[[float], object] | None = None) -> Facts:
     """What an audit reads of the server; with a window where there is something to do in it."""
-    request = Request(window=WINDOW if wait else 0.0)
+    request = Request(window=SECONDS if wait else 0.0)
     return from_account(Account(user="root", socket=sandbox.socket), request, wait or time.sleep)
-
-
-def later(facts: Facts) -> Facts:
-    """The same server and counters, as if it had been up for a week longer: tests can't wait for that."""
-    status = facts.server.status | {"uptime": str(int(facts.server.uptime + LATER))}
-    window = facts.workload
-    if window is not None:
-        first, last = (replace(sample, at=sample.at + LATER) for sample in (window.first, window.last))
-        window = replace(window, first=first, last=last)
-    return replace(facts, server=replace(facts.server, status=status), workload=window)
 
 
 def found(facts: Facts) -> dict[str, Finding]:
@@ -135,7 +125,7 @@ def test_a_pool_too_large_and_too_small(start: Start, tmp_path: Path) -> None:
 def test_a_server_driven_to_its_limits(start: Start, tmp_path: Path) -> None:
     """Refusals, failed logins, forgotten sessions, new threads and a crowd are found by the counters that they move."""
     sandbox = start("mysql-9.7", option_file=written(tmp_path, DRIVEN))
-    quiet = later(facts_of(sandbox))
+    quiet = lasting(facts_of(sandbox), LATER)
     if quiet.host is None or not quiet.host.usable_cpus or quiet.host.usable_cpus > 64:
         pytest.skip("needs the server's host, with 64 processors or fewer")
     names = set(found(quiet))
@@ -145,7 +135,7 @@ def test_a_server_driven_to_its_limits(start: Start, tmp_path: Path) -> None:
     if quiet.host.os and (quiet.host.os.listen_backlog_max or 65535) < 65535:
         assert "backlog-cut-by-kernel" in names
     with crowd(sandbox, int(2 * quiet.host.usable_cpus) + 2):
-        findings = found(later(facts_of(sandbox, lambda seconds: trouble(sandbox, seconds))))
+        findings = found(lasting(facts_of(sandbox, lambda _: trouble(sandbox)), LATER))
     assert {
         "connections-refused", "aborted-connects", "aborted-clients", "threads-made-anew",
         "more-running-than-processors",
@@ -164,6 +154,7 @@ def crowd(sandbox: Sandbox, sessions: int) -> Iterator[None]:
     threads = [Thread(target=_sleep, args=(connection,)) for connection in connections]
     for thread in threads:
         thread.start()
+    wait_for(sandbox, threads_running=sessions)
     try:
         yield
     finally:
@@ -187,7 +178,7 @@ def _sleep(connection: pymysql.Connection[Any]) -> None:
         return
 
 
-def trouble(sandbox: Sandbox, seconds: float) -> None:
+def trouble(sandbox: Sandbox) -> None:
     """Within the window: wrong names, sessions that are cut while idle, a burst of connections, and a refusal."""
     for _ in range(OFTEN):
         with pytest.raises(pymysql.OperationalError):
@@ -196,11 +187,11 @@ def trouble(sandbox: Sandbox, seconds: float) -> None:
         with ExitStack() as stack:
             for _ in range(BURST):
                 stack.enter_context(plainly(sandbox))
-    with ExitStack() as stack:
+    with ExitStack() as stack, rising(sandbox, aborted_clients=OFTEN) as cut:
         for _ in range(OFTEN):
             stack.enter_context(plainly(sandbox, init_command="SET SESSION wait_timeout = 1"))
         _refused(sandbox)
-        time.sleep(seconds)
+        eventually(cut, what="all of them are cut")
 
 
 def plainly(sandbox: Sandbox, **options: Any) -> pymysql.Connection[Any]:
@@ -216,3 +207,45 @@ def _refused(sandbox: Sandbox) -> None:
         with pytest.raises(pymysql.OperationalError, match="Too many connections"):
             plainly(sandbox, user="guest")
         cursor.execute("SET GLOBAL max_connections = 2000")
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11")
+def test_a_crowd_behind_a_lock(server_name: str, start: Start) -> None:
+    """Sessions that wait for the metadata of a table are told with that lock, and not as a crowd at work."""
+    sandbox = start(server_name)
+    with plainly(sandbox, autocommit=False) as holder, holder.cursor() as cursor:
+        cursor.execute("CREATE DATABASE d")
+        cursor.execute("CREATE TABLE d.t (a INT) ENGINE=InnoDB")
+        cursor.execute("SELECT * FROM d.t")  # and no COMMIT
+        facts = facts_of(sandbox)
+        if facts.host is None or not facts.host.usable_cpus or facts.host.usable_cpus > 64:
+            pytest.skip("needs the server's host, with 64 processors or fewer")
+        count = int(2 * facts.host.usable_cpus) + 4
+        waiting = [plainly(sandbox) for _ in range(count)]
+        threads = [Thread(target=_alter, args=(connection,)) for connection in waiting]
+        for thread in threads:
+            thread.start()
+        try:
+            _until(sandbox, count)
+            told = found(lasting(facts_of(sandbox, lambda _: None), LATER))["more-running-than-processors"]
+        finally:
+            holder.rollback()
+            for thread in threads:
+                thread.join()
+    assert f"wait {count:,} for a table metadata lock" in told.message
+    assert told.help.startswith("find who holds the lock")
+
+
+def _alter(connection: pymysql.Connection[Any]) -> None:
+    connection.query("ALTER TABLE d.t COMMENT = 'x'")
+
+
+def _until(sandbox: Sandbox, count: int) -> None:
+    """Come back once so many sessions wait for a lock of metadata."""
+    with sandbox.connect() as connection, connection.cursor() as cursor:
+        seen = 0
+        while seen < count:
+            cursor.execute(
+                "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for %metadata%'"
+            )
+            seen = int(cursor.fetchall()[0][0])

@@ -9,6 +9,7 @@ import subprocess
 import tarfile
 import tempfile
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,20 +19,24 @@ from rule_cases import Case, known_of
 from advisor.assemble import know
 from advisor.collect.collect import Request, from_account
 from advisor.collect.host import open_root, read_host
+from advisor.collect.host.process import read_process
+from advisor.collect.host.root import LiveRoot
 from advisor.collect.options import Account
 from advisor.engine import run
+from advisor.facts import Host
+from advisor.facts.host import Memory
 from rules import all_rules, find
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from servers_plugin import Start
+    from servers_plugin import Server, Start
 
-    from advisor.facts import Host
     from advisor.model import Finding
     from probes.sandbox import Sandbox
 
 TARGET = "mysql-8.0.15"
+ALWAYS = Memory(total=8 << 30, thp="always")
 TOOLS = ("mkfs.ext4", "losetup", "mount", "umount")
 GROUPS = {name: Path("/sys/fs/cgroup") / name for name in ("cpu", "pids", "blkio")}
 
@@ -130,19 +135,19 @@ def mounted(folder: Path, options: str, *make: str, size: int = 64 << 20) -> Ite
     point.mkdir()
     with open(image, "wb") as file:
         file.truncate(size)
-    subprocess.run([*make, "-q", "-F", image], check=True, timeout=60)
-    made = subprocess.run(["losetup", "-f", "--show", image], capture_output=True, text=True, timeout=60, check=False)
+    subprocess.run([*make, "-q", "-F", image], check=True, timeout=600)
+    made = subprocess.run(["losetup", "-f", "--show", image], capture_output=True, text=True, timeout=600, check=False)
     if made.returncode:
         pytest.skip(f"no loop device can be had: {made.stderr.strip()}")
     device = made.stdout.strip()
     try:
-        subprocess.run(["mount", "-o", options, device, point], check=True, timeout=60)
+        subprocess.run(["mount", "-o", options, device, point], check=True, timeout=600)
         try:
             yield point, os.path.basename(device)
         finally:
-            subprocess.run(["umount", point], check=True, timeout=60)
+            subprocess.run(["umount", point], check=True, timeout=600)
     finally:
-        subprocess.run(["losetup", "-d", device], check=True, timeout=60)
+        subprocess.run(["losetup", "-d", device], check=True, timeout=600)
 
 
 def found_at(point: Path, tmp_path: Path) -> dict[str, Finding]:
@@ -189,7 +194,7 @@ def test_an_overlay(tmp_path: Path) -> None:
         try:
             assert "data-in-container-layer" in found_at(tmp_path / "merged", tmp_path)
         finally:
-            subprocess.run(["umount", tmp_path / "merged"], check=True, timeout=60)
+            subprocess.run(["umount", tmp_path / "merged"], check=True, timeout=600)
 
 
 @needs_root
@@ -323,3 +328,16 @@ def hold_back(sandbox: Sandbox, groups: dict[str, Path], device: str) -> None:
     with connection, connection.cursor() as cursor:
         while int((groups["cpu"] / "cpu.stat").read_text("utf-8").split()[3]) < 1100:
             cursor.execute("SELECT BENCHMARK(3000000, MD5('a'))")
+
+
+def test_who_switches_huge_pages_off_by_itself(server_name: str, server: Server) -> None:
+    """What the kernel says of each server's process is what its version says where the process can't be looked at."""
+    sandbox = server(server_name)
+    process = read_process(LiveRoot(), sandbox.pid)
+    if process is None or process.thp is None:
+        pytest.skip("this kernel doesn't tell who may have transparent huge pages")
+    rule = find("transparent-huge-pages")
+    assert rule is not None
+    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
+    for host in (Host(memory=ALWAYS), Host(memory=ALWAYS, process=process)):
+        assert bool(list(rule.check(know(replace(facts, host=host))))) is process.thp, host.process

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Event, Thread
@@ -10,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from following import tried
+from rule_cases import Case, known_of
+from running import eventually
+from windows import SECONDS, lasting, rising
 
 from advisor.assemble import know
 from advisor.collect.collect import Request, from_account
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from probes.sandbox import Sandbox
 
 OURS = [rule for rule in all_rules() if rule.family in ("INN", "LOG")]
-WINDOW = 6.0
 LATER = 86400.0
 WINDOWS = 8
 CAPACITY = 100  # pages a second, the least that can be set
@@ -103,14 +104,9 @@ UPDATE t.x SET v = RAND(), k = FLOOR(RAND() * 1000000) WHERE id = r; SET i = i +
 END WHILE; END"""
 
 
-def facts_of(sandbox: Sandbox, window: float = 0.0) -> Facts:
-    """What an audit reads of the server, with its counters as if it had been up for a day longer."""
-    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=window))
-    work = facts.workload
-    if work is not None:
-        first, last = (replace(sample, at=sample.at + LATER) for sample in (work.first, work.last))
-        work = replace(work, first=first, last=last)
-    return replace(facts, workload=work)
+def facts_of(sandbox: Sandbox) -> Facts:
+    """What an audit reads of the server, as if it had been up for a day longer."""
+    return lasting(from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0)), LATER)
 
 
 def found(facts: Facts) -> dict[str, Finding]:
@@ -154,7 +150,6 @@ def driven(sandbox: Sandbox) -> Iterator[None]:
     for thread in threads:
         thread.start()
     try:
-        time.sleep(2.0)
         yield
     finally:
         over.set()
@@ -188,26 +183,65 @@ def test_a_redo_log_that_fills(start: Start, tmp_path: Path) -> None:
 
 
 def held_back(sandbox: Sandbox) -> dict[str, Finding]:
-    """What is found when the server's writing has reached its limit; a disk that never does is the limit itself."""
-    highest = 0.0
+    """What is found in a window at whose end the redo log is full; each is one in which much is written."""
     for _ in range(WINDOWS):
-        facts = facts_of(sandbox, WINDOW)
-        assert facts.workload is not None
-        highest = max(highest, facts.workload.rate("innodb_buffer_pool_pages_flushed") or 0.0)
-        findings = found(facts)
+        findings = found(in_window(sandbox, innodb_buffer_pool_pages_flushed=int(2 * CAPACITY * SECONDS)))
         if "starved-flushing" in findings:
-            return findings
-    if highest < CAPACITY:
-        pytest.skip(f"the disk is slower than the limit of {CAPACITY}: {highest:.0f} pages a second")
+            break
     return findings
+
+
+def in_window(sandbox: Sandbox, **least: int) -> Facts:
+    """What an audit reads, with a window that ends when the counters have risen so far."""
+    with rising(sandbox, **least) as risen:
+        account = Account(user="root", socket=sandbox.socket)
+        facts = from_account(account, Request(window=SECONDS), lambda _: eventually(risen, what=f"{least}"))
+    return lasting(facts, LATER)
 
 
 def test_a_pool_without_a_free_page(start: Start, tmp_path: Path) -> None:
     """A MySQL 9.7 with a tiny pool makes sessions wait for pages, and writes each few of them with a doublewrite."""
     sandbox = start("mysql-9.7", option_file=written(tmp_path, CROWDED))
     with driven(sandbox):
-        facts = facts_of(sandbox, WINDOW)
-    findings = found(facts)
+        findings = found(in_window(sandbox, innodb_buffer_pool_wait_free=100, innodb_dblwr_writes=500))
     assert {"free-page-waits", "overruled-dedicated-server", "growing-undo-files"} <= set(findings)
     assert "innodb_doublewrite_pages = 128" in better(findings)
     tried(sandbox, findings)
+
+
+@pytest.mark.servers("mariadb-10.11", "mariadb-11.4", "mysql-8.0", "mysql-9.7")
+def test_files_that_a_method_buffers(server_name: str, start: Start, tmp_path: Path) -> None:
+    """A server that was told to use fsync is told of, and in the same words as its file; one with O_DIRECT is not."""
+    for method, finds in (("fsync", True), ("O_DIRECT", False)):
+        file = tmp_path / "my.cnf"
+        file.write_text(f"[mysqld]\ninnodb_buffer_pool_size = 4G\ninnodb_flush_method = {method}\n", "utf-8")
+        sandbox = start(server_name, option_file=file)
+        facts = replace(from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0)), host=None)
+        told = [f.option for f in run(know(facts), OURS).findings if f.name == "double-buffering"]
+        case = Case("", "", f"{facts.server.flavour}-{facts.server.version}", file.read_text("utf-8"))
+        written = [f.option for f in run(known_of(case, tmp_path), OURS).findings if f.name == "double-buffering"]
+        assert told == written == ["innodb_flush_method"] * finds, method
+        sandbox.close()
+
+
+def test_settings_that_hold_a_server_back(start: Start, tmp_path: Path) -> None:
+    """A server that takes such lines is told of them, and starts with the lines that it is advised instead."""
+    file = tmp_path / "my.cnf"
+    lines = ["innodb_use_native_aio = OFF", "innodb_max_purge_lag = 100000", "innodb_max_undo_log_size = 100G"]
+    file.write_text("\n".join(["[mysqld]", *lines, "innodb_flush_method = O_DIRECT_NO_FSYNC\n"]), "utf-8")
+    sandbox = start("mysql-5.7", option_file=file)
+    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
+    found = [f for f in run(know(facts), all_rules()).findings if f.code.startswith(("INN", "DUR"))]
+    assert {f.name for f in found} >= {
+        "native-aio-off",
+        "purge-lag-without-delay",
+        "undo-files-kept-large",
+        "data-files-without-sync",
+    }
+    advised = [a.option_line for f in found for a in f.actions if a.option_line]
+    assert {"innodb_flush_method = O_DIRECT", "innodb_use_native_aio = ON"} <= set(advised)
+    sandbox.stop()
+    file.write_text("\n".join(["[mysqld]", *advised, ""]), "utf-8")
+    sandbox.restart()
+    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
+    assert not {f.name for f in run(know(facts), all_rules()).findings} & {f.name for f in found if f.actions}

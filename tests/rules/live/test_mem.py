@@ -14,6 +14,7 @@ from advisor.collect.options import Account
 from advisor.facts.host import Memory
 from rules import find
 from rules.memory import budget, expected
+from rules.memoryparts import pool_lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,19 +88,60 @@ def test_sessions_that_fill_their_buffers(server_name: str, start: Start) -> Non
 
 @pytest.mark.servers("mariadb-10.11")
 def test_joins_keep_to_their_common_limit(server_name: str, start: Start) -> None:
-    """A join buffer beyond the limit of a statement's joins isn't taken, and with a larger limit it is."""
+    """A join buffer beyond the limit of a statement's joins isn't taken; with a larger limit or without the cap it is.
+
+    BUF004 goes by what is taken.
+    """
     grown = {}
-    for limit in (2, 64):
-        sandbox = start(server_name, arguments=("--join-buffer-size=12M", f"--join-buffer-space-limit={limit}M"))
+    for limit, cap in ((2, "on"), (64, "on"), (2, "off")):
+        arguments = (
+            "--join-buffer-size=12M",
+            f"--join-buffer-space-limit={limit}M",
+            f"--optimizer-switch=optimize_join_buffer_size={cap}",
+        )
+        sandbox = start(server_name, arguments=arguments)
         make_tables(sandbox, sizes(sandbox))
         with connected(sandbox, SESSIONS) as sessions:
             each(sessions, "SELECT pad FROM t WHERE id = 5")
             idle = facts_of(sandbox)
         joining = filled(sandbox, "join")
-        grown[limit] = (resident(joining) - resident(idle)) // SESSIONS, reckoned(joining).per_session
-    assert grown[2][0] < 4 * MIB
-    assert grown[64][0] > 6 * MIB
-    assert grown[64][1] - grown[2][1] == 10 * MIB
+        (found,) = findings("oversized-join-buffer", joining)
+        assert ("has no effect" in found.message) is (limit == 2 and cap == "on")
+        grown[limit, cap] = (resident(joining) - resident(idle)) // SESSIONS, reckoned(joining).per_session
+    assert grown[2, "on"][0] < 4 * MIB
+    for larger in ((64, "on"), (2, "off")):
+        assert grown[larger][0] > 6 * MIB
+        assert grown[larger][1] - grown[2, "on"][1] == 10 * MIB
+
+
+@pytest.mark.servers("mysql-5.7", "mariadb-10.11")
+def test_transactions_hold_what_goes_to_the_binary_log(server_name: str, start: Start) -> None:
+    """What sessions gather for the binary log is in their memory until they commit, and in the ceiling."""
+    sandbox = start(server_name, arguments=(*BUFFERS, "--log-bin", "--server-id=1", "--binlog-cache-size=8M"))
+    with sandbox.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE DATABASE filling")
+        cursor.execute("CREATE TABLE filling.b (pad LONGBLOB) ENGINE=InnoDB")
+    with connected(sandbox, SESSIONS) as sessions:
+        each(sessions, "BEGIN")
+        idle = facts_of(sandbox)
+        for _ in range(7):
+            each(sessions, "INSERT INTO b VALUES (REPEAT('x', 1000000))")
+        gathered = facts_of(sandbox)
+        each(sessions, "ROLLBACK")
+    assert resident(gathered) - resident(idle) > SESSIONS * 4 * MIB
+    assert resident(gathered) < reckoned(gathered).ceiling
+    unlogged = replace(idle.server, variables=idle.server.variables | {"log_bin": "OFF"})
+    caches = sum(int(idle.server.variables[f"binlog_{kind}cache_size"]) for kind in ("", "stmt_"))
+    assert reckoned(idle).per_session - reckoned(replace(idle, server=unlogged)).per_session == caches
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-10.11")
+def test_a_pool_has_lists(server_name: str, start: Start) -> None:
+    """A larger pool makes a server larger before any page is in it, by what is reckoned to a quarter."""
+    facts = [facts_of(start(server_name, arguments=(f"--innodb-buffer-pool-size={size}G",))) for size in (1, 4)]
+    lists = [pool_lists(know(one), size << 30) for one, size in zip(facts, (1, 4), strict=True)]
+    reckoned_growth, growth = lists[1] - lists[0], resident(facts[1]) - resident(facts[0])
+    assert abs(growth - reckoned_growth) < reckoned_growth / 4
 
 
 @pytest.mark.parametrize(("rows", "finds"), [(15_000, False), (60_000, True)])
@@ -123,9 +165,15 @@ def test_a_pool_is_small_for_its_data_alone(
     assert small_pool(replace(facts, server=replace(facts.server, data=None)))  # who can't see the data would be told
 
 
+def findings(name: str, facts: Facts) -> list[Finding]:
+    """What a rule finds."""
+    rule = find(name)
+    assert rule is not None
+    return list(rule.check(know(facts)))
+
+
 def small_pool(facts: Facts) -> list[Finding]:
     """What the rule says of the pool, on a machine with eight gigabytes."""
     assert facts.host is not None
-    rule = find("small-buffer-pool")
-    assert rule is not None
-    return list(rule.check(know(replace(facts, host=replace(facts.host, memory=Memory(8 << 30), cgroup=None)))))
+    roomy = replace(facts, host=replace(facts.host, memory=Memory(8 << 30), cgroup=None))
+    return findings("small-buffer-pool", roomy)

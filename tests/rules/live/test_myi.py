@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from hashlib import md5
 from typing import TYPE_CHECKING
 
 import pytest
+from windows import SECONDS, lasting
 
 from advisor.assemble import know
 from advisor.collect.collect import Request, from_account
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from probes.sandbox import Sandbox
 
 OURS = [rule for rule in all_rules() if rule.family in {"MYI", "ARI", "OBS", "MOD"}]
-WINDOW = 6.0
 LATER = 8 * 86400.0
 ROWS = 4000
 ENGINES = ("MyISAM", "Aria")
@@ -87,13 +86,7 @@ OF_MARIADB = {
 def facts_of(sandbox: Sandbox, wait: Callable[[float], object] | None = None) -> Facts:
     """What an audit reads of the server, as if it had been up for a week longer; `wait` is done in its window."""
     account = Account(user="root", socket=sandbox.socket)
-    facts = from_account(account, Request(window=WINDOW if wait else 0.0), wait or time.sleep)
-    status = facts.server.status | {"uptime": str(int(facts.server.uptime + LATER))}
-    window = facts.workload
-    if window is not None:
-        first, last = (replace(sample, at=sample.at + LATER) for sample in (window.first, window.last))
-        window = replace(window, first=first, last=last)
-    return replace(facts, server=replace(facts.server, status=status), workload=window)
+    return lasting(from_account(account, Request(window=SECONDS if wait else 0.0), wait or time.sleep), LATER)
 
 
 def found(facts: Facts) -> dict[str, Finding]:
@@ -124,13 +117,12 @@ def fill(sandbox: Sandbox) -> None:
             cursor.executemany(f"INSERT INTO driven.{engine} VALUES (%s)", texts)  # noqa: S608 - one of two words
 
 
-def drive(sandbox: Sandbox, seconds: float) -> None:
+def drive(sandbox: Sandbox) -> None:
     """Within the window: the indexes of both tables are read whole, time and again."""
     with sandbox.connect() as connection, connection.cursor() as cursor:
         for engine in ENGINES * SCANS:
             cursor.execute(f"SELECT COUNT(*) FROM driven.{engine} FORCE INDEX (f) WHERE f > '0'")  # noqa: S608 - likewise
             assert cursor.fetchall() == ((ROWS,),)
-    time.sleep(seconds)
 
 
 def test_a_badly_set_mysql(start: Start, tmp_path: Path) -> None:
@@ -160,7 +152,7 @@ def test_a_badly_set_mariadb_with_small_caches(start: Start, tmp_path: Path) -> 
     file.write_text(BOTH + MARIADB, "utf-8")
     sandbox = start("mariadb-10.11", option_file=file)
     fill(sandbox)
-    findings = found(facts_of(sandbox, lambda seconds: drive(sandbox, seconds)))
+    findings = found(facts_of(sandbox, lambda _: drive(sandbox)))
     assert set(findings) == OF_BOTH | OF_MARIADB | {"key-blocks-from-disk", "aria-pages-from-disk"}
     lines = [*try_advice(sandbox, findings), "aria_pagecache_buffer_size = 256M"]
     file.write_text("\n".join((BOTH, MARIADB, *lines)), "utf-8")

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import time
+import re
 from typing import TYPE_CHECKING, Any
 
 import pymysql
 import pytest
 from general_log import overheard, unlisted
 from live_server import Live
+from replicas import found, until, written
 
-from advisor.assemble import know
 from advisor.collect.collect import Request, from_account
 from advisor.collect.statements import GROUP_MEMBERS
-from advisor.engine import run
+from advisor.model import Severity
 from probes.sandbox.server import free_port
-from rules import all_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from servers_plugin import Start
 
-    from advisor.model import Finding
-
-PATIENCE = 60.0  # seconds; a group needs a few on a busy machine
 NODE = """[mariadb]
 log_bin = b
 server_id = 7
@@ -71,29 +66,9 @@ group_replication_single_primary_mode = OFF
 group_replication_flow_control_mode = DISABLED
 group_replication_transaction_size_limit = 0
 """
+LOGGED = 40 * 30_000
+PURGED = "[mariadb]\nlog_bin = b\nserver_id = 1\nmax_binlog_size = 64K\nmax_binlog_total_size = 300K\n"
 STATE = "SELECT MEMBER_STATE FROM performance_schema.replication_group_members"
-
-
-def found(server: Live) -> dict[str, Finding]:
-    """What all rules find about a running server, by name."""
-    facts = from_account(server.account(), Request(window=0.0))
-    return {finding.name: finding for finding in run(know(facts), all_rules()).findings}
-
-
-def written(folder: Path, name: str, text: str) -> Path:
-    """An option file of that text."""
-    file = folder / name
-    file.write_text(text, "utf-8")
-    file.chmod(0o644)
-    return file
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Wait for something that a server does in its own time; the test fails where it never does."""
-    deadline = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def follow(replica: Live, port: int | None) -> None:
@@ -110,6 +85,21 @@ def status(replica: Live) -> dict[str, Any]:
     with connection, connection.cursor() as cursor:
         cursor.execute("SHOW SLAVE STATUS")
         return dict(cursor.fetchall()[0])
+
+
+@pytest.mark.servers("mariadb-11.4", "mariadb-11.8")
+def test_binary_logs_are_purged_by_size(server_name: str, start: Start, tmp_path: Path) -> None:
+    """Binary logs with a limit of size alone are purged by it, and the rule about logs that never expire is silent."""
+    file = written(tmp_path, "limit", PURGED)
+    sandbox = start(server_name, option_file=file)
+    with sandbox.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE DATABASE d")
+        cursor.execute("CREATE TABLE d.t (a LONGTEXT)")
+        for _ in range(40):
+            cursor.execute("INSERT INTO d.t VALUES (REPEAT('x', 30000))")
+        cursor.execute("SHOW BINARY LOGS")
+        assert sum(int(row[1]) for row in cursor.fetchall()) < LOGGED
+    assert "binary-log-never-expires" not in found(Live(server_name, sandbox))
 
 
 @pytest.mark.servers("mariadb-10.11")
@@ -136,7 +126,7 @@ def test_a_node_that_stands_alone(server_name: str, start: Start, tmp_path: Path
     mended = set(told) - set(found(node))
     assert {
         "idempotent-replica", "relay-logs-never-purged", "semi-sync-after-commit", "unretried-replica-transactions",
-        "slow-to-miss-its-source", "galera-not-in-rows",
+        "galera-not-in-rows",
     } <= mended  # fmt: skip
 
 
@@ -172,8 +162,78 @@ def test_a_replica_that_does_not_start_and_then_lags(server_name: str, start: St
         cursor.execute("LOCK TABLES a.t READ")
         source.run("SET timestamp = UNIX_TIMESTAMP() - 3600", "INSERT INTO a.t VALUES (1)")
         until(lambda: (status(replica)["Seconds_Behind_Master"] or 0) >= 3600)
-        lagging = found(replica)["lagging-serial-replica"]
-    assert lagging.value == "1"
+        lagging = found(replica)["replica-lag"]
+        assert "The applier waits for a lock of another session." in lagging.message
+    assert re.search(r"is 3,6\d\d s behind", lagging.message)
+
+
+TRIO = """[mysqld]
+plugin_load_add = group_replication.so
+server_id = {number}
+log_bin = b
+report_host = 127.0.0.1
+group_replication_group_name = aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa
+group_replication_local_address = 127.0.0.1:{port}
+group_replication_group_seeds = {seeds}
+group_replication_start_on_boot = OFF
+group_replication_recovery_get_public_key = ON
+"""
+LEAVES_ALONE = (
+    "CREATE USER repl@'%' IDENTIFIED BY 'x'",
+    "GRANT REPLICATION SLAVE ON *.* TO repl@'%'",
+    "RESET BINARY LOGS AND GTIDS",
+    "CHANGE REPLICATION SOURCE TO SOURCE_USER = 'repl', SOURCE_PASSWORD = 'x' FOR CHANNEL 'group_replication_recovery'",
+)
+STATES = "SELECT MEMBER_STATE, COUNT(*) FROM performance_schema.replication_group_members GROUP BY MEMBER_STATE"
+
+
+def states(member: Live) -> dict[str, int]:
+    """How many members the member sees in which state."""
+    return dict(member.run(STATES))
+
+
+def trio(server_name: str, start: Start, folder: Path) -> list[Live]:
+    """Three members of a group, all ONLINE."""
+    ports = [free_port() for _ in range(3)]
+    seeds = ",".join(f"127.0.0.1:{port}" for port in ports)
+    texts = (TRIO.format(number=i, port=port, seeds=seeds) for i, port in enumerate(ports, 1))
+    files = [written(folder, f"member{i}.cnf", text) for i, text in enumerate(texts)]
+    members = [Live(server_name, start(server_name, option_file=file, tcp=True)) for file in files]
+    for first, member in enumerate(members):
+        member.run(*LEAVES_ALONE)
+        founds = ["SET GLOBAL group_replication_bootstrap_group = ON"] if not first else []
+        member.run(*founds, "START GROUP_REPLICATION", "SET GLOBAL group_replication_bootstrap_group = OFF")
+    until(lambda: states(members[0]) == {"ONLINE": 3})
+    return members
+
+
+@pytest.mark.servers("mysql-9.7")
+def test_a_group_that_loses_its_members(server_name: str, start: Start, tmp_path: Path) -> None:
+    """Members count by their states: three that are ONLINE are fine, killed ones are told, and so is one outside."""
+    first, second, third = trio(server_name, start, tmp_path)
+    assert {"group-that-survives-nothing", "member-outside-its-group"}.isdisjoint(found(first))
+
+    third.run("STOP GROUP_REPLICATION")
+    outside = found(third)
+    assert "MEMBER_STATE is OFFLINE" in outside["member-outside-its-group"].message
+    assert outside["member-outside-its-group"].severity is Severity.WARNING
+    assert "group-that-survives-nothing" not in outside
+    third.run("START GROUP_REPLICATION")
+    until(lambda: states(first) == {"ONLINE": 3})
+
+    third.sandbox.kill()
+    until(lambda: states(first) == {"ONLINE": 2, "UNREACHABLE": 1})
+    told = found(first)["group-that-survives-nothing"]
+    assert told.severity is Severity.WARNING
+    assert "3 members (2 ONLINE, 1 UNREACHABLE). The loss of one more stops all writes." in told.message
+
+    second.sandbox.kill()
+    until(lambda: states(first) == {"ONLINE": 1, "UNREACHABLE": 2})
+    told = found(first)["group-that-survives-nothing"]
+    assert told.severity is Severity.ERROR
+    assert "has lost its majority: 3 members (1 ONLINE, 2 UNREACHABLE)" in told.message
+    second.sandbox.restart()
+    assert found(second)["member-outside-its-group"].severity is Severity.ERROR
 
 
 @pytest.mark.servers("mysql-9.7")

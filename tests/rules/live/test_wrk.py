@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pymysql
 import pytest
+from running import eventually
+from windows import SECONDS, lasting, rising
 
 from advisor.assemble import know
 from advisor.collect.collect import Request, from_account
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     Load = Callable[[Any], object]
 
 OURS = [rule for rule in all_rules() if rule.family in {"TAB", "TMP", "WRK"}]
-WINDOW = 6.0
+TURNS = 2  # of each load in a window, at least
 MYSQL = """[mysqld]
 table_open_cache = 64
 internal_tmp_mem_storage_engine = MEMORY
@@ -100,21 +102,34 @@ def again(*statements: str, first: tuple[str, ...] = ()) -> Load:
     return turn
 
 
-def driven(sandbox: Sandbox, *loads: Load) -> dict[str, Finding]:
-    """What our rules find over a window in which each load runs in a session of its own."""
+def driven(sandbox: Sandbox, *loads: Load, **least: int) -> dict[str, Finding]:
+    """What our rules find over a window in which each load runs in a session of its own.
 
-    def drive(load: Load, until: float) -> None:
+    It ends when each has had its TURNS, and the counters that are named have risen by so much.
+    """
+    turns, over = [0] * len(loads), Event()
+
+    def drive(number: int) -> None:
         with sandbox.connect(autocommit=True) as connection:
-            while time.monotonic() < until:
-                load(connection)
+            while not over.is_set():
+                loads[number](connection)
+                turns[number] += 1
 
-    def wait(seconds: float) -> None:
-        until = time.monotonic() + seconds
-        with ThreadPoolExecutor(len(loads)) as pool:
-            list(pool.map(drive, loads, [until] * len(loads)))
+    def wait(_: float) -> None:
+        with rising(sandbox, **least) as risen, ThreadPoolExecutor(len(loads)) as pool:
+            ended = [pool.submit(drive, number) for number in range(len(loads))]
+            try:
+                eventually(
+                    lambda: (min(turns) >= TURNS and risen()) or any(one.done() for one in ended),
+                    what=lambda: f"{TURNS} turns of each: {turns}; {least}",
+                )
+            finally:
+                over.set()
+        for one in ended:
+            one.result()
 
-    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=WINDOW), wait)
-    return {f.name: f for f in run(know(facts), OURS).findings}
+    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=SECONDS), wait)
+    return {f.name: f for f in run(know(lasting(facts)), OURS).findings}
 
 
 def takes_its_advice(sandbox: Sandbox, found: dict[str, Finding]) -> None:
@@ -151,6 +166,10 @@ def test_a_busy_mysql(server_name: str, start: Start, tmp_path: Path) -> None:
         ),
         again("EXECUTE r", "FLUSH TABLES test.m", first=("PREPARE r FROM 'SELECT COUNT(*) FROM test.m WHERE id = 1'",)),
         *[again("BEGIN", "UPDATE test.t SET k = k WHERE id = 1", "DO SLEEP(0.05)", "COMMIT")] * 3,
+        innodb_row_lock_time=12_000,  # ms: two wait at any time
+        created_tmp_disk_tables=200,
+        opened_tables=200,
+        com_stmt_reprepare=30,
     )
     held.close()
     found |= driven(
@@ -159,12 +178,18 @@ def test_a_busy_mysql(server_name: str, start: Start, tmp_path: Path) -> None:
         again("SELECT MAX(p) FROM (SELECT pad AS p FROM test.s ORDER BY pad, k DESC LIMIT 900) a"),
         again("UPDATE test.t SET pad = REVERSE(pad)"),
         again("UPDATE test.m SET pad = REVERSE(pad)"),
+        select_full_join=30,
+        sort_merge_passes=150,
+        binlog_cache_disk_use=30,
+        binlog_stmt_cache_disk_use=30,
     )
     found |= driven(
         sandbox,
         again("INSERT INTO test.i VALUES (1)", first=("CREATE TABLE test.i (k INT)",)),
         again("PREPARE q FROM 'SELECT 1'", "EXECUTE q"),
         again("SELECT SUM((SELECT COUNT(*) FROM test.s b WHERE b.k >= a.k)) FROM test.s a"),
+        com_insert=1500,
+        com_stmt_prepare=1500,
     )
     assert {
         "tiny-table-cache",
@@ -207,6 +232,9 @@ def test_a_crowded_mariadb(server_name: str, start: Start, tmp_path: Path) -> No
         again("UPDATE test.m SET k = 1 WHERE pad = 'none'"),
         again("BEGIN", "UPDATE test.t SET k = 1 WHERE id = 1", "UPDATE test.t SET k = 1 WHERE id = 2", "COMMIT"),
         again("BEGIN", "UPDATE test.t SET k = 1 WHERE id = 2", "UPDATE test.t SET k = 1 WHERE id = 1", "COMMIT"),
+        innodb_deadlocks=20,
+        opened_table_definitions=600,
+        com_update=300,
     )
     held.close()
     assert {

@@ -1,0 +1,51 @@
+"""Who has the FILE privilege, as real servers tell it, where secure_file_priv is empty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from advisor.assemble import know
+from advisor.collect.collect import Request, from_account
+from advisor.collect.options import Account
+from advisor.engine import choose, run
+from advisor.model import Severity
+
+if TYPE_CHECKING:
+    from servers_plugin import Start
+
+    from advisor.model import Finding
+    from probes.sandbox import Sandbox
+
+
+def found(server: Sandbox) -> tuple[Finding, ...]:
+    """What SEC005 says of a server."""
+    facts = from_account(Account(user="root", socket=server.socket), Request(window=0.0))
+    return run(know(facts), choose(["SEC005"], None)).findings
+
+
+@pytest.mark.servers("mariadb")
+def test_the_default_is_told_with_who_has_file(server_name: str, start: Start) -> None:
+    """MariaDB lets files be anywhere by default: nothing is said until an account besides root's has FILE."""
+    server = start(server_name)
+    assert found(server) == ()
+    with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE USER plain@'%' IDENTIFIED BY 'Some-Pass1'")
+        cursor.execute("CREATE USER loader@'%' IDENTIFIED BY 'Some-Pass1'")
+        cursor.execute("GRANT FILE ON *.* TO loader@'%'")
+    (told,) = found(server)
+    assert told.severity is Severity.NOTE  # the server has no networking
+    assert told.message.startswith("1 account (loader@%) with the FILE privilege may read and write files")
+
+
+@pytest.mark.servers("mysql")
+def test_mysql_tells_it_too(server_name: str, start: Start) -> None:
+    """On MySQL the empty value is somebody's; an account of a lesser kind is named as well."""
+    server = start(server_name, arguments=["--secure-file-priv="])
+    with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE USER loader@'198.51.100.%' IDENTIFIED BY 'Some-Pass1'")
+        cursor.execute("GRANT FILE ON *.* TO loader@'198.51.100.%'")
+    (told,) = found(server)
+    assert told.severity in {Severity.WARNING, Severity.NOTE}
+    assert "loader@198.51.100.%" in told.message

@@ -1,0 +1,91 @@
+"""Advice for replicas, carried out on each real server while its replica runs: each statement as it is printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from live_server import Live
+from replicas import dialect, found, pair
+
+from advisor.catalog.load import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from servers_plugin import Start
+
+    from advisor.model import Action, Finding
+
+FAMILIES = ("REP", "GRP", "GAL", "BIN")
+# Values that these families speak against; each server gets the lines that it knows, under its own names.
+AGAINST = """binlog_format = STATEMENT
+binlog_expire_logs_seconds = 0
+expire_logs_days = 0
+binlog_expire_logs_auto_purge = OFF
+relay_log_purge = OFF
+relay_log_recovery = OFF
+master_info_repository = FILE
+relay_log_info_repository = FILE
+loose_rpl_semi_sync_master_enabled = ON
+loose_rpl_semi_sync_master_wait_point = AFTER_COMMIT
+slave_parallel_threads = 4
+slave_parallel_mode = none
+{replica}_exec_mode = IDEMPOTENT
+{replica}_type_conversions = ALL_LOSSY
+{replica}_transaction_retries = 0
+{replica}_net_timeout = 3600
+{replica}_parallel_workers = 2
+{replica}_parallel_type = DATABASE
+{replica}_preserve_commit_order = OFF
+log_{replica}_updates = OFF
+"""
+EXPECTED = {"binary-log-never-expires", "statement-based-log", "idempotent-replica", "writable-replica"}
+
+
+def known_lines(server: Live) -> str:
+    """The lines that the server knows."""
+    catalog = load(server.sandbox.binary.target)
+    lines = AGAINST.format(replica=dialect(server.name)[0].lower()).splitlines()
+    return "\n".join(line for line in lines if catalog.get(line.split(" = ")[0].removeprefix("loose_")))
+
+
+def of_replication(findings: dict[str, Finding]) -> list[Action]:
+    """The advice of the families of this test."""
+    return [action for finding in findings.values() if finding.code[:3] in FAMILIES for action in finding.actions]
+
+
+def send(server: Live, action: Action) -> None:
+    """The statement, its undo, and the statement again, each as a client sends it; of warnings only age is taken."""
+    for text in filter(None, (action.statement, action.undo, action.statement)):
+        for statement in text.split("; "):
+            warnings = server.run(statement, "SHOW WARNINGS")
+            assert [row for row in warnings if row[0] != "Note" and "deprecated" not in row[2]] == [], statement
+
+
+def holds(server: Live, line: str) -> bool:
+    """Whether the server runs with the value of an advised line."""
+    name, expected = line.split(" = ")
+    ((_, value),) = server.run(f"SHOW GLOBAL VARIABLES LIKE '{name}'")
+    return str(value).lower() == expected.lower()
+
+
+def test_every_statement_is_taken(server_name: str, start: Start, tmp_path: Path) -> None:
+    """A running replica takes each printed statement, runs with each printed value, and is then not told so again."""
+    source, replica = pair(server_name, start, tmp_path, known_lines)
+    told = found(replica)
+    assert set(told) >= EXPECTED
+    advice = of_replication(told)
+    for action in of_replication(found(source)):
+        send(source, action)
+    for action in advice:
+        send(replica, action)
+    heartbeat = told["slow-to-miss-its-source"].help.partition(", then ")[2]
+    assert heartbeat.startswith(f"STOP {dialect(server_name)[0]}; CHANGE ")
+    for statement in heartbeat.split("; "):
+        replica.run(statement)
+    lines = {action.option_line: bool(action.statement) for action in advice if action.option_line}
+    assert [line for line, sent in lines.items() if sent and not holds(replica, line)] == []
+
+    replica.sandbox.restart([*replica.sandbox.arguments, *(f"--{line.replace(' = ', '=')}" for line in lines)])
+    assert [line for line in lines if not holds(replica, line)] == []
+    assert {action.option_line for action in of_replication(found(replica))}.isdisjoint(lines)

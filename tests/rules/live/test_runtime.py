@@ -1,0 +1,94 @@
+"""What SET GLOBAL does while a server runs: as each server answers, and the same in audits and in preflight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pymysql
+import pytest
+
+from advisor.assemble import know
+from advisor.catalog.load import load
+from advisor.collect.collect import Request, from_account
+from advisor.collect.options import Account
+from advisor.engine import choose, run
+from advisor.preflight.look import look
+from rules.runtime import NEW_SESSIONS, at_run_time
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from servers_plugin import Start
+
+    from advisor.facts import Facts
+    from probes.sandbox import Sandbox
+
+STARTED = ("--skip-innodb-doublewrite", "--event-scheduler=DISABLED", "--loose-query-cache-type=0")
+WANTED = {
+    "event_scheduler": "ON",
+    "gtid_mode": "ON",
+    "innodb_doublewrite": "ON",
+    "innodb_read_only": "ON",
+    "query_cache_type": "ON",
+    "sort_buffer_size": "524288",
+}
+
+
+def collected(server: Sandbox) -> Facts:
+    """What an audit without a window reads."""
+    return from_account(Account(user="root", socket=server.socket), Request(window=0.0))
+
+
+def test_each_server_takes_what_is_said_to_work(server_name: str, start: Start) -> None:
+    """SET GLOBAL of each value on a server that started with the other one: taken, or refused, as is said."""
+    server = start(server_name, arguments=STARTED)
+    catalog = load(server.binary.target)
+    with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("SHOW GLOBAL VARIABLES")
+        running = {str(name): str(value) for name, value in cursor.fetchall()}
+        for name in WANTED.keys() & running.keys():
+            option = catalog.find_variable(name)
+            assert option is not None
+            text = WANTED[name] if WANTED[name].isdigit() else f"'{WANTED[name]}'"
+            try:
+                cursor.execute(f"SET GLOBAL {name} = {text}")
+                taken = True
+            except pymysql.Error:
+                taken = False
+            said = at_run_time(option, catalog.target, WANTED[name], running[name])
+            assert said.works is taken, (name, running[name], said)
+    option = catalog.get("sort_buffer_size")
+    assert option is not None
+    assert at_run_time(option, catalog.target).words == NEW_SESSIONS
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
+def test_audit_and_preflight_say_the_same_of_doublewrite(server_name: str, start: Start, tmp_path: Path) -> None:
+    """A statement where the server takes it, a restart where it doesn't; in both commands alike."""
+    file = tmp_path / "my.cnf"
+    file.write_text("[mysqld]\ninnodb_doublewrite = OFF\n".replace(" = OFF", " = 0"), "utf-8")
+    server = start(server_name, option_file=file)
+    (found,) = run(know(collected(server)), choose(["DUR003"], None)).findings
+    (action,) = found.actions
+    assert action.restart is (action.statement is None)
+    assert (action.statement is not None) is (server_name == "mariadb-11.8")
+    file.write_text("[mysqld]\ninnodb_doublewrite = ON\n".replace(" = ON", " = 1"), "utf-8")
+    items = [item for item in look(collected(server)).items if item.variable == "innodb_doublewrite"]
+    now = [a.statement for item in items for a in item.actions if a.undo]
+    assert len(items) == 1
+    assert now == ([action.statement] if action.statement else [])
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7")
+def test_a_buffer_that_counts_at_the_start_has_no_statement(server_name: str, start: Start, tmp_path: Path) -> None:
+    """MySQL 8.0 and later go by the read_buffer_size that they started with; on 5.7 new sessions have the new one."""
+    file = tmp_path / "my.cnf"
+    file.write_text("[mysqld]\nread_buffer_size = 128K\n", "utf-8")
+    server = start(server_name, option_file=file)
+    file.write_text("[mysqld]\nread_buffer_size = 1M\n", "utf-8")
+    (item,) = (item for item in look(collected(server)).items if item.variable == "read_buffer_size")
+    now = [a for a in item.actions if a.undo]
+    assert [a.statement for a in now] == (
+        ["SET GLOBAL read_buffer_size = 1048576;"] if server_name == "mysql-5.7" else []
+    )
+    assert [a.risk for a in now] == [NEW_SESSIONS] * len(now)

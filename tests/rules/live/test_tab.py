@@ -1,0 +1,59 @@
+"""The advice about the cache of open tables before real servers that get few files from the system."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from advisor.assemble import know
+from advisor.collect.collect import Request, from_account
+from advisor.collect.options import Account
+from advisor.engine import run
+from probes.sandbox import start as start_sandbox
+from rules import all_rules
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from servers_plugin import Binaries
+
+    from advisor.model import Finding
+    from probes.sandbox import Binary
+
+OURS = [rule for rule in all_rules() if rule.family in ("TAB", "SYS", "CON")]
+FILE = "[mysqld]\nmax_connections = 600\ntable_open_cache = 300\n"
+FEW = 1024
+
+
+def granted(binary: Binary, files: int, folder: Path) -> Binary:
+    """The same server under a limit on open files, as a service's unit sets it."""
+    program = folder / f"files-{files}"
+    program.write_text(f'#!/bin/sh\nulimit -n {files} && exec "{binary.program}" "$@"\n', "utf-8")
+    program.chmod(0o755)
+    return replace(binary, program=str(program))
+
+
+def found(binary: Binary, text: str, folder: Path, templates: Path) -> dict[str, Finding]:
+    """What the rules about tables, connections and the system find about the server with that file."""
+    file = folder / "my.cnf"
+    file.write_text(text, "utf-8")
+    with start_sandbox(binary, option_file=file, templates=templates) as sandbox:
+        facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
+        return {finding.name: finding for finding in run(know(facts), OURS).findings}
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-10.11")
+def test_the_whole_remedy_at_once(server_name: str, binaries: Binaries, templates: Path, tmp_path: Path) -> None:
+    """With few files the remedy names them beside the cache, and once it was followed nothing of it is left to say."""
+    binary = binaries(server_name)
+    told = found(granted(binary, FEW, tmp_path), FILE, tmp_path, templates)["tiny-table-cache"]
+    (action,) = told.actions
+    files = re.search(r"LimitNOFILE=(\d+)", told.help)
+    assert files is not None
+    assert (action.option_line, action.restart, action.statement) == ("table_open_cache = 2000", True, None)
+    after = found(granted(binary, int(files[1]), tmp_path), f"{FILE}{action.option_line}\n", tmp_path, templates)
+    assert {"tiny-table-cache", "overflowing-table-cache", "limited-by-the-system"}.isdisjoint(after)
+    assert not [finding for finding in after.values() if finding.canonical == "table_open_cache"]

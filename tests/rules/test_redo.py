@@ -1,0 +1,89 @@
+"""How large the redo log should be: one number in a run, by the busiest hour, the window or the counters."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from rule_cases import Case, known_of
+
+from advisor.engine import run
+from rules import file_rules, find
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from advisor.model import Finding
+
+PRESSED = {"innodb_checkpoint_age": 9_000_000, "innodb_checkpoint_max_age": 10_000_000}
+
+
+def first(rule: str, target: str, tmp_path: Path, **words: object) -> Finding:
+    """The first finding of a rule in a small case."""
+    found = find(rule)
+    assert found is not None
+    return next(iter(found.check(known_of(Case(rule, "", target, **words), tmp_path))))
+
+
+def lines(finding: Finding) -> list[str | None]:
+    """The lines that a finding advises."""
+    return [action.option_line for action in finding.actions]
+
+
+@pytest.mark.parametrize(
+    ("status", "line"),
+    [
+        ({"uptime": 86400, "innodb_os_log_written": 8_640_000_000}, "innodb_log_file_size = 384M"),
+        ({"uptime": 86400, "innodb_os_log_written": 86_400_000_000}, "innodb_log_file_size = 3456M"),
+        ({}, "innodb_log_file_size = 192M"),
+    ],
+)
+def test_a_log_under_pressure_gets_a_number(status: dict[str, int], line: str, tmp_path: Path) -> None:
+    """A full redo log is advised an hour of the mean since the start, and twice its size where nothing tells that."""
+    found = first("checkpoint-pressure", "mariadb-10.11", tmp_path, server={"status": PRESSED | status})
+    assert lines(found) == [line]
+    assert found.help == f"write {line}"
+
+
+def test_a_log_that_holds_an_hour_grows_no_further(tmp_path: Path) -> None:
+    """Where an hour of writes fits into the log, more pages have to be written instead."""
+    status = PRESSED | {"uptime": 86400, "innodb_os_log_written": 864_000_000}
+    found = first("checkpoint-pressure", "mariadb-10.11", tmp_path, server={"status": status})
+    assert lines(found) == []
+    assert "innodb_io_capacity" in found.help
+
+
+def test_one_size_for_the_redo_log_in_a_run(tmp_path: Path) -> None:
+    """Where the rate and the pressure both speak, both advise the same size."""
+    running = {"status": PRESSED | {"uptime": 86400, "innodb_os_log_written": 86_400_000_000}}
+    work = {"redo": 20_000_000}
+    found = [
+        lines(first(rule, "mariadb-10.11", tmp_path, server=running, workload=work))
+        for rule in ("small-redo-log", "checkpoint-pressure")
+    ]
+    assert found == [["innodb_log_file_size = 6912M"], ["innodb_log_file_size = 6912M"]]
+
+
+def test_a_mean_since_the_start(tmp_path: Path) -> None:
+    """On MySQL a quarter of the counter is told, for it counts what is written again, and all of it sizes the log."""
+    status = {"uptime": 86400, "innodb_os_log_written": 86_400_000_000, "innodb_redo_log_capacity_resized": 104857600}
+    found = first("small-redo-log", "mysql-8.4", tmp_path, server={"status": status})
+    assert found.message == (
+        "244K of redo a second on average since the server started 1 d ago fill the log of 100M in 6 min."
+    )
+    assert lines(found) == ["innodb_redo_log_capacity = 3456M"]
+
+
+@pytest.mark.parametrize(("target", "file"), [
+    ("mysql-9.7.4", "innodb_log_file_size = 24M"),
+    ("mysql-8.4", "innodb_log_file_size = 24M"),
+    ("mysql-8.4", "innodb_log_file_size = 24M\ninnodb_log_file_size = 48M"),
+    ("mysql-9.7.4", "innodb_log_file_size = 2G\ninnodb_log_files_in_group = 3"),
+])  # fmt: skip
+def test_one_number_for_the_redo_log_of_a_file(target: str, file: str, tmp_path: Path) -> None:
+    """Lines that went or go, overridden ones too, and a pool that is large for them: one size is named, not two."""
+    known = known_of(Case("", "", target, file=f"innodb_buffer_pool_size = 8G\n{file}"), tmp_path)
+    told = " ".join(f"{f.message} {f.help}" for f in run(known, file_rules()).findings)
+    sizes = set(re.findall(r"innodb_redo_log_capacity = (\S+)|hold (\S+) in all", told))
+    assert len(sizes) == 1
