@@ -29,8 +29,8 @@ types: $(VENV)/.dev ## mypy --strict
 
 # Whatever this shell says of it: each process of tests would compile them all anew, ten seconds of a processor.
 unit coverage: export PYTHONDONTWRITEBYTECODE =
-unit: $(VENV)/.dev ## pytest on all cores, unsteady tests named (ONLY=tests/rules narrows it, WORKERS=2 spares memory)
-	@$(BIN)/python tools/tests.py -q -n $(WORKERS) --dist worksteal $(ONLY)
+unit: $(VENV)/.dev ## pytest on all cores, unsteady tests named (ONLY=tests/rules narrows it, WORKERS=2 spares memory, WHOLE=1 leaves nothing out)
+	@$(if $(WHOLE),MYCNF_WHOLE=1 )$(BIN)/python tools/tests.py -q -n $(WORKERS) --dist worksteal $(ONLY)
 
 coverage: $(VENV)/.dev ## the tests with coverage: every line and branch of the rules and the verdict must have been run
 	$(PYTEST) -q -n $(WORKERS) --dist worksteal --cov --cov-report=
@@ -49,10 +49,10 @@ bench: $(VENV)/.dev ## a table of medians on top of docs/bench.md, beside the la
 figures: $(VENV)/.dev ## one line per promised figure: name, value, limit, commit
 	@$(BIN)/python tools/figures
 
-fuzz: $(VENV)/.dev ## made-up files against real servers (SECONDS=600 SETTINGS= SEED= SERVER=; READER=1, MANGLED=1 or OUTSIDE=1: FILES=100000)
-	@$(BIN)/python tools/fuzz $(if $(READER),--what reader,$(if $(MANGLED),--what mangled,$(if $(OUTSIDE),--what outside,--seconds $(or $(SECONDS),$(if $(SETTINGS),86400,600)) \
+fuzz: $(VENV)/.dev ## made-up files against real servers (SECONDS=600 SETTINGS= SEED= SERVER=; READER=1, MANGLED=1 or OUTSIDE=1: FILES=100000; DRAWN=1)
+	@$(if $(DRAWN),MYCNF_DRAWS=new $(PYTEST) -q -n $(WORKERS) -m hypothesis $(if $(SEED),--hypothesis-seed=$(SEED)) $(ONLY),$(BIN)/python tools/fuzz $(if $(READER),--what reader,$(if $(MANGLED),--what mangled,$(if $(OUTSIDE),--what outside,--seconds $(or $(SECONDS),$(if $(SETTINGS),86400,600)) \
 	    --cases tests/verdict/cases))) $(if $(SETTINGS),--settings $(SETTINGS)) $(if $(SEED),--seed $(SEED)) $(if $(SERVER),--server $(SERVER)) \
-	    $(if $(FILES),--files $(FILES)) $(if $(ONLY_READER),--only $(ONLY_READER))
+	    $(if $(FILES),--files $(FILES)) $(if $(ONLY_READER),--only $(ONLY_READER)))
 
 mutate: $(VENV)/.dev ## change the rules in small ways and list the changes that no case notices (MODULE=rules/con.py; VERDICT=1: the verdict)
 	@$(BIN)/python tools/mutate $(if $(MODULE),--module $(MODULE)) $(if $(VERDICT),--verdict)

@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.facts import Facts, Server
     from advisor.model import Setting, Target
+    from advisor.preflight.nextstart import NextStart
     from advisor.verdict import FileVerdict, LineVerdict
     from advisor.verdict.onserver import Source
+    from rules.deciding import Decider
     from rules.houserule import HouseRule
+    from rules.known import Decide
     from rules.local import LocalAnswer
 
 # What the servers call the places a value can come from: variables_info of MySQL, SYSTEM_VARIABLES of MariaDB.
@@ -73,7 +76,24 @@ def know(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> Known:
         probes=_measured(facts, target),
         sampled=facts.sampled or NO_SAMPLES,
         taken_at=facts.taken_at,
+        service=facts.service,
+        decide=_decide(facts, catalog),
     )
+
+
+def _decide(facts: Facts, catalog: Catalog) -> Decide:
+    """Tells what decides a variable at the next start; worked out when advice first needs it."""
+    start: NextStart | None = None
+
+    def decide(variable: str, names: tuple[str, ...]) -> Decider | None:
+        nonlocal start
+        if start is None:
+            from advisor.preflight.nextstart import NextStart
+
+            start = NextStart(facts, catalog)
+        return start.decider(variable, names)
+
+    return decide
 
 
 def _measured(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:

@@ -70,6 +70,10 @@ def ask(known: "Known", rules: "Iterable[Rule]") -> Run:
             findings.extend(rule.look(known) if there.issuperset(rule.needs) else rule.check(known))
         except Missing as lack:
             skipped.append(Skipped(rule.code, str(lack)))
+    if known.has("server"):
+        from rules.deciding import follow
+
+        findings = follow(known, findings)
     if known.has("probes"):
         from rules.weighing import weigh
 

@@ -75,5 +75,5 @@ def _answers(result: ProbeResult) -> Iterator[LocalAnswer]:
 
 def _pairs(result: ProbeResult, metric: Metric) -> Iterator[LocalPair]:
     for against in result.arms if len(result.arms) <= MOST else ():
-        for c in compare(result.arms, metric, against.name):
+        for c in compare(tuple(arm for arm in result.arms if arm.group == against.group), metric, against.name):
             yield LocalPair(c.arm, against.name, c.ratio, c.low, c.high, c.bound, c.claim)

@@ -116,7 +116,12 @@ class Fix(NamedTuple):
 
 
 class Action(NamedTuple):
-    """What to do about a finding on a server: the line to keep, the statement for now, and what to expect of both."""
+    """What to do about a finding on a server: the statement for now, what keeps the value, and what to expect of both.
+
+    `option_line` keeps it in an option file, `argument` on the command line of a server that gets the value there;
+    where the value is persisted the statement keeps it by itself. `place` is where line or argument belong, `replaces`
+    what stands there now and goes, empty where nothing does.
+    """
 
     option_line: str | None = None
     statement: str | None = None
@@ -124,6 +129,9 @@ class Action(NamedTuple):
     restart: bool = False
     undo: str | None = None
     watch: str | None = None
+    argument: str | None = None
+    place: Location | None = None
+    replaces: str = ""
 
 
 class Local(NamedTuple):

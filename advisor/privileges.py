@@ -40,9 +40,14 @@ _MYSQL = (
     _SIZES,
     _MEMORY,
     Grant("SELECT", "performance_schema.threads", "how many replicas read this server's binary log"),
-    Grant("SELECT", "performance_schema.replication_group_members", "how many servers are in its replication group"),
+    Grant("SELECT", "performance_schema.replication_group_members", "the states of its replication group"),
     Grant(
-        "SELECT (User, Host, plugin, authentication_string, account_locked, Super_priv)",
+        "SELECT",
+        "performance_schema.replication_applier_status_by_worker",
+        "how old the transactions are that a replica applies",
+    ),
+    Grant(
+        "SELECT (User, Host, plugin, authentication_string, account_locked, Super_priv, File_priv)",
         "mysql.user",
         _KINDS,
         optional=True,

@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 MASK = "********"
+EMPTY = "an empty value"
 
 # Whole names, and endings of names, whose values let somebody in. `password_history` and its kind are policy, no
 # secrets: that is why the words are looked for at the end of a name only.
@@ -69,6 +70,8 @@ _SPEAKS = (
 _HARMFUL = (
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
+# What the escapes of an option file make, by the names that people know.
+_NAMED = {8: "<backspace>", 9: "<tab>", 10: "<newline>", 13: "<carriage return>"}
 _FORMS = ((0xFF, "\\x{:02x}"), (0xFFFF, "\\u{:04x}"), (0x10FFFF, "\\U{:08x}"))
 
 
@@ -131,6 +134,16 @@ def redact_arguments(arguments: tuple[str, ...]) -> tuple[str, ...]:
 def clean(text: str) -> str:
     r"""Server text on one line that can't move the cursor, hide or turn anything: harmful ones as \xNN or \uNNNN."""
     return text if text.isprintable() else re.sub(_HARMFUL, _escaped, text)
+
+
+def visible(text: str) -> str:
+    r"""The text with what its escapes made named: a backspace, which `C:\bin` holds, reads `<backspace>`."""
+    return text if text.isprintable() else clean(text.translate(_NAMED))
+
+
+def quoted(text: str | None) -> str:
+    """A value of an option file in quotes, as a message shows it: without passwords, control characters by name."""
+    return f"'{visible(_within(text, '='))}'" if text else EMPTY
 
 
 def _is_secret(plain: str) -> bool:

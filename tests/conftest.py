@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "plugins"), *(str(HERE.parent / "tools" / tool) for tool in ("fuzz", "lab", "mutate"))]
 
 pytest_plugins = ["servers_plugin", "started_files", "failed_list"]
 
+# What hypothesis draws is the same in every run. `make fuzz DRAWN=1` draws anew, and what it finds stays as an example.
 # How long an example takes is for the benchmarks to say: hosts that are busy would fail tests at random.
-settings.register_profile("clockless", deadline=None)
-settings.load_profile("clockless")
+QUIET = (
+    HealthCheck.too_slow,
+    HealthCheck.data_too_large,
+    HealthCheck.function_scoped_fixture,
+    HealthCheck.differing_executors,
+)
+settings.register_profile("same", deadline=None, derandomize=True, database=None, suppress_health_check=QUIET)
+settings.register_profile("new", settings.get_profile("same"), derandomize=False, print_blob=True)
+settings.load_profile(os.environ.get("MYCNF_DRAWS", "same"))
+
+
+def pytest_configure() -> None:
+    """Hear Ctrl-C: a shell in the background ignores it, and so would all that tests start and interrupt."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ def read_accounts(session: Session, notes: Notes, *, mariadb: bool) -> tuple[Acc
 
 
 def _kind(row: Row) -> Accounts:
-    plugin, anonymous, bare, supreme, reach, count, names = row
+    plugin, anonymous, bare, supreme, files, reach, count, names = row
     return Accounts(
         plugin=plugin or "",
         anonymous=anonymous == "1",
@@ -29,4 +29,5 @@ def _kind(row: Row) -> Accounts:
         reach=reach or "",
         count=number(count) or 0,
         names=names or "",
+        files=files == "1",
     )

@@ -13,7 +13,7 @@ from advisor.collect.connect import DEFAULT_LIMITS
 from advisor.collect.options import ConnectRequest, account
 from advisor.collect.replication import read_replication
 from advisor.collect.send import open_session
-from advisor.collect.server import greet, read_server
+from advisor.collect.server import greet, read_lock_waits, read_server
 from advisor.collect.workload import read_counters, read_workload
 from advisor.exits import ConnectError
 from advisor.facts import SCHEMA, Facts
@@ -93,6 +93,7 @@ def _ask_everything(
     first = read_counters(session, notes, with_text=True)
     server = replace(server, status=first.status, innodb_status=first.innodb_text)
     workload = read_workload(session, first, request.window, notes, wait)
+    server = replace(server, lock_waits=read_lock_waits(session, greeting, first.status, notes))
     return replace(server, replication=read_replication(session, greeting, first.status, notes)), workload
 
 

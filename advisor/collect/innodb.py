@@ -65,5 +65,7 @@ def data_sizes(session: Session, notes: Notes) -> DataSizes | None:
     answer = ask(session, DATA_SIZES, "server.data", notes)
     if not answer or not answer.rows:
         return None
-    tables, total, clustered, rows = (number(text) or 0 for text in answer.rows[0])
-    return DataSizes(innodb_bytes=total, innodb_tables=tables, clustered_bytes=clustered, rows=rows)
+    tables, total, clustered, rows, largest = (number(text) or 0 for text in answer.rows[0])
+    return DataSizes(
+        innodb_bytes=total, innodb_tables=tables, clustered_bytes=clustered, rows=rows, largest_bytes=largest
+    )

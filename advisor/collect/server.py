@@ -12,6 +12,8 @@ from advisor.collect.send import Lost, limit
 from advisor.collect.statements import (
     ENGINES,
     IDENTITY,
+    LOCK_WAITS_MARIADB,
+    LOCK_WAITS_MYSQL,
     MEMORY,
     ORIGINS_MARIADB,
     ORIGINS_MYSQL,
@@ -25,6 +27,7 @@ from advisor.redact import redact_value
 if TYPE_CHECKING:
     from advisor.collect.send import Session
 
+_AT_WORK = 4  # sessions that run statements, ours with them
 _ORIGINS_SINCE = (8, 0)
 LONGEST = 500  # characters of a version, a comment and an account; servers have fewer than 200
 
@@ -92,6 +95,17 @@ def read_server(session: Session, greeting: Greeting, notes: Notes) -> Server:
         managed=identity.managed_by(greeting.version, greeting.comment, variables),
         accounts=read_accounts(session, notes, mariadb=greeting.is_mariadb),
     )
+
+
+def read_lock_waits(session: Session, greeting: Greeting, status: dict[str, str], notes: Notes) -> dict[str, int]:
+    """How many sessions wait for which kind of lock; nothing is asked of a server on which few sessions are at work."""
+    if (number(status.get("threads_running")) or 0) < _AT_WORK:
+        return {}
+    if not greeting.is_mariadb and greeting.variables.get("performance_schema", "").upper() != "ON":
+        return {}
+    statement = LOCK_WAITS_MARIADB if greeting.is_mariadb else LOCK_WAITS_MYSQL
+    answer = ask(session, statement, "server.lock_waits", notes)
+    return {row[0]: number(row[1]) or 0 for row in (answer.rows if answer else ()) if row[0]}
 
 
 def _limit(session: Session, flavour: str, notes: Notes) -> None:

@@ -125,11 +125,12 @@ METRICS_MARIADB = Statement(
 DATA_SIZES = Statement(
     "data-sizes",
     "SELECT COUNT(*), SUM(clustered_index_size + sum_of_other_index_sizes) * @@GLOBAL.innodb_page_size, "
-    "SUM(clustered_index_size) * @@GLOBAL.innodb_page_size, SUM(n_rows) FROM mysql.innodb_table_stats",
+    "SUM(clustered_index_size) * @@GLOBAL.innodb_page_size, SUM(n_rows), "
+    "MAX(clustered_index_size + sum_of_other_index_sizes) * @@GLOBAL.innodb_page_size FROM mysql.innodb_table_stats",
     ALL,
     "how much InnoDB data there is, from one small statistics table; no table of users is opened",
     "SELECT on mysql.innodb_table_stats",
-    columns=4,
+    columns=5,
 )
 MEMORY = Statement(
     "memory",
@@ -147,9 +148,9 @@ _REACH = (
 )
 # Of each kind a count and three names at most. The inner DISTINCT changes nothing, but without it 5.7 groups wrongly.
 _KINDS = (
-    "SELECT plugin, anonymous, bare, super, reach, COUNT(*), "
+    "SELECT plugin, anonymous, bare, super, files, reach, COUNT(*), "
     "SUBSTRING_INDEX(GROUP_CONCAT(User, '@', Host ORDER BY User, Host SEPARATOR ', '), ', ', 3) FROM ({accounts}) "
-    "AS accounts GROUP BY plugin, anonymous, bare, super, reach "
+    "AS accounts GROUP BY plugin, anonymous, bare, super, files, reach "
     "ORDER BY bare DESC, anonymous DESC, super DESC, reach LIMIT 20"
 )
 
@@ -163,13 +164,14 @@ ACCOUNTS_MYSQL = Statement(
     _kinds(
         "SELECT DISTINCT User, Host, plugin, User = '' AS anonymous, authentication_string = '' AND plugin IN "
         "('mysql_native_password', 'sha256_password', 'caching_sha2_password') AS bare, Super_priv = 'Y' AS super, "
+        "File_priv = 'Y' AS files, "
         "{reach} FROM mysql.user WHERE account_locked = 'N'",
     ),
     MYSQL,
-    "how many accounts of which kind there are: anonymous, without a password, with SUPER, from anywhere; "
+    "how many accounts of which kind there are: anonymous, without a password, with SUPER, with FILE, from anywhere; "
     "no password and no hash is read out",
     "SELECT on mysql.user",
-    columns=7,
+    columns=8,
 )
 ACCOUNTS_MARIADB = Statement(
     "accounts-mariadb",
@@ -179,22 +181,55 @@ ACCOUNTS_MARIADB = Statement(
         "COALESCE(JSON_VALUE(Priv, '$.plugin'), 'mysql_native_password') IN "
         "('mysql_native_password', 'mysql_old_password') AS bare, "
         "CAST(JSON_VALUE(Priv, '$.access') AS UNSIGNED) & 32768 > 0 AS super, "
+        "CAST(JSON_VALUE(Priv, '$.access') AS UNSIGNED) & 512 > 0 AS files, "
         "{reach} FROM mysql.global_priv WHERE "
         "COALESCE(JSON_VALUE(Priv, '$.account_locked'), '0') = '0' AND JSON_VALUE(Priv, '$.is_role') IS NULL",
     ),
     MARIADB,
-    "how many accounts of which kind there are: anonymous, without a password, with SUPER, from anywhere; "
+    "how many accounts of which kind there are: anonymous, without a password, with SUPER, with FILE, from anywhere; "
     "no password and no hash is read out",
     "SELECT on mysql.global_priv",
-    columns=7,
+    columns=8,
 )
 GROUP_MEMBERS = Statement(
     "group-members",
-    "SELECT COUNT(*) FROM performance_schema.replication_group_members WHERE MEMBER_ID <> ''",
+    "SELECT MEMBER_STATE, COUNT(*), SUM(MEMBER_ID IN ('', @@server_uuid)) "
+    "FROM performance_schema.replication_group_members GROUP BY MEMBER_STATE",
     "MySQL with group replication",
-    "how many servers are in the group",
+    "how many members of the group are in which state, and in which this one is",
     "SELECT on performance_schema.replication_group_members",
-    columns=1,
+    columns=3,
+)
+# Where a worker has no transaction the timestamps are zero, and TIMESTAMPDIFF gives NULL.
+APPLIER_TIMES = Statement(
+    "applier-times",
+    "SELECT CHANNEL_NAME, MAX(TIMESTAMPDIFF(SECOND, APPLYING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6))), "
+    "MIN(TIMESTAMPDIFF(SECOND, LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6))), "
+    "COALESCE(SUM(PROCESSLIST_STATE LIKE 'Waiting for % lock'), 0) "
+    "FROM performance_schema.replication_applier_status_by_worker "
+    "LEFT JOIN performance_schema.threads USING (THREAD_ID) GROUP BY CHANNEL_NAME LIMIT 256",
+    "MySQL 8.0.1 and later, replicas alone",
+    "how old the transactions are that a replica applies and has applied, and how many workers wait for a lock",
+    "SELECT on performance_schema.replication_applier_status_by_worker",
+    columns=4,
+)
+LOCK_WAITS_MYSQL = Statement(
+    "lock-waits-mysql",
+    "SELECT PROCESSLIST_STATE, COUNT(*) FROM performance_schema.threads "
+    "WHERE PROCESSLIST_STATE LIKE 'Waiting for % lock' GROUP BY PROCESSLIST_STATE LIMIT 64",
+    "MySQL with performance_schema, where four sessions or more run statements",
+    "how many sessions wait for which kind of lock, which counters of InnoDB don't tell",
+    "SELECT on performance_schema.threads",
+    columns=2,
+)
+LOCK_WAITS_MARIADB = Statement(
+    "lock-waits-mariadb",
+    "SELECT STATE, COUNT(*) FROM information_schema.PROCESSLIST "
+    "WHERE STATE LIKE 'Waiting for % lock' GROUP BY STATE LIMIT 64",
+    "MariaDB, where four sessions or more run statements",
+    "how many sessions wait for which kind of lock, which counters of InnoDB don't tell",
+    "PROCESS",
+    columns=2,
 )
 REPLICAS = Statement(
     "replicas",
@@ -263,10 +298,13 @@ STATEMENTS: tuple[Statement, ...] = (
     ACCOUNTS_MYSQL,
     ACCOUNTS_MARIADB,
     GROUP_MEMBERS,
+    LOCK_WAITS_MYSQL,
+    LOCK_WAITS_MARIADB,
     REPLICAS,
     REPLICA_STATUS,
     SLAVE_STATUS,
     ALL_SLAVES_STATUS,
+    APPLIER_TIMES,
     OWN_RUNNING,
     KILL_OWN,
 )

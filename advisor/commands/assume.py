@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import known_elsewhere
+from advisor.catalog.elsewhere import documented, known_elsewhere
 from advisor.catalog.load import load
 from advisor.catalog.targets import newest
 from advisor.commands.reading import read_carrier, read_resolved
@@ -61,12 +61,15 @@ def guess(resolved: Resolved) -> tuple[Target, str]:
 
 
 def _flavours(name: str) -> set[str]:
-    """The flavours that know the option in any series; Galera's tell nothing, there are builds of both with it."""
+    """The flavours that know the option in any series, in any vendor's build; Galera's tell nothing."""
     if name.startswith("wsrep_"):
         return {"mysql", "mariadb"}
     presence = known_elsewhere(name)
     seen = {span.flavour for span in presence.spans} if presence else set()
-    return seen | {flavour for flavour in ("mysql", "mariadb") if load(newest(flavour)).get(name)}
+    seen |= {flavour for flavour in ("mysql", "mariadb") if load(newest(flavour)).get(name)}
+    if seen == {"mariadb"}:
+        seen |= {"mysql"} if documented(name, newest("mysql")) else set()
+    return seen
 
 
 def _bare(name: str) -> str:

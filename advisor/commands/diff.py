@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from advisor import exits
+from advisor.catalog.targets import stand_in
 from advisor.commands.sides import read_sides
 from advisor.exits import MycnfError
 from advisor.narration import narrate
@@ -52,8 +53,8 @@ def _patterns(words: Sequence[str] | None) -> list[str]:
 def _tell_strangers(found: Comparison, args: argparse.Namespace) -> None:
     """Say which version stands in for one without a catalog; MycnfError where --only fits nothing at all."""
     for side in (found.a, found.b):
-        if side.catalog.read_as.version[:2] != side.target.version[:2]:
-            narrate(f"{side.target.label} has no catalog: it is read as {side.catalog.read_as.label}")
+        if sentence := stand_in(side.target):
+            narrate(sentence)
     if args.only and not any((found.pairs, found.only_a, found.only_b, found.not_shown)):
         fits = f"--only {','.join(args.only)} fits no setting of either side"
         raise MycnfError(f"{fits}; write names or patterns as in SHOW GLOBAL VARIABLES, such as 'innodb_*'")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from advisor import exits
 from advisor.catalog.elsewhere import known_elsewhere, nearest
 from advisor.catalog.load import load
-from advisor.catalog.targets import SERIES, newest, parse_target
+from advisor.catalog.targets import SERIES, newest, parse_target, stand_in
 from advisor.model import Target
 from advisor.report.jsonform import dumps
 from rules import all_rules, find
@@ -26,6 +26,10 @@ WIDTH = 80
 def run(args: argparse.Namespace) -> int:
     """Explain the rule or the option that was named; MycnfError, with the nearest name, where it is neither."""
     target = parse_target(args.target) if args.target else None
+    if target is not None and (sentence := stand_in(target)):
+        from advisor.narration import narrate
+
+        narrate(sentence)
     rule = find(args.code)
     if rule is not None:
         _print(_rule(rule, args, target))
@@ -81,13 +85,18 @@ def _find(name: str, target: Target) -> Option | None:
     return catalog.get(name) or catalog.find_variable(name)
 
 
+def _plain(option: Option) -> dict[str, object]:
+    """The option as JSON can hold it."""
+    return {**option._asdict(), "asked": sorted(option.asked), "documented": sorted(option.documented)}
+
+
 def _fields(
     name: str, everywhere: dict[Target, Option | None], here: Option | None, target: Target | None, speaking: list[Rule]
 ) -> dict[str, Any]:
     known = {str(t): o for t, o in everywhere.items()}
     if target is not None:
         known = {str(target): here}
-    targets = {t: None if o is None else {**o._asdict(), "asked": sorted(o.asked)} for t, o in known.items()}
+    targets = {t: None if o is None else _plain(o) for t, o in known.items()}
     return {"name": name, "targets": targets, "rules": [r.code for r in speaking]}
 
 

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from advisor import exits
+from advisor.catalog.targets import stand_in
 from advisor.commands.looking import leave_out, look, plans_of
 from advisor.engine import fails
 from advisor.report import Page
@@ -46,6 +47,9 @@ def run(args: argparse.Namespace) -> int:
         except exits.MycnfError as error:
             _narrate(str(error))
             broken.append((path, str(error)))
+    for target in dict.fromkeys(one.checked.target for one in looked):
+        if sentence := stand_in(target):
+            _narrate(sentence)
     looked = leave_out(looked)
     if args.write_baseline or any(plan.args.baseline for plan in plans):
         looked = _past_baseline(looked, args.write_baseline, broken)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor import redact
 from advisor.catalog.load import load
-from advisor.catalog.targets import parse_target
+from advisor.catalog.targets import names_patch, parse_target
 from advisor.commands.reading import read_carrier, read_resolved, take_stdin
 from advisor.engine import by_place, choose
 from advisor.engine import run as run_rules
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
     from advisor.carriers.sets import Carrier
+    from advisor.catalog.load import Catalog
     from advisor.config.read import Configuration
     from advisor.facts import Host
     from advisor.model import Absent, Finding, Target
@@ -29,13 +30,21 @@ if TYPE_CHECKING:
     from rules.houserule import HouseRule
     from rules.registry import Rule
 
+UNREAD = "unread-group"
+# Rules about lines of any group: they have spoken of these lines already.
+OF_FILES = frozenset(
+    (
+        *("syntax-error", "option-outside-group", "duplicate-option", "server-option-in-client-group", "escaped-path"),
+        *("ignored-option-file", "include-problem", "plaintext-secret", UNREAD),
+    )
+)
 SUPPRESSION = "mycnf:"  # how a comment begins that asks to leave a finding out
 
 
 class Plan:
     """How files are checked that share a configuration: its rules, targets and host, the command line put over it."""
 
-    __slots__ = ("_chosen", "_concerned", "_house", "args", "config", "host", "targets")
+    __slots__ = ("_chosen", "_concerned", "_house", "_patches", "args", "config", "host", "targets")
 
     def __init__(self, args: argparse.Namespace, config: Configuration | None = None) -> None:
         self.args = args
@@ -44,6 +53,7 @@ class Plan:
         self._house = config is not None and config.house is not None
         self._chosen = None if self._by_options() else choose(args.select, args.ignore)
         self.targets = [parse_target(t) for t in args.target or ()]
+        self._patches = {parse_target(t) for t in args.target or () if names_patch(t)}
         self._concerned: dict[tuple[Target, tuple[str, ...] | None], list[Rule]] = {}
 
     def _by_options(self) -> bool:
@@ -67,6 +77,10 @@ class Plan:
 
     def _rules(self, families: tuple[str, ...] | None) -> list[Rule]:
         return file_rules(house=self._house, families=families) if self._chosen is None else self._chosen
+
+    def catalog(self, target: Target) -> Catalog:
+        """What the target knows; where no patch of it was named the file may be for any vendor's build."""
+        return load(target, any_build=target not in self._patches)
 
     @property
     def house(self) -> tuple[HouseRule, ...] | Absent:
@@ -165,13 +179,31 @@ def _look_into(carrier: Carrier, plan: Plan) -> list[Looked]:
 def look_at(path: str, target: Target, plan: Plan, given: Mapping[str, bytes]) -> Looked:
     """Judge a file with its includes for the target and ask the rules; OptionFileError where it can't be read."""
     resolved = read_resolved([path], target, plan.args.root, given)
-    catalog = load(target)
+    catalog = plan.catalog(target)
     verdict = judge_file(resolved, catalog)
     known = Known(target, catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house)
     done = run_rules(known, plan.rules_for(target, verdict.effective))
-    findings = tuple(by_place(done.findings))
+    unread = [f for f in done.findings if f.name == UNREAD and f.location]
+    more = _as_if_read(unread, known, plan) if unread else []
+    findings = tuple(by_place((*done.findings, *more)))
     checked = Checked(path, target, findings, _sources(resolved, findings))
     return Looked(checked, resolved, plan, [s.code for s in done.skipped])
+
+
+def _as_if_read(unread: list[Finding], known: Known, plan: Plan) -> list[Finding]:
+    """What would be found in groups that the target doesn't read, had their options stood in [mysqld]."""
+    from rules.unread import as_main_group, judged_as_read
+
+    found: list[Finding] = []
+    for group in unread:
+        name, path = group.group or "", group.location.path if group.location else ""
+        verdict = judge_file(as_main_group(known.file_verdict.resolved, path, name), known.catalog)
+        as_read = Known(
+            known.target, known.catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house
+        )
+        rules = [rule for rule in plan.rules_for(known.target, verdict.effective) if rule.name not in OF_FILES]
+        found += judged_as_read(run_rules(as_read, rules).findings, known.file_verdict.resolved, path, name)
+    return found
 
 
 def _assumed(path: str, root: str | None, given: dict[str, bytes]) -> Target:

@@ -10,7 +10,7 @@ from advisor import exits
 from advisor.engine import RANK
 from advisor.model import Severity
 from advisor.narration import narrate
-from advisor.preflight import look
+from advisor.preflight.look import look
 from advisor.report.output import colour_wanted, write
 
 if TYPE_CHECKING:

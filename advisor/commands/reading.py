@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 
 # Names of documents that may carry options beside what else they say; a .conf may be an option file as well.
 CARRIERS = (".yml", ".yaml", ".json", ".service", ".conf", ".dockerfile", ".containerfile")
+# Names of documents that declare parameters in a form that is refused, and of lists that may be option files as well.
+FOREIGN = (
+    *(".tf", ".tfvars", ".hcl", ".pp", ".nix"),
+    *(".txt", ".list", ".params", ".parameters", ".properties", ".csv", ".env"),
+)
 IMAGES = ("dockerfile", "containerfile")
 PERSISTED = "mysqld-auto"
 # How such documents begin, for a text that came without a name.
 BEGINNINGS = {
-    b"services:": ".yml", b"apiVersion:": ".yml", b'{"': ".json", b'{ "': ".json",
+    b"services:": ".yml", b"apiVersion:": ".yml", b'{"': ".json", b'{ "': ".json", b'[{"': ".json",
     b"[Unit]": ".service", b"[Service]": ".service", b"FROM ": ".dockerfile",
 }  # fmt: skip
 
@@ -63,7 +68,7 @@ def read_carrier(path: str, given: Mapping[str, bytes], root: str | None = None)
     `root` is where absolute paths in it are read. Raises MycnfError for one that can't be read.
     """
     name = _made_name(path)
-    if not name.endswith(CARRIERS) and PERSISTED not in name and not name.startswith(IMAGES):
+    if not name.endswith(CARRIERS + FOREIGN) and PERSISTED not in name and not name.startswith(IMAGES):
         start = given.get(path, b"").lstrip()[:16]
         kind = next((ending for begins, ending in BEGINNINGS.items() if start.startswith(begins)), "")
         if not kind:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor import exits, redact
 from advisor.catalog.load import load
-from advisor.catalog.targets import parse_target
+from advisor.catalog.targets import parse_target, stand_in
 from advisor.commands.reading import configure, groupless, read_resolved, take_stdin
 from advisor.report.jsonform import dumps
 from advisor.report.output import write
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import argparse
 
     from advisor.model import Target
-    from advisor.optionfile.lines import Resolved
     from advisor.verdict import FileVerdict, LineVerdict
 
 NAMES = 34  # columns for names; a longer one pushes its value to the right
@@ -32,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     paths, given = take_stdin(args.files, "<stdin>")
     target = _target(args, paths, given)
     verdict = judge_file(read_resolved(paths, target, args.root, given), load(target))
-    _tell_problems(verdict.resolved)
+    _tell_problems(verdict)
     options = {name: _entry(name, line, verdict) for name, line in sorted(verdict.effective.items())}
     write(
         dumps({"version": 1, "target": str(target), "options": options})
@@ -43,10 +42,10 @@ def run(args: argparse.Namespace) -> int:
     return exits.OK
 
 
-def _tell_problems(resolved: Resolved) -> None:
+def _tell_problems(verdict: FileVerdict) -> None:
+    resolved = verdict.resolved
     lines = [f"{problem.path}:{problem.line or 1}: {problem.message}" for problem in resolved.problems]
-    if not_read := groupless(resolved):
-        lines.append(not_read)
+    lines += [sentence for sentence in (stand_in(verdict.catalog.target), groupless(resolved)) if sentence]
     if lines:
         from advisor.narration import narrate
 

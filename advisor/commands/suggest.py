@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor import exits
 from advisor.catalog.load import load
-from advisor.catalog.targets import newest, parse_target
+from advisor.catalog.targets import newest, parse_target, stand_in
 from advisor.commands.machine import declared_host, is_declared
 from advisor.commands.reading import read_resolved
 from advisor.exits import MycnfError
@@ -33,6 +33,8 @@ def run(args: argparse.Namespace) -> int:
     if args.write_diff and args.format == "json":
         raise MycnfError("--write-diff prints a diff, which --format json can't be: leave out one")
     target = _target(args)
+    if sentence := stand_in(target):
+        narrate(sentence)
     host = declared_host(args) if is_declared(args) else _this_host()
     suggestion = suggest(target, host, args.workload)
     if args.write_diff:

@@ -189,6 +189,8 @@ class Process:
     `allocator` is jemalloc, tcmalloc, mimalloc, glibc or musl as far as loaded libraries show; one that is
     linked in statically isn't seen. `huge_pages` are bytes in reserved huge pages, which `resident` leaves out.
     `policy` is the scheduler's class (other, batch, idle, fifo, …), `nice` from -20, the most urgent, to 19.
+    `thp` says whether the kernel may give it transparent huge pages; `memory_policy` from which memory nodes it takes
+    its pages, in the kernel's words (default, interleave:0-1, bind:0, prefer:1, …).
     """
 
     pid: int
@@ -208,6 +210,8 @@ class Process:
     huge_pages: int | None = None
     nice: int | None = None
     policy: str | None = None
+    thp: bool | None = None
+    memory_policy: str | None = None
 
     def limit(self, name: str) -> Limit | None:
         """The limit of that ulimit name."""

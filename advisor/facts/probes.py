@@ -8,7 +8,8 @@ from dataclasses import field
 from advisor.record import record
 
 ANSWER = "answer"
-PROBE_SCHEMA = "1.0"
+PROBE_SCHEMA = "1.1"
+TOLERATED = 0.05  # the share of invalid blocks above which a run has no result
 
 
 @record(frozen=True)
@@ -25,7 +26,8 @@ class Block:
     """One turn of one variant: the round that it belongs to, and its metrics.
 
     `began` is seconds since the first block of the run, `seconds` how long it took; `series` are values over time
-    within the block, one a second.
+    within the block, one a second. `counters` say what the server and the host did meanwhile, by name with the unit.
+    `invalid` says why the block did not exercise what it measures; such a block has no metrics and no series.
     """
 
     round: int
@@ -33,16 +35,23 @@ class Block:
     seconds: float
     metrics: dict[str, float]
     series: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    counters: dict[str, float] = field(default_factory=dict)
+    invalid: str = ""
 
 
 @record(frozen=True)
 class Arm:
-    """A variant with its blocks: `settings` are the options that make it, `point` its place on the chart's axis."""
+    """A variant with its blocks: `settings` are the options that make it, `point` its place on the chart's axis.
+
+    Variants of one `group` are compared with the group's own baseline (see `baselines`): ways of flushing under one
+    number of threads, settings under one kind of load.
+    """
 
     name: str
     settings: dict[str, str]
     blocks: tuple[Block, ...]
     point: float | None = None
+    group: str = ""
 
 
 @record(frozen=True)
@@ -95,6 +104,11 @@ class ProbeResult:
     evidence: tuple[str, ...] = ()
 
     @property
+    def is_void(self) -> bool:
+        """Whether too many blocks did not exercise what they measure, so that the run has no result."""
+        return has_no_result(self.arms)
+
+    @property
     def rounds(self) -> int:
         """How many rounds every variant finished."""
         return min((len(arm.blocks) for arm in self.arms), default=0)
@@ -102,3 +116,21 @@ class ProbeResult:
     def arm(self, name: str) -> Arm | None:
         """The variant of that name."""
         return next((arm for arm in self.arms if arm.name == name), None)
+
+
+def has_no_result(arms: tuple[Arm, ...]) -> bool:
+    """Whether more than one block and 5 % of all are invalid, or all blocks of one variant."""
+    flags = [[bool(block.invalid) for block in arm.blocks] for arm in arms if arm.blocks]
+    invalid, blocks = sum(map(sum, flags)), sum(map(len, flags))
+    return any(map(all, flags)) or invalid > max(1.0, TOLERATED * blocks)
+
+
+def baselines(arms: tuple[Arm, ...], baseline: str) -> dict[str, str]:
+    """The variant that each group is compared with: `baseline` in its own group, the first one in every other."""
+    found: dict[str, str] = {}
+    for arm in arms:
+        if arm.name == baseline:
+            found[arm.group] = arm.name
+        else:
+            found.setdefault(arm.group, arm.name)
+    return found

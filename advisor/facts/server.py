@@ -47,13 +47,35 @@ class Link:
 
 
 @record(frozen=True)
+class ApplierTimes:
+    """How old, in seconds at the time of asking, is what one channel's workers apply and have applied.
+
+    `applying` counts from the commit on the first source of the oldest transaction that is being applied, None where
+    no worker is at one; `applied` from that of the newest transaction applied since the workers were started, None
+    where there was none. `locked` workers wait for a lock of tables or metadata; waits for rows are not told.
+    """
+
+    channel: str
+    applying: int | None = None
+    applied: int | None = None
+    locked: int = 0
+
+
+@record(frozen=True)
 class Replication:
-    """The server's part in replication: its own replica rows as sent, and the replicas connected to it."""
+    """The server's part in replication: its own replica rows as sent, and the replicas connected to it.
+
+    `group_states` counts the members of its replication group by MEMBER_STATE as this member sees them, and
+    `group_state` is its own; both are empty where they weren't asked. `group_members` counts all that are listed.
+    """
 
     replica_rows: tuple[dict[str, str | None], ...] = ()
     replicas_connected: int = 0
     galera: bool = False
     group_members: int = 0
+    group_states: dict[str, int] = field(default_factory=dict)
+    group_state: str = ""
+    applier_times: tuple[ApplierTimes, ...] = ()
 
     @property
     def is_replica(self) -> bool:
@@ -65,13 +87,15 @@ class Replication:
 class DataSizes:
     """Bytes of InnoDB data and indexes, from one aggregate over `mysql.innodb_table_stats`, and the tables counted.
 
-    `clustered_bytes` is the part that holds the rows themselves and `rows` their estimated number; 0 where not told.
+    `clustered_bytes` is the part that holds the rows themselves and `rows` their estimated number, `largest_bytes` the
+    largest table with its indexes, or partition; 0 where not told.
     """
 
     innodb_bytes: int
     innodb_tables: int
     clustered_bytes: int = 0
     rows: int = 0
+    largest_bytes: int = 0
 
 
 @record(frozen=True)
@@ -79,7 +103,8 @@ class Accounts:
     """The accounts of one kind that are not locked: how many, and the names of three at most, joined by commas.
 
     `reach` says from where they may come: here (the server's own host), there (hosts that are named) or anywhere
-    (a host with a wildcard). `passwordless` log in without a password; `supreme` have SUPER.
+    (a host with a wildcard). `passwordless` log in without a password; `supreme` have SUPER,
+    `files` the FILE privilege, None in snapshots that are older than the question.
     """
 
     plugin: str
@@ -89,6 +114,7 @@ class Accounts:
     reach: str
     count: int
     names: str = ""
+    files: bool | None = None
 
 
 @record(frozen=True)
@@ -98,6 +124,8 @@ class Server:
     `flavour` is mysql or mariadb, `version` the digits alone (the variable `version` has the whole text), `vendor` says
     MySQL, Percona or MariaDB, `managed` names the platform (rds, aurora, …) or is empty. `instrumented_bytes` is the
     sum that performance_schema accounts for, None where it doesn't. `accounts` is None where they weren't read.
+    `lock_waits` counts the sessions that wait for a lock of tables or metadata by their state, asked for once after the
+    window and only of a server on which four sessions or more ran statements.
     """
 
     flavour: str
@@ -117,6 +145,7 @@ class Server:
     instrumented_bytes: int | None = None
     managed: str = ""
     accounts: tuple[Accounts, ...] | None = None
+    lock_waits: dict[str, int] = field(default_factory=dict)
 
     def counter(self, name: str) -> int | None:
         """A status counter since the server started, None where this server has none of that name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pkgutil
@@ -27,7 +28,7 @@ from advisor.fleet.folder import (
     new_rows,
     row_in,
 )
-from advisor.fleet.holding import scratch, tidy
+from advisor.fleet.holding import make, scratch, tidy
 from advisor.fleet.leaving import end_children, fostering
 from advisor.fleet.row import UNREAD, Row, Status
 from advisor.redact import clean, redact_value
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ACTION = "mycnf_fleet"
+PLUGINS = "plugins"
 LOOK = 0.2  # seconds between two looks at which hosts have ended
 _NOT_BEGUN = "ansible can't go there; what it says: ansible {} -m ansible.builtin.raw -a true"
 LONGEST = 500  # characters of what ansible said
@@ -98,12 +100,12 @@ def _guarded(
     fleet: Fleet, program: str, lock: int | None, errors: IO[bytes], tell: Callable[[Row, int, int], object]
 ) -> bool:
     """Have a guard run ansible, and tell of the rows; whether ansible came to its end. Nothing runs any more then."""
-    spared = finished(fleet.folder)
+    spared, place = finished(fleet.folder), scratch(fleet.folder)
     lifeline, ours = os.pipe()
-    with fostering() as before, os.fdopen(ours, "wb") as held:  # where our end is closed the guard ends it all
+    with fostering() as before, os.fdopen(ours, "wb", 0) as held:  # where our end is closed the guard ends it all
         process = subprocess.Popen(
             guard.command(fleet.folder, lifeline, lock, [program, *_words(fleet)]),
-            env=_environment(fleet, scratch(fleet.folder), spared),
+            env=_environment(fleet, place),
             stdin=None if fleet.asks else subprocess.DEVNULL,
             stdout=errors,
             stderr=subprocess.STDOUT,
@@ -112,6 +114,9 @@ def _guarded(
         )
         os.close(lifeline)
         try:
+            _furnish(place, spared)  # only now: whoever kills us leaves a guard that puts it away
+            with contextlib.suppress(BrokenPipeError):  # the guard has ended already, and its exit code tells how
+                held.write(guard.READY)
             _follow(process, fleet.folder, spared, tell)
         finally:
             held.close()
@@ -138,13 +143,19 @@ def _words(fleet: Fleet) -> list[str]:
     return words + list(fleet.vault)
 
 
-def _environment(fleet: Fleet, place: str, spared: list[str]) -> dict[str, str]:
-    """Ours, with the plugin and its work added; no secret is in it."""
-    plugins = os.path.join(place, "plugins")
+def _furnish(place: str, spared: list[str]) -> None:
+    """Write what ansible and the plugin need: the plugin, the script for the hosts, and whom to spare."""
+    make(place)
+    plugins = os.path.join(place, PLUGINS)
     os.mkdir(plugins, 0o700)
     _write(os.path.join(plugins, f"{ACTION}.py"), pkgutil.get_data("advisor.fleet.plugin", f"{ACTION}.py") or b"")
     _write(os.path.join(place, "script"), script.command().encode())
     _write(os.path.join(place, "spared"), json.dumps(spared).encode())
+
+
+def _environment(fleet: Fleet, place: str) -> dict[str, str]:
+    """Ours, with the plugin and its work added, which are yet to be written; no secret is in it."""
+    plugins = os.path.join(place, PLUGINS)
     given = os.environ.get("ANSIBLE_ACTION_PLUGINS")
     paths = [guard.ours(), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {

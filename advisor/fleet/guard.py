@@ -1,7 +1,8 @@
 """Runs ansible for `mycnf fleet`; once either of the two is gone it ends and puts away whatever the run has begun.
 
 It is a process of its own, in a process group of its own, so that it outlives mycnf however that is killed. It learns
-of that by a pipe whose other end mycnf holds: where that is closed, the run is to end.
+of that by a pipe whose other end mycnf holds: where that is closed, the run is to end. It begins before the run makes
+anything that is to be put away, and waits for mycnf's word that all is made.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ THROUGH = frozenset((0, 2, 4, 6, 8))  # exit codes of an ansible that came to it
 ENDED = 254  # the exit code where it did not, beside those that ansible has itself
 FORSAKEN = 15.0  # seconds without any worker after which ansible waits, for ever, for one that was killed
 LOOK = 0.2  # seconds between two looks at ansible
+READY = b"."  # mycnf's word
 # -P: nothing is imported from the working directory. The environment, PYTHONPATH too, is the one that ansible gets.
 _BEGIN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from advisor.fleet.guard import main; sys.exit(main())"
 
@@ -44,8 +46,9 @@ def main() -> int:
     code = ENDED
     with fostering():
         try:
-            process = _ansible(words, [int(lock)] if lock else [], int(group))
-            code = _ends(process, int(lifeline))
+            if os.read(int(lifeline), len(READY)):
+                process = _ansible(words, [int(lock)] if lock else [], int(group))
+                code = _ends(process, int(lifeline))
         except OSError as error:
             print(f"{words[0]} can't be started ({error.strerror})", file=sys.stderr)
         if code not in THROUGH:

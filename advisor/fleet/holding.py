@@ -57,11 +57,14 @@ def _locked(handle: int, folder: str) -> bool:
 
 
 def scratch(folder: str) -> str:
-    """Make the directory for what is needed while the run goes on. Raises OSError."""
-    place = os.path.join(folder, SCRATCH)
+    """The directory for what is needed while the run goes on."""
+    return os.path.join(folder, SCRATCH)
+
+
+def make(place: str) -> None:
+    """Make that directory. Raises OSError."""
     os.mkdir(place, 0o700)
     os.chmod(place, 0o700)  # of which the umask may have taken a part
-    return place
 
 
 def tidy(folder: str) -> None:

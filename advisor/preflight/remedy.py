@@ -11,8 +11,10 @@ from advisor.preflight.late import comes_back
 from advisor.preflight.outlook import option_of, whole
 from advisor.redact import MASK, redact_value
 from advisor.sizes import exact
+from advisor.verdict import Outcome, take
 from advisor.verdict.compare import same
-from rules.advice import advise
+from rules.deciding import of_line
+from rules.onserver import argument_for, effect, set_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from advisor.preflight.outlook import Outlook
     from rules.known import Known
 
-SET = "SET GLOBAL "
 # Endings of the names of numbers that are bytes.
 BYTES = ("_size", "_length", "_packet", "_capacity")
 # Of what decides which commits survive a crash, the values that lose none: no other is ever advised.
@@ -31,13 +32,6 @@ SAFE = {
     "innodb_doublewrite": "ON",
     "innodb_flush_log_at_trx_commit": "1",
     "sync_binlog": "1",
-}
-STALLS = {
-    "innodb_buffer_pool_size": "resizing the pool can stall statements for seconds",
-    "innodb_adaptive_hash_index": "switching it waits for its latches, which can stall statements",
-    "query_cache_size": "statements wait for the cache's lock meanwhile",
-    "query_cache_type": "statements wait for the cache's lock meanwhile",
-    "sync_binlog": "commits wait for a sync, which can stall sessions on slow storage",
 }
 
 
@@ -69,29 +63,39 @@ def _may(option: Option, value: str | None) -> bool:
 
 
 def _keep(option: Option, view: Outlook, now: Known, running: str) -> Iterator[Action]:
-    advice = advise(now, option.name, running)
-    if advice is None:
+    """What makes the next start come up with the running value, in the place that decides it."""
+    if not _taken(option, running, now):
         return
     value = _needed(option, running, view)
-    persist = _persist(option, value, now) if advice.statement or not option.dynamic else None
+    does = effect(now, option, running)
+    persist = _persist(option, value, now) if does.works or not option.dynamic else None
     if view.source is Origin.PERSISTED:
         if persist:
-            yield Action(statement=persist, risk=advice.risk)
-    elif view.source is not Origin.COMMAND_LINE:
-        line = option_line(option, value)
-        if line:
-            yield Action(option_line=line, statement=persist if option.dynamic else None, risk=advice.risk)
+            yield Action(statement=persist, risk=does.words)
+    elif view.source is Origin.COMMAND_LINE and view.line is not None:
+        decided = of_line(Origin.COMMAND_LINE, view.line)
+        word = argument_for(decided, option, value)
+        yield Action(argument=word, place=decided.place, replaces=decided.text)
+    elif line := option_line(option, value):
+        yield Action(option_line=line, statement=persist if option.dynamic else None)
 
 
 def _have(option: Option, kind: Kind, view: Outlook, now: Known) -> Iterator[Action]:
-    """The next value without waiting for the restart."""
+    """The next value without waiting for the restart, where SET GLOBAL brings it about."""
     if kind is not Kind.CHANGED or view.value is None or MASK in redact_value(option.name, view.value):
         return
-    if not _may(option, view.value):
+    if not _may(option, view.value) or not _taken(option, view.value, now) or now.server.managed:
         return
-    advice = advise(now, option.name, view.value)
-    if advice is not None and advice.statement:
-        yield Action(statement=advice.statement, risk=advice.risk or STALLS.get(option.name, ""), undo=advice.undo)
+    does = effect(now, option, view.value)
+    running = now.settings.text(option.variable or option.name)
+    if does.works and running is not None:
+        statement, undo = set_statement(option, view.value), set_statement(option, running)
+        yield Action(statement=statement, risk=does.words, undo=undo)
+
+
+def _taken(option: Option, value: str, now: Known) -> bool:
+    """Whether the target takes the value as it stands."""
+    return take(option.name, value, now.catalog).outcome is Outcome.ACCEPTED
 
 
 def _help(option: Option, view: Outlook, running: str) -> str:
@@ -119,9 +123,7 @@ def _persist(option: Option, value: str, now: Known) -> str | None:
         return None
     if not comes_back(option.name, now.target):
         return None
-    bare = option.kind in ("int", "uint", "double") or value.upper() in ("ON", "OFF")
-    quoted = value if bare else "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
-    return f"SET {'PERSIST' if option.dynamic else 'PERSIST_ONLY'} {option.variable} = {quoted};"
+    return set_statement(option, value, "PERSIST" if option.dynamic else "PERSIST_ONLY")
 
 
 def option_line(option: Option, value: str) -> str | None:

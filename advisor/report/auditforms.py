@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.report import Checked, Page
 from advisor.report.jsonform import audited as finding
+from rules.onserver import kept_by, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,9 @@ def _steps(a: Action) -> Iterator[str]:
     if a.statement:
         yield f"Do now: {a.statement.rstrip(';')}"
     if a.option_line:
-        yield f"Keep in the option file: {a.option_line}"
+        yield f"Keep in {place_of(a) or 'the option file'}: {a.option_line}"
+    if a.argument:
+        yield f"Keep in {place_of(a)}: {a.argument} in place of {a.replaces or 'the option'}"
     risk = ", ".join(part for part in (a.risk, "it needs a restart" if a.restart else "") if part)
-    if risk and (a.statement or a.option_line):
+    if risk and (a.statement or kept_by(a)):
         yield f"Risk: {risk}"

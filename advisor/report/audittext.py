@@ -8,6 +8,7 @@ from advisor.model import Confidence, Severity
 from advisor.redact import clean, redact_value
 from advisor.report import facttext, gaps
 from advisor.report.words import WIDTH, bold, painted, plural, wrap
+from rules.onserver import kept_by, other_name, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +78,7 @@ def _since(audited: Audited) -> Iterator[str]:
     if audited.since is not None:
         from advisor.report.since import rows, title
 
-        told = [wrap(clean(words), f"  {name:<8}  ", " " * 12) for name, words in rows(audited.since)]
+        told = [wrap(clean(words), f"  {name:<12}  ", " " * 16) for name, words in rows(audited.since)]
         yield "\n".join([title(audited.since, audited.facts.taken_at), *(told or ["  nothing has changed"])])
 
 
@@ -114,7 +115,7 @@ def _block(f: Finding, colour: bool) -> str:
     if f.local:
         lines.append(wrap(clean(f.local.words), " " * 12 if f.evidence else "  evidence  "))
     for action in f.actions:
-        lines += _action(action, f)
+        lines += _action(action)
     return "\n".join(lines)
 
 
@@ -132,20 +133,16 @@ def _about(f: Finding) -> list[str]:
     return parts if len(joined) > WIDTH - 2 else [joined][: len(parts)]
 
 
-def _place_of(option_line: str, f: Finding) -> str:
-    """The line to write it in; the file alone where the finding's line holds another option, which is to stay."""
-    if not f.location or not f.location.line:
-        return ""
-    own = option_line.partition(" = ")[0] in (f.canonical, f.option)
-    return f"{f.location.path}:{f.location.line}  " if own else f"{f.location.path}  "
-
-
-def _action(a: Action, f: Finding) -> Iterator[str]:
+def _action(a: Action) -> Iterator[str]:
     if a.statement:
         yield f"  do now    {clean(a.statement)}"
-    if a.option_line:
-        yield f"  keep      {clean(_place_of(a.option_line, f) + a.option_line)}"
-    risk = a.risk or ("" if not (a.statement or a.option_line) else "none known")
+    kept = kept_by(a)
+    if kept:
+        place = place_of(a)
+        yield f"  keep      {clean(f'{place}  {kept}' if place else kept)}"
+        if a.replaces and (a.argument or other_name(a)):
+            yield f"            {clean(f'in place of {a.replaces}')}"
+    risk = a.risk or ("" if not (a.statement or kept) else "none known")
     restart = "needs a restart" if a.restart else "no restart" if a.statement else ""
     if risk or restart:
         yield wrap(clean("; ".join(x for x in (risk, restart) if x)), "  risk      ")

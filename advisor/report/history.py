@@ -87,7 +87,7 @@ def _change(before: Audited, now: Audited, ever: set[Key], held: set[Key], unsee
         at=now.facts.taken_at,
         settings=tuple(Moved(*setting, source=_source(now, setting.name)) for setting in since.settings),
         new=tuple(finding for finding in came if _key(finding) not in ever),
-        gone=tuple(finding for finding in since.gone if finding.code not in unseen),
+        gone=tuple(finding for finding in (*since.gone, *since.idle) if finding.code not in unseen),
         back=tuple(finding for finding in came if _key(finding) in ever),
         still=len(present) - len(came),
         restarted=_restarted(before, now),

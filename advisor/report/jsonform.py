@@ -80,7 +80,8 @@ def audited(f: Finding) -> dict[str, Any]:
 
 def action(a: Action) -> dict[str, Any]:
     """One action of an audit's finding."""
-    return a._asdict()
+    at = {"path": a.place.path, "line": a.place.line or None} if a.place else None
+    return {**a._asdict(), "place": at}
 
 
 def _fix(fix: Fix) -> dict[str, Any]:

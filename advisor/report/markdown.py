@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.report.mdtext import code, prose
+from advisor.report.outdated import heading, outdated, rows
+from advisor.report.text import INFERRED, inferred
 from advisor.report.words import counted, plural
 
 if TYPE_CHECKING:
@@ -33,13 +35,23 @@ def _file(c: Checked) -> Iterator[str]:
         yield "Nothing found."
         return
     head = ("| Line | Severity | Rule | Setting | Finding | What to do |", "|---:|---|---|---|---|---|")
-    yield "\n".join([*head, *(_row(f, c) for f in c.findings)])
+    old = outdated(c)
+    told = {id(one.finding) for one in old}
+    rest = [f for f in c.findings if id(f) not in told]
+    if rest:
+        yield "\n".join([*head, *(_row(f, c) for f in rest)])
+    if old:
+        yield prose(heading(old))
+        lines = [f"| {at} | {code(name)} | {when} | {prose(words)} |" for at, name, when, words in rows(old, c.path)]
+        yield "\n".join(["| Line | Setting | Refused by | What to do |", "|---:|---|---|---|", *lines])
+    if any(inferred(f, c) for f in c.findings):
+        yield INFERRED.format(c.target.label)
     rules = sorted({f"mycnf explain {f.code}" for f in c.findings})
     yield f"Why: {', '.join(code(rule) for rule in rules)}"
 
 
 def _row(f: Finding, c: Checked) -> str:
-    sure = "" if f.confidence.value == "certain" else f", {f.confidence.value}"
+    sure = "" if f.confidence.value == "certain" or inferred(f, c) else f", {f.confidence.value}"
     cells = (
         _line(f, c),
         f"{f.severity.value}{sure}",

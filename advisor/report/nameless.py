@@ -92,7 +92,13 @@ def _action(a: Action, without: Callable[[str], str]) -> Action:
         return None if text is None else without(text)
 
     return a._replace(
-        option_line=maybe(a.option_line), statement=maybe(a.statement), risk=without(a.risk), undo=maybe(a.undo)
+        option_line=maybe(a.option_line),
+        statement=maybe(a.statement),
+        risk=without(a.risk),
+        undo=maybe(a.undo),
+        argument=maybe(a.argument),
+        place=a.place and a.place._replace(path=without(a.place.path)),
+        replaces=without(a.replaces),
     )
 
 

@@ -9,7 +9,7 @@ from advisor.report.words import wrap
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from advisor.catalog.elsewhere import Presence
+    from advisor.catalog.elsewhere import Presence, Span
     from advisor.catalog.load import Option
     from advisor.model import Target
     from rules.registry import Rule
@@ -68,9 +68,16 @@ def _asked_about(
 def _before(presence: Presence | None) -> str:
     names = {"mysql": "MySQL", "mariadb": "MariaDB"}
     spans = presence.spans if presence else ()
-    lines = [f"  known to {names[s.flavour]} {s.first} to {s.last}" for s in spans]
+    lines = [f"  known to {names[s.flavour]}{_history(s)}" for s in spans]
     lines += [f"  replaced by {presence.replaced_by}"] if presence and presence.replaced_by else []
     return "\n".join(lines)
+
+
+def _history(span: Span) -> str:
+    """What the manuals say of the option's past."""
+    came = f"introduced in {' and '.join(span.came)}" if span.came else ""
+    said = [*([came] if came else []), *([f"removed in {span.gone}"] if span.gone else [])]
+    return f" ({', '.join(said)})" if said else ""
 
 
 def _details(option: Option, width: int) -> str:
@@ -80,7 +87,7 @@ def _details(option: Option, width: int) -> str:
         ("values", ", ".join(option.values)),
         ("range", _range(option)),
         ("variable", _variable(option)),
-        ("since", option.since or ""),
+        ("since", option.since or "" if "since" in option.documented else ""),
         ("deprecated", _deprecated(option)),
         ("plugin", option.plugin or ""),
         ("another name of", option.alias_of or ""),
@@ -107,7 +114,8 @@ def _variable(option: Option) -> str:
 
 def _deprecated(option: Option) -> str:
     instead = f", use {option.replaced_by}" if option.replaced_by else ""
-    return f"since {option.deprecated}{instead}" if option.deprecated else ""
+    since = f"since {option.deprecated}" if "deprecated" in option.documented else "yes"
+    return f"{since}{instead}" if option.deprecated else ""
 
 
 def _defaults(everywhere: Mapping[Target, Option | None], width: int) -> str:

@@ -13,7 +13,7 @@ _BEGIN = (
     '"made_at": T, "directory":',  # fleet
     '"servers": [{"id": T, "name": T, "target":',  # history
     '"differs": B, "a": {"kind":',  # diff
-    '"from": T, "to": T, "files":',  # upgrade
+    '"from": T, "to": T, "scope":',  # upgrade
     '"target": T, "options":',  # show
     '"target": T, "workload":',  # suggest
     '"rules": [{"code":',

@@ -11,6 +11,7 @@ from advisor.preflight.remedy import BYTES
 from advisor.redact import clean
 from advisor.report.words import WIDTH, bold, painted, plural, wrap
 from advisor.sizes import exact, lasted
+from rules.onserver import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,13 +128,15 @@ def _shown(name: str, value: str) -> str:
 def _action(action: Action, item: Item) -> Iterator[str]:
     """The line that keeps the value that runs, or the statement that does; and the one that has the next value now."""
     keeps = action.undo is None
-    if action.option_line:
-        place = f"{item.write_at}  " if item.write_at else ""
-        text = f"{place}{action.option_line}"
+    kept = action.option_line or action.argument
+    if kept:
+        at = place_of(action) if action.argument else item.write_at
+        place = f"{at}  " if at else ""
+        text = f"{place}{kept}"
         label = f"  {'keep':<{LABEL}}"
         if len(label + text) > WIDTH and place:
-            yield f"{label}{clean(item.write_at)}"
-            yield f"  {'':<{LABEL}}{clean(action.option_line)}"
+            yield f"{label}{clean(at)}"
+            yield f"  {'':<{LABEL}}{clean(kept)}"
         else:
             yield f"{label}{clean(text)}"
     if action.statement:

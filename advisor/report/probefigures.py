@@ -1,4 +1,4 @@
-"""The numbers of a result as a report shows them: each variant's median, and how it stands to the baseline."""
+"""The numbers of a result as a report shows them: each variant's value, and its ratio to the baseline."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.facts.probes import baselines
 from probes.conclude import change as words_for
-from probes.stats import compare
+from probes.stats import compare_in_groups
 
 if TYPE_CHECKING:
     from advisor.facts.probes import Arm, ProbeResult
@@ -20,14 +21,15 @@ BEYOND = 100.0  # times; an interval as wide as this says nothing
 
 
 class Row(NamedTuple):
-    """A variant in one metric: its median, and its ratio to the baseline with the 95 % interval (None: no claim).
+    """A variant in one metric: its value, and its ratio to the baseline with the 95 % interval (None: no claim).
 
+    `value` is the mean that the ratio is made of, so that the two agree; the median of a variant that isn't compared.
     `claim` is more, less, none, or baseline.
     """
 
     name: str
     point: float | None
-    median: float | None
+    value: float | None
     ratio: float | None
     low: float | None
     high: float | None
@@ -37,18 +39,19 @@ class Row(NamedTuple):
 def rows(result: ProbeResult) -> tuple[Row, ...]:
     """One row a variant in the first metric, in the order of the result."""
     metric = result.metrics[0]
-    compared = {comparison.arm: comparison for comparison in compare(result.arms, metric, result.baseline)}
+    compared = {comparison.arm: comparison for comparison in compare_in_groups(result.arms, metric, result.baseline)}
     made = []
+    bases = {comparison.baseline: comparison.baseline_mean for comparison in compared.values()}
+    first = baselines(result.arms, result.baseline).values()
     for arm in result.arms:
-        middle = median(arm, metric.name)
         beside = compared.get(arm.name)
-        if arm.name == result.baseline:
-            made.append(Row(arm.name, arm.point, middle, 1.0, 1.0, 1.0, "baseline"))
+        if arm.name in first:
+            value = bases.get(arm.name, median(arm, metric.name))
+            made.append(Row(arm.name, arm.point, value, 1.0, 1.0, 1.0, "baseline"))
         elif beside is not None:
-            row = Row(arm.name, arm.point, middle, beside.ratio, beside.low, beside.high, beside.claim)
-            made.append(row)
+            made.append(Row(arm.name, arm.point, beside.mean, beside.ratio, beside.low, beside.high, beside.claim))
         else:
-            made.append(Row(arm.name, arm.point, middle, None, None, None, "none"))
+            made.append(Row(arm.name, arm.point, median(arm, metric.name), None, None, None, "none"))
     return tuple(made)
 
 

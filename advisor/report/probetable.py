@@ -56,7 +56,7 @@ def _by_variant(result: ProbeResult) -> Sheet:
     heads += [curve.name for curve in published]
     made = []
     for row in found:
-        cells = [short(result, row.name), number(row.median)]
+        cells = [short(result, row.name), number(row.value)]
         cells += _beside(row, marked) if compared else []
         cells += [_share(curve, row, short(result, row.name)) for curve in published]
         made.append(tuple(cells))

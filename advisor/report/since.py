@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.redact import redact_value
+from advisor.report.whygone import Load, key, loads, rests_on_load, unjudged
 from advisor.sizes import lasted
 
 if TYPE_CHECKING:
@@ -42,7 +43,12 @@ class Counter(NamedTuple):
 
 
 class Since(NamedTuple):
-    """What came of an earlier audit; `taken_at` is when that was, `other` says in what the server is another one."""
+    """What came of an earlier audit; `taken_at` is when that was, `other` says in what the server is another one.
+
+    `gone` was judged again and is not found; `unjudged` are findings that nobody looked for this time, with the reason;
+    `idle` are not found where the load that they rest on is another one, `load` in statements a second. `unseen` are
+    those of the new ones whose rules were not judged then.
+    """
 
     taken_at: str
     gone: tuple[Finding, ...]
@@ -51,15 +57,29 @@ class Since(NamedTuple):
     settings: tuple[Setting, ...]
     counters: tuple[Counter, ...]
     other: tuple[str, ...] = ()
+    unjudged: tuple[tuple[Finding, str], ...] = ()
+    idle: tuple[Finding, ...] = ()
+    load: Load | None = None
+    unseen: tuple[Finding, ...] = ()
 
 
 def compare(before: Audited, now: Audited) -> Since:
     """The earlier audit against this one; findings are told apart by rule and option, whatever their words."""
     then, present = _by_key(before), _by_key(now)
+    load = loads(before.facts, now.facts)
+    away = [finding for name, finding in then.items() if name not in present]
+    reasons = {key(finding): unjudged(finding, before, now) for finding in away}
+    judged = [finding for finding in away if not reasons[key(finding)]]
+    idle = [f for f in judged if load is not None and load.differs and rests_on_load(f, before.known)]
+    new = tuple(finding for name, finding in present.items() if name not in then)
     return Since(
         taken_at=before.facts.taken_at,
-        gone=tuple(finding for key, finding in then.items() if key not in present),
-        new=tuple(finding for key, finding in present.items() if key not in then),
+        gone=tuple(finding for finding in judged if finding not in idle),
+        new=new,
+        unjudged=tuple((finding, reasons[key(finding)]) for finding in away if reasons[key(finding)]),
+        idle=tuple(idle),
+        load=load,
+        unseen=tuple(finding for finding in new if unjudged(finding, now, before)),
         kept=tuple(finding for key, finding in present.items() if key in then),
         settings=tuple(_settings(before.facts, now.facts)),
         counters=tuple(_counters(then.values(), before.facts, now.facts)),
@@ -69,7 +89,7 @@ def compare(before: Audited, now: Audited) -> Since:
 
 def _by_key(audited: Audited) -> dict[tuple[str, str], Finding]:
     found = (*audited.findings, *(finding for finding, _ in audited.aside))
-    return {(finding.code, finding.canonical or finding.option or ""): finding for finding in found}
+    return {key(finding): finding for finding in found}
 
 
 def _settings(before: Facts, now: Facts) -> Iterator[Setting]:
@@ -104,8 +124,14 @@ def rows(since: Since) -> Iterator[tuple[str, str]]:
         yield "another?", told
     for finding in since.gone:
         yield "gone", _named(finding)
+    for finding in since.idle:
+        yield "load differs", f"{_named(finding)}: not found at another load"
+    for reason, findings in _by_reason(since).items():
+        yield "not judged", f"{', '.join(map(_named, findings))}: {reason}"
     for finding in since.new:
-        yield "new", _named(finding)
+        yield "new", _named(finding) + (" (not judged then)" if finding in since.unseen else "")
+    if since.load is not None and (since.load.differs or since.idle):
+        yield "load", since.load.words
     if since.kept:
         yield "still", ", ".join(dict.fromkeys(finding.code for finding in since.kept))
     for counter in since.counters:
@@ -115,6 +141,13 @@ def rows(since: Since) -> Iterator[tuple[str, str]]:
         )
     for name, before, after in since.settings:
         yield "set", f"{name} {_value(name, before)} → {_value(name, after)}"
+
+
+def _by_reason(since: Since) -> dict[str, list[Finding]]:
+    reasons: dict[str, list[Finding]] = {}
+    for finding, reason in since.unjudged:
+        reasons.setdefault(reason, []).append(finding)
+    return reasons
 
 
 def title(since: Since, now: str) -> str:
@@ -133,9 +166,16 @@ def as_json(since: Since) -> dict[str, Any]:
         "taken_at": since.taken_at,
         "other": list(since.other),
         **{
-            name: [{"code": f.code, "name": f.name, "option": f.canonical or f.option} for f in found]
-            for name, found in (("gone", since.gone), ("new", since.new), ("kept", since.kept))
+            name: [_short(f) for f in found]
+            for name, found in (
+                ("gone", since.gone),
+                ("new", since.new),
+                ("kept", since.kept),
+                ("load_differs", since.idle),
+            )
         },
+        "not_judged": [{**_short(f), "reason": reason} for f, reason in since.unjudged],
+        "load": since.load and since.load._asdict(),
         "counters": [{**one._asdict(), "codes": list(one.codes)} for one in since.counters],
         "settings": [
             {
@@ -146,6 +186,10 @@ def as_json(since: Since) -> dict[str, Any]:
             for name, before, after in since.settings
         ],
     }
+
+
+def _short(finding: Finding) -> dict[str, Any]:
+    return {"code": finding.code, "name": finding.name, "option": finding.canonical or finding.option}
 
 
 def _named(finding: Finding) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.catalog.targets import ASKED
+from advisor.model import Confidence
 from advisor.redact import clean
 from advisor.report.words import WIDTH, bold, counted, painted, plural, wrap
 
@@ -12,8 +14,12 @@ if TYPE_CHECKING:
 
     from advisor.model import Finding, Location
     from advisor.report import Checked, Page
+    from advisor.report.outdated import Outdated
 
 SHOWN = 66
+VERDICTS = "OPT"  # the family of what the server itself makes of a line
+INFERRED = "No server of {} itself was examined, so the OPT findings are likely, not certain."
+DEPRECATED, FEW = "OPT008", 2
 
 
 def report(files: Sequence[Checked], page: Page) -> str:
@@ -21,8 +27,37 @@ def report(files: Sequence[Checked], page: Page) -> str:
     if page.statistics:
         return statistics(files)
     several = len({c.target for c in files}) > 1
-    blocks = [_block(f, c, colour=page.colour, several=several) for c in files for f in c.findings]
+    blocks = [block for c in files for block in _file(c, colour=page.colour, several=several)]
     return "\n\n".join([*blocks, summary(files)]) + "\n"
+
+
+def _file(c: Checked, *, colour: bool, several: bool) -> list[str]:
+    """The findings of a file, its deprecated options in one block at the end where they are many."""
+    rest, last = c.findings, []
+    if sum(f.code == DEPRECATED for f in c.findings) > FEW:
+        from advisor.report.outdated import outdated
+
+        old = outdated(c)
+        told = {id(one.finding) for one in old}
+        rest = tuple(f for f in c.findings if id(f) not in told)
+        last = [_deprecated(old, c, colour=colour, several=several)] if old else []
+    return [*(_block(f, c, colour=colour, several=several) for f in rest), *last]
+
+
+def _deprecated(old: Sequence[Outdated], c: Checked, *, colour: bool, several: bool) -> str:
+    """The block of the deprecated options: the first to go first, and where each stands."""
+    from advisor.report.outdated import heading, rows
+
+    first = old[0].finding
+    severity = painted(first.severity.value, first.severity, colour)
+    aside = f"  ({c.target.label})" if several else ""
+    lines = [f"{clean(c.path)}  {severity}  {bold(clean(first.name), colour)} {first.code}{aside}"]
+    lines.append(wrap(heading(old), "  "))
+    for place, option, when, words in rows(old, c.path):
+        refused = "not refused yet" if when == "none yet" else f"refused by {when}"
+        lines.append(wrap(f"{option}: {refused}; {words}", f"  {place:>5} │ "))
+    lines.append(wrap(f"{', '.join(first.evidence)} · mycnf explain {first.code}", "  why:  "))
+    return "\n".join(lines)
 
 
 def concise(files: Sequence[Checked], page: Page) -> str:
@@ -51,6 +86,8 @@ def summary(files: Sequence[Checked]) -> str:
     mended = fixable(files)
     if mended:
         lines = [f"{lines[0]} {mended}"] if len(lines) == 1 else [*lines, mended]
+    for target in dict.fromkeys(c.target for c in files if any(inferred(f, c) for f in c.findings)):
+        lines.append(INFERRED.format(target.label))
     return "\n".join(wrap(line) for line in lines)
 
 
@@ -62,6 +99,11 @@ def fixable(files: Sequence[Checked]) -> str:
     ways = [f"--fix: {safe:,}"] if safe else []
     ways += [f"--unsafe-fixes: {unsafe:,}{' more' if safe else ''}"] if unsafe else []
     return f"{len(mended):,} can be fixed ({', '.join(ways)})." if mended else ""
+
+
+def inferred(f: Finding, c: Checked) -> bool:
+    """Whether a verdict is only likely because no server of the target's very version was examined: said once."""
+    return f.code.startswith(VERDICTS) and f.confidence is Confidence.LIKELY and c.target not in ASKED
 
 
 def _place(f: Finding, c: Checked) -> str:
@@ -77,9 +119,10 @@ def _subject(f: Finding) -> str:
 
 def _block(f: Finding, c: Checked, *, colour: bool, several: bool) -> str:
     severity = painted(f.severity.value, f.severity, colour)
-    head = f"{clean(_place(f, c))}  {severity}  {bold(clean(f.name), colour)} {clean(f.code)}"
+    option = f": {clean(f.option)}" if f.option else ""
+    head = f"{clean(_place(f, c))}  {severity}  {bold(clean(f.name), colour)} {clean(f.code)}{option}"
     aside = [c.target.label] if several else []
-    aside += [f.confidence.value] if f.confidence.value != "certain" else []
+    aside += [f.confidence.value] if f.confidence.value != "certain" and not inferred(f, c) else []
     lines = [f"{head}  ({', '.join(aside)})" if aside else head]
     if f.location and (f.location.path, f.location.line) in c.sources:
         lines += source_lines(c.sources[f.location.path, f.location.line], f.location)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor.engine import RANK
 from advisor.model import Confidence, Severity
-from advisor.redact import is_secret
-from advisor.report.ticketwords import place, said, setting, shown, to_copy
+from advisor.redact import MASK
+from advisor.report.ticketwords import VALUE, place, said, setting, shown, to_copy
+from rules.onserver import kept_by, other_name, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST = 10  # steps that are still "first"; the rest stand with their findings
 SURE = list(Confidence)
+LONG = 2 * VALUE  # characters of a path
 
 
 def first(findings: Sequence[Finding]) -> list[Finding]:
@@ -25,7 +27,7 @@ def first(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _weight(f: Finding) -> tuple[int, bool, int, bool]:
-    ready = any(a.statement or a.option_line for a in f.actions)
+    ready = any(a.statement or kept_by(a) for a in f.actions)
     return RANK[f.severity], not ready, SURE.index(f.confidence), any(a.restart for a in f.actions)
 
 
@@ -40,53 +42,49 @@ def numbered(number: int, f: Finding) -> str:
 def steps(f: Finding, margin: str = "") -> Iterator[str]:
     """The finding's actions as items of a list; its help where these are none to carry out."""
     told = [line for number in range(len(f.actions)) for line in _counted(f, number)]
-    if f.help and not any(a.statement or a.option_line for a in f.actions):
+    if f.help and not any(a.statement or kept_by(a) for a in f.actions):
         told.insert(0, f"**Do:** {said(f.help)}")
     return (f"{margin}- {line}" for line in told)
 
 
 def _counted(f: Finding, number: int) -> list[str]:
     """One action, its first line numbered where there are several."""
-    lines = list(_action(f.actions[number], f))
+    lines = list(_action(f.actions[number]))
     if lines and len(f.actions) > 1:
         lines[0] = lines[0].replace(":**", f" ({number + 1} of {len(f.actions)}):**", 1)
     return lines
 
 
-def _action(a: Action, f: Finding) -> Iterator[str]:
+def _action(a: Action) -> Iterator[str]:
     if a.statement:
         yield f"**Now:** {to_copy(a.statement)}"
-    if a.option_line:
-        yield f"**Keep:** {to_copy(a.option_line)}{_into(a.option_line, f)}"
+    if kept_by(a):
+        yield f"**Keep:** {to_copy(kept_by(a))}{_into(a)}"
     restart = "needs a restart" if a.restart else "no restart" if a.statement else ""
-    risk = a.risk or ("none known" if a.statement or a.option_line else "")
+    risk = a.risk or ("none known" if a.statement or kept_by(a) else "")
     if risk or restart:
         yield f"**Risk:** {'; '.join(part for part in (said(risk), restart) if part)}"
     back = [to_copy(a.undo)] if a.undo else []
-    back += [_back(a.option_line, f)] if a.option_line else []
+    back += [_back(a)] if kept_by(a) else []
     if any(back):
         yield f"**Undo:** {'; '.join(part for part in back if part)}"
     if a.watch:
         yield f"**Watch:** {said(a.watch)}"
 
 
-def takes_its_place(option_line: str, f: Finding) -> bool:
-    """Whether the line takes the place of the one that the finding is about; another option's line is to stay."""
-    return option_line.partition(" = ")[0] in (f.canonical, f.option)
-
-
-def _into(option_line: str, f: Finding) -> str:
-    if f.location is None or not f.location.line:
+def _into(a: Action) -> str:
+    if a.argument:
+        return f" in place of {shown(a.replaces or 'the option')} in {shown(place_of(a), LONG)}"
+    if a.place is None:
         return " in the server's option file"
-    if takes_its_place(option_line, f):
-        return f" in place of {place(f.location)}"
-    return f" in {shown(f.location.path)}"
+    if not a.replaces:
+        return f" in {shown(place_of(a), LONG)}"
+    other = other_name(a)
+    return f" in place of {shown(place_of(a), LONG)}" + (f", {shown(other)}" if other else "")
 
 
-def _back(option_line: str, f: Finding) -> str:
-    """How the option file was before."""
-    if f.location is None or not f.location.line or not takes_its_place(option_line, f):
+def _back(a: Action) -> str:
+    """How the option file, or the command line, was before."""
+    if not a.replaces:
         return "take the line out again"
-    if f.value is None or not f.option or is_secret(f.option):
-        return "put the old line back"
-    return f"put {to_copy(f'{f.option} = {f.value}' if f.value else f'{f.option} =')} back"
+    return "put the old line back" if MASK in a.replaces else f"put {to_copy(a.replaces)} back"

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.redact import redact_name, redact_value
 from advisor.report.jsonform import dumps
+from advisor.report.upgradetext import SCOPE
+from rules.evidence_store import load
 
 if TYPE_CHECKING:
     from advisor.upgrade.change import DefaultChange, LineChange, Move
@@ -21,6 +23,8 @@ def report(move: Move) -> str:
             "version": VERSION,
             "from": str(move.before),
             "to": str(move.after),
+            "scope": SCOPE,
+            "path": _path(move),
             "files": list(move.paths),
             "options_read": move.read,
             "lines": [_line(c) for c in move.lines],
@@ -28,6 +32,20 @@ def report(move: Move) -> str:
             "problems": [p._asdict() for p in move.problems],
         }
     )
+
+
+def _path(move: Move) -> dict[str, Any]:
+    path = move.path
+    return {
+        "support": path.support.value,
+        "steps": list(path.steps),
+        "message": path.words or None,
+        "evidence": [
+            {"id": entry.id, "title": f"{entry.author}: {entry.title}", "url": entry.url}
+            for entry in map(load, path.evidence)
+            if entry is not None
+        ],
+    }
 
 
 def _line(change: LineChange) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from advisor.redact import clean
-from advisor.report.upgradetext import values_of
+from advisor.report.upgradetext import SCOPE, values_of
 from advisor.report.words import wrap
 from advisor.upgrade.change import Area
 
@@ -26,9 +26,9 @@ def fragment(move: Move, *, every: bool = False) -> str:
     wanted = [c for c in move.defaults if every or c.area is not Area.REST]
     way = f"{move.before.label} → {move.after.label}"
     if not wanted:
-        return _comment(f"{way}: no default changes.") + "\n"
+        return f"{_comment(SCOPE)}\n{_comment(f'{way}: no default changes.')}\n"
     head = f"{way}: lines that keep old defaults. Take those that you need, and read them after the lines there are."
-    blocks = [f"{_comment(head)}\n[mysqld]"]
+    blocks = [f"{_comment(SCOPE)}\n{_comment(head)}\n[mysqld]"]
     for area, changes in groupby(wanted, key=lambda c: c.area):
         blocks += [f"# --- {area.value} ---", *("\n".join(_lines(change)) for change in changes)]
     return "\n\n".join(blocks) + "\n"

@@ -10,6 +10,7 @@ from advisor.model import Confidence, Severity
 from advisor.redact import clean, redact_name, redact_text
 from advisor.report.words import bold, painted, plural, wrap
 from advisor.upgrade.change import WEIGHTY, Area, Kind
+from rules.evidence_store import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from advisor.upgrade.change import DefaultChange, LineChange, Move
 
 WIDTH = 80
+SCOPE = "configuration only: schema and data are not checked"
 NAMES = 34  # room for the names in the table of smaller changes
 SHOWN = 60
 _STOPS = frozenset({Kind.SYNTAX, Kind.REMOVED, Kind.RENAMED, Kind.REFUSED})
@@ -49,7 +51,7 @@ def _head(move: Move, heavy: list[DefaultChange], light: list[DefaultChange]) ->
     already = sum(c.kind is Kind.STILL_REFUSED for c in move.lines)
     other = sum(c.severity is Severity.WARNING for c in move.lines)
     lines = [
-        f"{plural(stops, 'line stops', 'lines stop')} the server" if stops else "no line stops the server",
+        f"{plural(stops, 'line stops', 'lines stop')} the server" if stops else "no line of the files stops the server",
         f"{already:,} of them the old one too" if already else "",
         f"{plural(other, 'line is', 'lines are')} taken otherwise" if other else "",
     ]
@@ -61,7 +63,16 @@ def _head(move: Move, heavy: list[DefaultChange], light: list[DefaultChange]) ->
     ]
     defaults = ", ".join(part for part in told if part)
     change = f"changed defaults: {defaults}" if defaults else "no default changes"
-    return "\n".join([wrap(first), wrap(", ".join(p for p in lines if p), "  "), wrap(change, "  ")])
+    path = [wrap(move.path.words, "  "), *_pages(move)] if move.path.words else []
+    return "\n".join([SCOPE, wrap(first), *path, wrap(", ".join(p for p in lines if p), "  "), wrap(change, "  ")])
+
+
+def _pages(move: Move) -> Iterator[str]:
+    """The manuals' pages that the words about the path rest on."""
+    for identity in move.path.evidence:
+        entry = load(identity)
+        if entry is not None:
+            yield wrap(f"why: {identity}, {entry.author}: {entry.title}", "  ", "    ")
 
 
 def _section(title: str, parts: list[str], colour: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.sizes import about, exact
-from rules.memory import GIB, MIB, usable
+from rules.memory import GIB, MIB, pool_that_fits, usable
 from rules.storage import is_solid, is_spinning, names
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ def pool(known: Known, workload: str) -> Iterator[Choice]:
     room = usable(known)
     if room is None:
         return
-    wanted = room[0] * SHARES[workload] // 100
+    wanted = min(room[0] * SHARES[workload] // 100, pool_that_fits(known, room[0]))
     if wanted < LEAST_POOL:
         return
-    share = f"{SHARES[workload]} % of the {room[1]}"
+    share = f"{wanted * 100 // room[0]} % of the {room[1]}"
     why = {
         "dev": "is left to the other programs of a developer's machine",
         "analytic": "stays free for long sorts, temporary tables and sessions",

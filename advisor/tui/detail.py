@@ -14,6 +14,7 @@ from advisor.tui.heading import STYLES
 from advisor.tui.plain import fold, line, plain
 from rules import find
 from rules.evidence_store import load
+from rules.onserver import kept_by, other_name, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,9 +96,11 @@ def _help(f: Finding, width: int) -> list[Content]:
 def _action(a: Action, width: int) -> Content:
     restart = "needs a restart" if a.restart else "no restart" if a.statement else ""
     risk = "; ".join(part for part in (a.risk or "none known", restart) if part)
-    parts = [("do now", a.statement or ""), ("keep", a.option_line or "")]
+    kept, place = kept_by(a), place_of(a)
+    parts = [("do now", a.statement or ""), ("keep", f"{place}  {kept}" if kept and place else kept)]
+    parts += [("", f"in place of {a.replaces}")] if a.replaces and (a.argument or other_name(a)) else []
     parts += [
-        ("risk", risk if a.statement or a.option_line else a.risk),
+        ("risk", risk if a.statement or kept else a.risk),
         ("undo", a.undo or ""),
         ("watch", a.watch or ""),
     ]

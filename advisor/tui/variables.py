@@ -8,6 +8,7 @@ from advisor.model import Origin
 from advisor.redact import redact_value
 from advisor.verdict.compare import same
 from advisor.verdict.settings import Settings
+from rules.runtime import AtRunTime, at_run_time
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
@@ -38,6 +39,7 @@ class Row(NamedTuple):
     origin: Origin
     location: Location | None
     option: Option | None
+    at_run_time: AtRunTime | None = None
 
     @property
     def changed(self) -> bool:
@@ -59,9 +61,9 @@ class Row(NamedTuple):
     @property
     def when(self) -> str:
         """Whether it can be changed while the server runs."""
-        if self.option is None or self.option.dynamic is None:
+        if self.option is None or self.option.dynamic is None or self.at_run_time is None:
             return ""
-        return "dynamic" if self.option.dynamic else "restart"
+        return "dynamic" if self.at_run_time.works else "restart"
 
 
 def rows(view: View) -> list[Row]:
@@ -73,7 +75,8 @@ def rows(view: View) -> list[Row]:
         setting = known.settings.get(name)
         if setting is not None:
             option = known.catalog.find_variable(name)
-            found.append(_row(name, setting, option, _written(files, name)))
+            row = _row(name, setting, option, _written(files, name))
+            found.append(row._replace(at_run_time=at_run_time(option, known.target)) if option is not None else row)
     return found
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from advisor.model import Confidence, Location, Severity, Target
 from advisor.optionfile.lines import Placed, Problem
+from advisor.upgrade.path import Path
 from advisor.verdict import LineVerdict
 
 
@@ -21,6 +22,7 @@ class Kind(StrEnum):
     ADJUSTED = "adjusted"
     IGNORED = "ignored"
     NEWLY_READ = "newly-read"
+    NOT_EXAMINED = "not-examined"
     NOW_ACCEPTED = "now-accepted"
     DEPRECATED = "deprecated"
 
@@ -91,6 +93,7 @@ class Move(NamedTuple):
     """What moving a file's server means: lines worst first, defaults most consequential first.
 
     `read` counts the option lines that either server reads. `problems` are those of the files to the new one's reader.
+    `path` is how the vendor sees the move: no option file tells that.
     """
 
     before: Target
@@ -100,3 +103,4 @@ class Move(NamedTuple):
     lines: tuple[LineChange, ...]
     defaults: tuple[DefaultChange, ...]
     problems: tuple[Problem, ...]
+    path: Path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
 from typing import Any
 
@@ -33,5 +32,7 @@ def rank(name: str) -> int:
 
 @cache
 def _meanings() -> dict[str, dict[str, Any]]:
+    import tomllib  # an audit reads collations of this package long before anybody asks for consequences
+
     with open(_FILE, "rb") as file:
         return tomllib.load(file)

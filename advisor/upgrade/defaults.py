@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.model import Confidence, Severity
+from advisor.optionfile import normalise
 from advisor.upgrade import keep
 from advisor.upgrade.alike import alike, is_flags, is_plugin_state, members, moved_flags, new_flags
 from advisor.upgrade.change import WEIGHTY, Area, DefaultChange
@@ -26,8 +27,13 @@ MADE_FROM = {
     "thread_cache_size": ("max_connections",),
     "collation_server": ("character_set_server",),  # told by the passage of collations
 }
-# What packages, hosts and the size of the buffer pool decide, beside what the catalog marks so.
-OF_THE_BUILD = frozenset({"version", "ssl_ca", "ssl_cert", "ssl_key", "innodb_buffer_pool_chunk_size"})
+# What packages, hosts and the size of the buffer pool decide, beside what the catalog marks so; processors decide the
+# first two, which passages tell.
+OF_THE_BUILD = frozenset(
+    {"innodb_log_writer_threads", "innodb_purge_threads"}
+    | {"version", "ssl_ca", "ssl_cert", "ssl_key", "innodb_buffer_pool_chunk_size"}
+)
+GROUP = "group_replication"  # the plugin, and how its options begin
 UNKNOWN = "(none)"  # how a switch stands on a server that has it not
 
 
@@ -47,7 +53,7 @@ class Pair(NamedTuple):
 def changed_defaults(old: FileVerdict, new: FileVerdict) -> list[DefaultChange]:
     """Options that both servers know, by name."""
     pairs = list(changed_pairs(old, new))
-    lines = {pair.new.name: keep.line_for(pair.old, pair.new, pair.before, new.catalog, pair.flags) for pair in pairs}
+    lines = {p.new.name: keep.line_for(p.old, p.new, p.before, new, p.flags) for p in pairs}
     wanted = {line: (p.before, p.old, p.new) for p in pairs if (line := lines[p.new.name])}
     kept = keep.without_the_unborne(wanted, new)
     return [_told(pair, lines[pair.new.name], kept, new.catalog) for pair in pairs]
@@ -83,7 +89,7 @@ def changed_pairs(old: FileVerdict, new: FileVerdict) -> Iterator[Pair]:
         known = _known(name, old.catalog, new.catalog, plugins)
         if known is not None:
             by_root.setdefault(root(name, new.catalog), []).append(known)
-    silent = _silent(old.catalog) or _silent(new.catalog)
+    silent = (*(_silent(old.catalog) or _silent(new.catalog)), *_without_group(old, plugins))
     for name, pairs in sorted(by_root.items()):
         names = {name, *(p.new.name for p in pairs), *(root(p.old.name, old.catalog) for p in pairs)}
         if names & given or given & set(MADE_FROM.get(name, ())) or name.startswith(silent):
@@ -114,6 +120,12 @@ def _silent(catalog: Catalog) -> tuple[str, ...]:
     """Beginnings of names that say nothing on a server that runs without the Performance Schema."""
     schema = catalog.get("performance_schema")
     return ("performance_schema_",) if schema is not None and running(schema) == "FALSE" else ()
+
+
+def _without_group(old: FileVerdict, plugins: frozenset[str]) -> tuple[str, ...]:
+    """Beginnings of names that say nothing on a server outside of a group; without its plugin it may refuse them."""
+    written = (normalise(at.line.name or "").removeprefix("loose_") for at in old.resolved.options)
+    return () if GROUP in plugins or any(name.startswith(GROUP) for name in written) else (f"{GROUP}_",)
 
 
 def _told(pair: Pair, line: str | None, kept: dict[str, tuple[str, Option, Option]], catalog: Catalog) -> DefaultChange:

@@ -9,6 +9,7 @@ from advisor.optionfile.lines import Kind, Placed, Resolved
 from advisor.sizes import exact
 from advisor.upgrade.alike import SAME, alike, is_flags, members, moved_flags
 from advisor.verdict import FileVerdict, Outcome, judge_file, take
+from advisor.verdict.plugins import LOADERS
 from advisor.verdict.special import NOTHING
 
 if TYPE_CHECKING:
@@ -24,12 +25,17 @@ ROUND = 5  # 1024M, but not 131071K
 BROKEN = "TLS before 1.2 is broken; update the clients instead."
 
 
-def line_for(old: Option, new: Option, before: str, catalog: Catalog, flags: tuple[str, ...] = ()) -> str | None:
-    """A line that by itself gives the new server's option the old value, `flags` off; None where there is none."""
+def line_for(old: Option, new: Option, before: str, file: FileVerdict, flags: tuple[str, ...] = ()) -> str | None:
+    """A line that by itself gives the new server's option the old value, `flags` off; None where there is none.
+
+    Of the new server's `file` the plugins that it loads count, for an option of theirs.
+    """
+    catalog = file.catalog
     if withheld(new, before, catalog):
         return None
     candidates = list(_candidates(old, new, before, flags))
-    nothing = FileVerdict((), {}, {}, Resolved((), (), ()), catalog)
+    loaders = tuple(line.placed for line in file.lines if line.canonical in LOADERS) if new.plugin else ()
+    nothing = FileVerdict((), {}, {}, Resolved((), loaders, ()), catalog)
     whole = (line for line in candidates if holds(borne_out([line], nothing)[line], before, old, new))
     # A collation is only taken beside its character set: whether it gets that, the whole file tells.
     return next(whole, None) or next((line for line in candidates if _reads(line, before, old, new, catalog)), None)

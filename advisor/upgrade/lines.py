@@ -28,6 +28,7 @@ SEVERITIES = {
     Kind.ADJUSTED: Severity.WARNING,
     Kind.IGNORED: Severity.WARNING,
     Kind.NEWLY_READ: Severity.NOTE,
+    Kind.NOT_EXAMINED: Severity.NOTE,
     Kind.NOW_ACCEPTED: Severity.NOTE,
     Kind.DEPRECATED: Severity.NOTE,
 }
@@ -142,11 +143,12 @@ def _newly_read(after: LineVerdict, target: Target) -> LineChange:
 
 def _taken(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> LineChange | None:
     """A line that stops neither server."""
+    if after.outcome in (Outcome.UNEXAMINED, Outcome.IGNORED) and before.outcome is not Outcome.IGNORED:
+        kind = Kind.NOT_EXAMINED if after.outcome is Outcome.UNEXAMINED else Kind.IGNORED
+        return _change(kind, before, after, after.reason)
     if after.outcome in REFUSED and before.outcome not in REFUSED:
         why = f"{after.reason} Its loose prefix lets the server start without it."
         return _change(Kind.IGNORED, before, after, why)
-    if after.outcome is Outcome.IGNORED and before.outcome is not Outcome.IGNORED:
-        return _change(Kind.IGNORED, before, after, after.reason)
     differs = _differs(before, after, old, new)
     if after.outcome is Outcome.ADJUSTED and (before.outcome is not Outcome.ADJUSTED or differs):
         return _change(Kind.ADJUSTED, before, after, after.reason)
@@ -154,8 +156,9 @@ def _taken(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileV
         change = _change(Kind.VALUE, before, after, _both(before, after, old, new))
         return change._replace(severity=Severity.NOTE) if _near(before, after) else change
     if after.outcome in TAKEN and _is_deprecated(after, new.catalog.target):
-        since = after.option.deprecated if after.option else None
-        why = f"Deprecated since {since}." if since else "Deprecated."
+        option = after.option
+        documented = option is not None and "deprecated" in option.documented
+        why = f"Deprecated since {option.deprecated}." if option and documented else "Deprecated."
         return _change(Kind.DEPRECATED, before, after, why, successor(before, after, old, new))
     return None
 

@@ -192,6 +192,14 @@ PASSAGES: tuple[Passage, ...] = (
         "innodb_read_io_threads", "4", "half the processors, 4 or more", "innodb_read_io_threads = 4",
         _from_older((8, 4)),
     ),
+    Passage(
+        "innodb_log_writer_threads", "ON", "by processors and binary log", "innodb_log_writer_threads = ON",
+        lambda old, new: old.since("mysql", 8, 0, 22) and _from_older((9, 5))(old, new),
+    ),
+    Passage(
+        "innodb_purge_threads", "4", "1 up to 16 processors, 4 on more", "innodb_purge_threads = 4",
+        lambda old, new: old.is_mysql and _from_older((8, 4))(old, new),
+    ),
     Passage("table_open_cache", "2000", "4000", "table_open_cache = 2000", _from_older((8,)), ("table_cache",)),
     Passage("table_open_cache", "4000", "2000", "table_open_cache = 4000", _to_mariadb((8,)), ("table_cache",)),
     Passage("optimizer_disk_read_cost", "the cost model before", "MariaDB 11's", None, _mariadb_11),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from advisor.facts import Facts
 
-PATIENCE = 60.0  # seconds
+PATIENCE = 600.0  # seconds
 FORMS = {
     "boxed": ("-t",),
     "batch": ("-B",),

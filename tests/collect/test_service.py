@@ -33,7 +33,7 @@ def read_by_systemd(root: Path, unit: str) -> list[str]:
 def verified(root: Path, unit: str) -> str:
     """What systemd-analyze says of a unit below a root."""
     command = ["systemd-analyze", "verify", f"--root={root}", "--man=no", "--recursive-errors=no", unit]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60).stderr
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600).stderr
 
 
 @pytest.fixture(scope="module")

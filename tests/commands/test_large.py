@@ -26,7 +26,7 @@ COMMANDS = {
 def measured(*words: object) -> tuple[float, int, str]:
     """Megabytes of a process of mycnf at its peak, its exit code and its stderr, as the figures measure them."""
     command = [sys.executable, str(CHECKOUT / "tools" / "figures" / "large.py"), *map(str, words)]
-    ran = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, timeout=120, check=True)
+    ran = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, timeout=600, check=True)
     peak, code, said = json.loads(ran.stdout)
     return peak, code, said
 

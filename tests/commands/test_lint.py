@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from asking import Ended, Mycnf
 
-# An error (OPT001), a warning (BUF002) and a note (OPT012), each on its own line.
+# An error (OPT001), a warning (CON002) and a note (OPT012), each on its own line.
 MIXED = """[mysqld]
 no_such_thing = 1
-read_buffer_size = 8M
+thread_stack = 192K
 max_connections = 200
 max_connections = 200
 """
@@ -65,8 +65,8 @@ def test_one_entry_for_each_file_and_target(mycnf: Mycnf, mixed: str, tmp_path: 
     assert files(ended)[1]["target"] == "mysql-8.0.36"
     named = [{f["name"] for f in entry["findings"]} for entry in files(ended)]
     assert ("removed-option" in named[2], "removed-option" in named[3]) == (False, True)
-    assert "oversized-read-buffer" in named[0]
-    assert "pointless-read-buffer" in named[1]
+    assert "small-thread-stack" in named[0]
+    assert "small-thread-stack" in named[1]
 
 
 def test_json_fields(mycnf: Mycnf) -> None:
@@ -91,11 +91,11 @@ def test_json_fields(mycnf: Mycnf) -> None:
         (("--select", "OPT001"), {"OPT001"}),
         (("--select", "opt001"), {"OPT001"}),
         (("--select", "unknown-option"), {"OPT001"}),
-        (("--select", "BUF"), {"BUF002"}),
-        (("--select", "BUF,unknown-option"), {"BUF002", "OPT001"}),
-        (("--select", "BUF", "--select", "OPT012"), {"BUF002", "OPT012"}),
-        (("--ignore", "OPT"), {"BUF002"}),
-        (("--ignore", "unknown-option,BUF002"), {"OPT012"}),
+        (("--select", "CON"), {"CON002"}),
+        (("--select", "CON,unknown-option"), {"CON002", "OPT001"}),
+        (("--select", "CON", "--select", "OPT012"), {"CON002", "OPT012"}),
+        (("--ignore", "OPT"), {"CON002"}),
+        (("--ignore", "unknown-option,CON002"), {"OPT012"}),
         (("--select", "OPT", "--ignore", "OPT001"), {"OPT012"}),
     ],
 )
@@ -118,11 +118,11 @@ def test_word_that_names_no_rule(mycnf: Mycnf, mixed: str, word: str) -> None:
     ("fail_on", "only", "code"),
     [
         (None, "OPT001", 1),
-        (None, "BUF002", 1),
+        (None, "CON002", 1),
         (None, "OPT012", 0),
         ("error", "OPT001", 1),
-        ("error", "BUF002", 0),
-        ("warning", "BUF002", 1),
+        ("error", "CON002", 0),
+        ("warning", "CON002", 1),
         ("warning", "OPT012", 0),
         ("note", "OPT012", 1),
         ("never", "OPT001", 0),
@@ -156,7 +156,7 @@ def test_statistics(mycnf: Mycnf, mixed: str, tmp_path: Path) -> None:
     counted = [line.split() for line in ended.out.splitlines()]
     assert counted == [
         ["2", "OPT012", "duplicate-option"],
-        ["1", "BUF002", "pointless-read-buffer"],
+        ["1", "CON002", "small-thread-stack"],
         ["1", "OPT001", "unknown-option"],
     ]
     assert ended.code == 1
@@ -179,13 +179,13 @@ def test_stdin_under_another_name(mycnf: Mycnf, tmp_path: Path) -> None:
     """A file from stdin is reported, and finds its includes, under the name that is given, which needn't exist."""
     (tmp_path / "conf.d").mkdir()
     (tmp_path / "conf.d" / "a.cnf").write_text("[mysqld]\nno_such_thing = 1\n")
-    text = b"!includedir conf.d\n[mysqld]\nread_buffer_size = 8M\n"
-    words = ("--target", "mysql-8.0", "--format", "json", "--select", "OPT001,BUF002")
+    text = b"!includedir conf.d\n[mysqld]\nthread_stack = 192K\n"
+    words = ("--target", "mysql-8.0", "--format", "json", "--select", "OPT001,CON002")
     ended = mycnf("lint", *words, "--stdin-filename", "db1.cnf", "-", stdin=text)
     assert [e["path"] for e in files(ended)] == ["db1.cnf"]
     assert {(f["code"], f["path"]) for f in files(ended)[0]["findings"]} == {
         ("OPT001", "conf.d/a.cnf"),
-        ("BUF002", "db1.cnf"),
+        ("CON002", "db1.cnf"),
     }
     assert [e["path"] for e in files(mycnf("lint", *words, "-", stdin=text))] == ["<stdin>"]
 
@@ -300,3 +300,29 @@ def test_secrets_are_masked(mycnf: Mycnf, tmp_path: Path, form: str) -> None:
     ended = mycnf("lint", "--target", "mysql-8.0", "--format", form, "my.cnf")
     assert "plaintext-secret" in ended.out
     assert CANARY not in ended.out + ended.err
+
+
+def test_a_group_that_goes_unread_is_judged_as_what_it_would_be(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A mistyped group is told once; its lines are likely findings, no errors, and nothing in them is fixed."""
+    text = "[mysld]\nquery_cache_size = 1M\nread_only = yes\n[mysqld]\nport = 3306\n"
+    (tmp_path / "my.cnf").write_text(text)
+    ended = mycnf("lint", "--target", "mysql-9.7.4", "--format", "json", "--fix", "my.cnf")
+    found = {f["code"]: f for f in files(ended)[0]["findings"]}
+    assert set(found) == {"OPT020", "OPT007", "OPT006"}
+    assert found["OPT020"]["help"] == "did you mean [mysqld]?"
+    for code in ("OPT007", "OPT006"):
+        assert (found[code]["severity"], found[code]["confidence"]) == ("warning", "likely")
+        assert (found[code]["group"], found[code]["fix"]) == ("mysld", None)
+        assert found[code]["message"].startswith("If the server read [mysld]: ")
+    assert (tmp_path / "my.cnf").read_text() == text
+
+
+@pytest.mark.parametrize("before", ["[mysqld]\nincludedir /etc/mysql/conf.d\n", "includedir /etc/mysql/conf.d\n"])
+def test_an_include_without_its_mark_says_what_was_meant(before: str, mycnf: Mycnf, tmp_path: Path) -> None:
+    """Within a group and before any, and the fix writes the mark."""
+    (tmp_path / "my.cnf").write_text(before)
+    ended = mycnf("lint", "--target", "mysql-9.7.4", "--format", "json", "my.cnf")
+    (found,) = files(ended)[0]["findings"]
+    assert found["help"] == "did you mean !includedir /etc/mysql/conf.d?"
+    mycnf("lint", "--target", "mysql-9.7.4", "--unsafe-fixes", "my.cnf")
+    assert (tmp_path / "my.cnf").read_text() == before.replace("includedir", "!includedir")

@@ -32,12 +32,15 @@ def packaged(server_name: str, request: pytest.FixtureRequest) -> str:
 def test_a_packaged_server_is_quiet(
     mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path, packaged: str
 ) -> None:
-    """Lint and audit of a server with its package's option file have no error and no warning."""
+    """Lint and audit of a server with its package's option file have no error and no warning.
+
+    But for a series out of support, and for servers that run as root, as those of tests do that root runs.
+    """
     ours = tmp_path / "packaged.cnf"
     ours.write_text(PLACES.sub("", packaged), encoding="utf-8")
     linted = mycnf("lint", "--isolated", "--target", server_name, "--format", "json", ours)
     running = start(server_name, option_file=ours, small=True)
     words = ("--socket", running.socket, "--user", "root", "--window", "0", "--format", "json")
-    audited = mycnf("audit", *words, "--isolated", "--fail-on", "never")
+    audited = mycnf("audit", *words, "--isolated", "--fail-on", "never", "--ignore", "VER001,SEC016")
     found = [*json.loads(linted.out)["files"][0]["findings"], *json.loads(audited.out)["findings"]]
     assert [(f["code"], f["message"]) for f in found if f["severity"] != "note"] == []

@@ -20,7 +20,7 @@ from advisor.facts.probes import Metric
 from advisor.sizes import exact
 from probes import registry
 from probes.choices import Chosen
-from probes.experiment import Choice, Ground, Measured, Plan, Variant, Wanted
+from probes.experiment import Choice, Ground, Measured, Plan, Turn, Variant, Wanted
 from probes.results import shelf
 from probes.safety.neighbours import Neighbour
 from probes.sandbox import Sandbox
@@ -47,9 +47,9 @@ class Scan(Steered):
         server = str(ground.binaries[0].target)
         return replace(whole, variants=variants, metrics=(Metric("cached", "s/scan", "less"),), server=server)
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """The time of a scan at that speed."""
-        return Measured({"cached": 1 / super().measure(variant, seconds, stop).metrics["scanned"]}, {})
+        return Measured({"cached": 1 / super().measure(variant, turn, stop).metrics["scanned"]}, {})
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from duck import asked
 from jsonschema import Draft202012Validator
 from nasty import SECRET
 from prometheus_client.parser import text_string_to_metric_families
+from running import PATIENCE, alive, eventually
 
 from advisor.arguments import AUDIT_FORMATS
 from advisor.arguments.reporting import REPORT_FORMATS
@@ -262,12 +263,9 @@ def test_ended_from_outside(tmp_path: Path, how: signal.Signals, code: int) -> N
     while len(children := _children(process.pid)) < 2 and process.poll() is None:
         time.sleep(0.02)
     process.send_signal(how)
-    assert process.wait(60) == code
+    assert process.wait(PATIENCE) == code
     assert out.read_text() == "the old one"
-    ended = time.monotonic() + 60
-    while any(map(_alive, children)):
-        assert time.monotonic() < ended, "a process is left"
-        time.sleep(0.05)
+    eventually(lambda: not any(map(alive, children)), what="the end of its processes")
 
 
 def _children(pid: int) -> list[int]:
@@ -275,10 +273,3 @@ def _children(pid: int) -> list[int]:
         return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except FileNotFoundError:
         return []
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False

@@ -61,11 +61,11 @@ def test_what_changed_is_told(mycnf: Mycnf, earlier: Path) -> None:
     ended = mycnf("audit", "--demo", "--isolated", "--since", str(earlier), "--format", "text")
     text = ended.out.partition("\n\nsince ")[2].partition("\n\n")[0]
     assert text.startswith("2026-11-19 05:01 UTC, 2 d before\n")
-    assert "  another?  hostname was db2 and is db1\n" in text
-    assert "  new       BUF003 oversized-sort-buffer (sort_buffer_size)\n" in text
-    assert "  counter   Slow_queries 100.1 → 0.1 a second (OBS003)\n" in text
-    assert "  set       sort_buffer_size 262144 → 268435456" in text
-    assert "  set       report_password ******** → " in text
+    assert "  another?      hostname was db2 and is db1\n" in text
+    assert "  new           BUF003 oversized-sort-buffer (sort_buffer_size)\n" in text
+    assert "  counter       Slow_queries 100.1 → 0.1 a second (OBS003)\n" in text
+    assert "  set           sort_buffer_size 262144 → 268435456" in text
+    assert "  set           report_password ******** → " in text
     assert CANARY not in ended.out
 
 
@@ -88,3 +88,90 @@ def test_a_snapshot_that_is_none_is_one_line(mycnf: Mycnf, tmp_path: Path) -> No
     ended = mycnf("audit", "--demo", "--isolated", "--since", str(tmp_path / "none.json"))
     assert (ended.code, ended.out) == (2, "")
     assert "none.json" in ended.err
+
+
+def recorded(tmp_path: Path, name: str, **server: Any) -> Path:
+    """The demo's recording with other answers of its server, and with no statement in its window where asked."""
+    facts: dict[str, Any] = json.loads(DEMO.read_text("utf-8"))
+    facts["taken_at"] = "2026-11-22T05:01:00+00:00"
+    if server.pop("idle", False):
+        last = facts["workload"]["last"]
+        last["status"] = dict(facts["workload"]["first"]["status"])
+        last["lsn"] = facts["workload"]["first"]["lsn"]
+    facts["server"]["status"] |= server.pop("status", {})
+    if uptime := server.pop("uptime", None):
+        facts["server"]["status"]["uptime"] = str(uptime)
+        workload = facts["workload"]
+        workload["first"]["at"], workload["last"]["at"] = uptime - 10.0, float(uptime)
+    facts["server"]["variables"] |= server
+    file = tmp_path / name
+    file.write_text(json.dumps(facts), "utf-8")
+    return file
+
+
+def busy(tmp_path: Path) -> Path:
+    """The demo's recording with much work in its window, of the kind that rules speak of."""
+    facts: dict[str, Any] = json.loads(DEMO.read_text("utf-8"))
+    status = facts["workload"]["last"]["status"]
+    for name in ("sort_merge_passes", "select_full_join", "created_tmp_tables", "created_tmp_disk_tables", "questions"):
+        status[name] = status.get(name, 0) + 50_000
+    file = tmp_path / "busy.json"
+    file.write_text(json.dumps(facts), "utf-8")
+    return file
+
+
+def since(mycnf: Mycnf, now: Path, earlier: Path = DEMO) -> dict[str, Any]:
+    """What is said of that recording beside an earlier one."""
+    ended = mycnf("audit", "--snapshot", now, "--isolated", "--since", str(earlier), "--format", "json")
+    told: dict[str, Any] = json.loads(ended.out)["since"]
+    return told
+
+
+def test_what_was_not_looked_for_is_not_gone(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A rule that was skipped, for want of the files say, leaves its findings unjudged, with what it needs."""
+    now = recorded(tmp_path, "now.json")
+    facts = json.loads(now.read_text("utf-8"))
+    facts |= {"files": None, "host": None}
+    facts["unavailable"] = [{"part": part, "reason": "an audit on the server's host"} for part in ("files", "host")]
+    now.write_text(json.dumps(facts), "utf-8")
+    told = since(mycnf, now)
+    assert told["not_judged"], told
+    assert {one["reason"] for one in told["not_judged"]} == {"needs an audit on the server's host"}
+    assert told["gone"] == []
+
+
+def test_what_rests_on_a_load_that_stopped_is_not_gone(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Without statements in the window nobody knows whether advice helped; both loads are told."""
+    told = since(mycnf, recorded(tmp_path, "now.json", idle=True), busy(tmp_path))
+    assert told["gone"] == []
+    assert told["load_differs"], told
+    assert told["load"]["before"] > 100 * max(told["load"]["after"], 0.001)
+    text = mycnf(
+        "audit", "--snapshot", str(tmp_path / "now.json"), "--isolated", "--since", str(tmp_path / "busy.json")
+    ).out
+    assert "  load differs  " in text
+    assert " statements a second" in text.partition("load differs")[2]
+
+
+def test_after_a_restart_counters_are_not_judged(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Right after the restart that was advised settings are judged, and it is said when counters can be."""
+    told = since(mycnf, recorded(tmp_path, "now.json", uptime=120, sort_buffer_size="262144"), busy(tmp_path))
+    assert "BUF003" in {one["code"] for one in told["gone"]}
+    reasons = {one["reason"] for one in told["not_judged"]}
+    assert reasons
+    assert all("audit again in 8 min" in reason for reason in reasons), reasons
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-10.11")
+def test_after_a_real_restart_the_advice_is_gone(server_name: str, start: Start, mycnf: Mycnf, tmp_path: Path) -> None:
+    """The file is changed as advised, the server restarted: what the file mended is gone, and nothing is new."""
+    file, snap = tmp_path / "my.cnf", str(tmp_path / "before.json")
+    file.write_text(BAD, "utf-8")
+    server = start(server_name, option_file=file)
+    there = ("--socket", server.socket, "--user", "root", "--window", "0")
+    assert mycnf("collect", *there, "-o", snap).code == 0
+    file.write_text("[mysqld]\n", "utf-8")
+    server.restart()
+    told = json.loads(mycnf("audit", *there, "--isolated", "--since", snap, "--format", "json").out)["since"]
+    assert {one["code"] for one in told["gone"]} >= {"BUF003", "BUF004"}
+    assert told["new"] == []

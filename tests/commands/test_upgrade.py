@@ -40,8 +40,12 @@ def test_what_stops_comes_first(mycnf: Mycnf, tmp_path: Path) -> None:
     weighty = sum(d["severity"] == "warning" for d in defaults)
     speed = len(defaults) - weighty - sum(d["area"] == "rest" for d in defaults)
     little = sum(d["area"] == "rest" for d in defaults)
-    assert ended.out.splitlines()[:9] == [
+    assert ended.out.splitlines()[:13] == [
+        "configuration only: schema and data are not checked",
         "MySQL 5.7.44 → MySQL 8.4.8 · my.cnf, 4 options",
+        "  MySQL supports no upgrade that skips 8.0: go 5.7 → 8.0 → 8.4, and check each",
+        "  step.",
+        "  why: PATH-MYSQL-01, Oracle MySQL: Upgrade Paths",
         "  3 lines stop the server, 1 of them the old one too",
         f"  changed defaults: {weighty} for data, accounts or replicas, {speed} for memory and speed,",
         f"  {little} of little weight",
@@ -88,7 +92,8 @@ def test_lines_to_paste(mycnf: Mycnf, tmp_path: Path) -> None:
 def test_no_lines_to_paste(mycnf: Mycnf, tmp_path: Path) -> None:
     """Where no default changes that is a comment, so that the output is an option file all the same."""
     ended = ran(mycnf, tmp_path, "", "--keep-lines", way=("--from", "mysql-8.0", "--to", "mysql-8.0"))
-    assert (ended.code, ended.out) == (0, "# MySQL 8.0.43 → MySQL 8.0.43: no default changes.\n")
+    scope = "# configuration only: schema and data are not checked\n"
+    assert (ended.code, ended.out) == (0, f"{scope}# MySQL 8.0.43 → MySQL 8.0.43: no default changes.\n")
 
 
 def test_the_page_is_80_columns_wide(mycnf: Mycnf, tmp_path: Path) -> None:
@@ -123,7 +128,7 @@ def test_a_move_that_changes_nothing(mycnf: Mycnf, tmp_path: Path) -> None:
     way = ("--from", "mysql-8.0", "--to", "mysql-8.0")
     ended = ran(mycnf, tmp_path, "[mysqld]\nport = 3307\n", "--fail-on", "note", way=way)
     assert ended.code == 0
-    assert ended.out.splitlines()[1:] == ["  no line stops the server", "  no default changes"]
+    assert ended.out.splitlines()[2:] == ["  no line of the files stops the server", "  no default changes"]
 
 
 @pytest.mark.parametrize("way", [WAY, ("--from", "mariadb-10.11", "--to", "mysql-9.7")])

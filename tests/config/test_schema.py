@@ -103,7 +103,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 
 @given(DOCUMENTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_what_the_schema_allows_is_accepted(document: Any) -> None:
     """A document made from the schema is fine by the validator, and by hand."""
     assert JUDGE.is_valid(document)
@@ -111,7 +111,7 @@ def test_what_the_schema_allows_is_accepted(document: Any) -> None:
 
 
 @given(DOCUMENTS, st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_mutated_documents_are_judged_alike(document: Any, data: st.DataObject) -> None:
     """With values replaced, keys added and taken away, both say the same."""
     document = copy.deepcopy(document)
@@ -129,14 +129,14 @@ def test_mutated_documents_are_judged_alike(document: Any, data: st.DataObject) 
 
 
 @given(st.sampled_from([*shape.TOP, "x", "Target", ""]), ODD)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_single_keys_are_judged_alike(key: str, value: Any) -> None:
     """Each key with each odd value is judged alike."""
     assert (list(faults({key: value})) == []) is JUDGE.is_valid({key: value})
 
 
 @given(st.sampled_from([*shape.HOUSE, "x", "Required"]), ODD)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_single_keys_of_house_rules_are_judged_alike(key: str, value: Any) -> None:
     """Each key of a house rule with each odd value is judged alike."""
     document = {"house": {"port": {key: value}}}

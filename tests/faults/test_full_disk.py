@@ -17,7 +17,7 @@ from advisor.sampling.keep import path_of
 
 SNAPSHOT = str(CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json")
 BAD = str(CHECKOUT / "examples" / "bad.cnf")
-FIXABLE = "[mysqld]\nskip-name-resolve=0\n" + "# a line of the file's owner\n" * 20
+FIXABLE = "[mysqld]\nmax_binlog_size=4000\n" + "# a line of the file's owner\n" * 20
 OLD = "the old one"
 BASELINE = '{\n "version": 1,\n "findings": []\n}\n'
 MARIADB = "mariadb-10.11"

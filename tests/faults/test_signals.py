@@ -108,7 +108,7 @@ def test_while_a_file_is_written(
     words, module = WRITES[way]
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    text = "[mysqld]\nskip-name-resolve=0\n" if way == "fix" else OLD
+    text = "[mysqld]\nmax_binlog_size=4000\n" if way == "fix" else OLD
     (tmp_path / "out").write_text(text)
     interrupting = Interrupting(number)
     monkeypatch.setattr(module, "os", interrupting)

@@ -45,7 +45,7 @@ def together(code: str, tmp_path: Path, *words: str) -> list[str]:
         )
         for number in range(AT_ONCE)
     ]
-    said = [process.communicate(timeout=120)[0] for process in begun]
+    said = [process.communicate(timeout=600)[0] for process in begun]
     assert [process.returncode for process in begun] == [0] * AT_ONCE
     return said
 

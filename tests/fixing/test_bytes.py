@@ -11,7 +11,7 @@ TARGET = "mysql-8.4"
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (b"[mysqld]\r\nskip-name-resolve=0\r\nport=1\r\n", b"[mysqld]\r\nskip-name-resolve=ON\r\nport=1\r\n"),
+        (b"[mysqld]\r\nnet_buffer_length=1\r\nport=1\r\n", b"[mysqld]\r\nnet_buffer_length=1024\r\nport=1\r\n"),
         (b"[mysqld]\r\nport=1\r\nport=2\r\n", b"[mysqld]\r\nport=2\r\n"),
         (b"[mysqld]\r\nport=1\nport=2", b"[mysqld]\r\nport=2"),
         (b"[mysqld]\nmax_allowed_packet=64MB", b"[mysqld]\nmax_allowed_packet=64M"),
@@ -52,7 +52,7 @@ def test_a_line_that_servers_read_as_several_keeps_its_parts() -> None:
         b"[mysqld]\nport = {{ port }}\nport = 3306\n",
         b"[mysqld]\nslave_net_timeout = {{ t }}\n",
         b"[mysqld]\n{% if a %}\nport=1\n{% else %}\nport=2\n{% endif %}\n",
-        b"[mysqld]\n<% if @a %>\nskip-name-resolve=0\n<% end %>\nport=1\nport=2\n",
+        b"[mysqld]\n<% if @a %>\nnet_buffer_length=1\n<% end %>\nport=1\nport=2\n",
     ],
 )
 def test_what_a_template_fills_in_is_left_alone(text: bytes) -> None:
@@ -65,8 +65,8 @@ def test_what_a_template_fills_in_is_left_alone(text: bytes) -> None:
 
 def test_plain_lines_beside_templated_ones_are_fixed() -> None:
     """A file with values to be filled in, and no statements, is fixed where its lines are plain."""
-    before = b"[mysqld]\nport = {{ port }}\nskip-name-resolve=0\n"
-    assert fixed(before, TARGET) == b"[mysqld]\nport = {{ port }}\nskip-name-resolve=ON\n"
+    before = b"[mysqld]\nport = {{ port }}\nnet_buffer_length=1\n"
+    assert fixed(before, TARGET) == b"[mysqld]\nport = {{ port }}\nnet_buffer_length=1024\n"
 
 
 def test_an_empty_file() -> None:

@@ -27,7 +27,7 @@ def patched(before: bytes, changes: bytes, folder: Path, *flags: str) -> bytes:
     file.write_bytes(before)
     run = subprocess.run(
         ["patch", "--batch", "--fuzz=0", "--binary", *flags, str(file)],
-        input=changes, capture_output=True, check=False, timeout=60,
+        input=changes, capture_output=True, check=False, timeout=600,
     )  # fmt: skip
     assert run.returncode == 0, run.stdout + changes
     return file.read_bytes()

@@ -65,7 +65,7 @@ def files(draw: st.DrawFn) -> tuple[str, bytes]:
     return target, (ending.join(lines) + draw(st.sampled_from(("", ending)))).encode()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(files())
 def test_safe_fixes_change_no_value_and_come_to_an_end(made: tuple[str, bytes]) -> None:
     """Every variable that the file sets has the same value afterwards, and nothing is left for a second run."""
@@ -75,7 +75,7 @@ def test_safe_fixes_change_no_value_and_come_to_an_end(made: tuple[str, bytes]) 
     assert fixed(after, target) == after
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(files())
 def test_unsafe_fixes_come_to_an_end(made: tuple[str, bytes]) -> None:
     """A second run changes nothing, and no fix was offered that could not be made without a reason given."""

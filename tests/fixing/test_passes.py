@@ -34,10 +34,11 @@ def test_a_new_name_may_turn_a_line_into_a_duplicate() -> None:
 
 def test_a_fix_must_suit_every_target() -> None:
     """MySQL switches it on and MariaDB off, so for both of them neither may be written."""
-    text = b"[mysqld]\nskip-name-resolve=0\nmax_allowed_packet=64MB\n"
+    text = b"[mysqld]\ninnodb_flush_log_at_trx_commit=7\nmax_allowed_packet=64MB\n"
     both = mended(text, "mysql-8.4", "mariadb-11.8")
-    assert both.changes[0].after == b"[mysqld]\nskip-name-resolve=0\nmax_allowed_packet=64M\n"
-    assert [line for line in both.left if "MariaDB 11.8.9 would take skip_name_resolve in another way" in line]
+    assert both.changes[0].after == b"[mysqld]\ninnodb_flush_log_at_trx_commit=7\nmax_allowed_packet=64M\n"
+    why = "MariaDB 11.8.9 would take innodb_flush_log_at_trx_commit in another way"
+    assert [line for line in both.left if why in line]
 
 
 def test_an_unsafe_fix_for_one_target_leaves_the_others_alone() -> None:
@@ -58,7 +59,7 @@ def test_without_a_target_every_series_is_a_witness() -> None:
 
 def test_an_undecided_file_is_for_both_flavours() -> None:
     """Nothing tells MySQL from MariaDB here, so what only one of them does is not written down."""
-    assert fixed(b"[mysqld]\nskip-name-resolve=0\n") == b"[mysqld]\nskip-name-resolve=0\n"
+    assert fixed(b"[mysqld]\ninnodb_flush_log_at_trx_commit=7\n") == b"[mysqld]\ninnodb_flush_log_at_trx_commit=7\n"
 
 
 def test_includes_beside_the_named_file_are_fixed(tmp_path: Path) -> None:
@@ -66,11 +67,11 @@ def test_includes_beside_the_named_file_are_fixed(tmp_path: Path) -> None:
     (tmp_path / "conf.d").mkdir()
     top, more = tmp_path / "my.cnf", tmp_path / "conf.d" / "a.cnf"
     top.write_text(f"[mysqld]\nread_buffer_size=64KB\n!includedir {tmp_path}/conf.d\n")
-    more.write_text("[mysqld]\nskip-name-resolve=0\n")
+    more.write_text("[mysqld]\ninnodb_flush_log_at_trx_commit=7\n")
     outcome = run(top, "mysql-8.4")
     assert [change.path for change in outcome.changes] == [str(top), str(more)]
     assert "read_buffer_size=64K\n" in top.read_text()
-    assert more.read_text() == "[mysqld]\nskip-name-resolve=ON\n"
+    assert more.read_text() == "[mysqld]\ninnodb_flush_log_at_trx_commit=2\n"
 
 
 def test_files_elsewhere_are_not_touched(tmp_path: Path) -> None:
@@ -80,12 +81,12 @@ def test_files_elsewhere_are_not_touched(tmp_path: Path) -> None:
     away.mkdir()
     top, other, linked = home / "my.cnf", away / "a.cnf", away / "b.cnf"
     top.write_text(f"!include {other}\n!include {home}/b.cnf\n[mysqld]\nmax_allowed_packet=64MB\n")
-    other.write_text("[mysqld]\nskip-name-resolve=0\n")
+    other.write_text("[mysqld]\ninnodb_flush_log_at_trx_commit=7\n")
     linked.write_text("[mysqld]\nsort_buffer_size=512KB\n")
     (home / "b.cnf").symlink_to(linked)
     outcome = run(top, "mysql-8.4")
     assert [change.path for change in outcome.changes] == [str(top)]
-    assert other.read_text() == "[mysqld]\nskip-name-resolve=0\n"
+    assert other.read_text() == "[mysqld]\ninnodb_flush_log_at_trx_commit=7\n"
     assert linked.read_text() == "[mysqld]\nsort_buffer_size=512KB\n"
     assert len([line for line in outcome.left if "outside the folder" in line]) == 2
 
@@ -136,7 +137,7 @@ def test_a_missing_file_does_not_keep_the_others(tmp_path: Path) -> None:
 
 def test_a_suppressed_finding_is_not_fixed() -> None:
     """Who gave a reason to leave a line as it is finds it as it was."""
-    text = b"[mysqld]\n# mycnf: ignore[OPT006] kept for the audit\nskip-name-resolve=0\n"
+    text = b"[mysqld]\n# mycnf: ignore[OPT006] kept for the audit\ninnodb_flush_log_at_trx_commit=7\n"
     assert fixed(text, "mysql-8.4") == text
 
 
@@ -152,7 +153,7 @@ def test_rules_that_undo_each_other_come_to_an_end() -> None:
         )
         return [reading._replace(findings=(finding,))]
 
-    text = b"[mysqld]\nport=1\nskip-name-resolve=0\n"
+    text = b"[mysqld]\nport=1\ninnodb_flush_log_at_trx_commit=7\n"
     outcome = plan_fixes(["my.cnf"], look, unsafe=True, given={"my.cnf": text})
     assert not outcome.changes or outcome.changes[0].after == text.replace(b"port=1", b"port=2")
 
@@ -161,7 +162,7 @@ def test_rules_that_undo_each_other_come_to_an_end() -> None:
 def test_a_safe_fix_that_is_none_is_not_made(edit: Edit) -> None:
     """Whatever a rule calls safe: where the server would have another value afterwards, the file stays."""
     real = looks(["my.cnf"], "mysql-8.4")
-    text = b"[mysqld]\nread_buffer_size=64K\nskip-name-resolve=0\n"
+    text = b"[mysqld]\nread_buffer_size=64K\ninnodb_flush_log_at_trx_commit=7\n"
 
     def look(path: str, texts: Mapping[str, bytes]) -> list[Reading]:
         (reading,) = real(path, texts)

@@ -21,7 +21,7 @@ FILES = int(os.environ.get("MYCNF_FIXED_FILES", "4"))
 SEED = os.environ.get("MYCNF_FUZZ_SEED", "1")
 # Every server takes each of these lines; each has something to mend, on one of them at least.
 SAFE = """innodb_flush_log_at_trx_commit = 7
-skip-name-resolve=0
+innodb_flush_log_at_trx_commit=7
 read_buffer_size=10KB  # a comment
 max_allowed_packet = "64megs"
 max_connections = 100

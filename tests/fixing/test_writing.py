@@ -153,7 +153,7 @@ except MycnfError as error:
 def as_nobody(file: Path) -> str:
     """What an account without rights of its own is told when it writes."""
     code = AS_NOBODY.format(checkout=str(CHECKOUT), path=str(file), old=OLD, new=NEW)
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
     return run.stdout.strip()
 
@@ -293,7 +293,7 @@ def test_a_kill_at_any_moment_loses_nothing(file: Path, tmp_path: Path, links: i
                 (file.parent / name).unlink()
         file.write_bytes(OLD)
         code = KILLED.format(checkout=str(CHECKOUT), calls=calls, path=str(file), old=OLD, new=NEW)
-        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
         texts = [(file.parent / name).read_bytes() for name in os.listdir(file.parent)]
         assert OLD in texts or NEW in texts
         assert links > 1 or file.read_bytes() in (OLD, NEW)

@@ -17,9 +17,10 @@ from pathlib import Path
 
 import pytest
 from begun import OnTerminal
-from fleet_begun import LOCAL, begun, child_of, hanging, marked, wait_until
+from fleet_begun import LOCAL, begun, child_of, hanging, marked
 from fleet_ground import PATIENCE, VAULT_PASSWORD, Ground
 from live_server import Live
+from running import eventually
 from servers_plugin import Server
 
 from advisor.fleet.folder import file_name, finished, rows_of
@@ -66,7 +67,10 @@ def test_interrupted(way: str, ground: Ground, host: dict[str, object]) -> None:
         command = ground.command("--window", "0", "--forks", "2", "--timeout", "120")
         with begun(ground, command) as process, listener.accept()[0]:
             rows = ground.run_directory / "rows" / f"{file_name('one')}.row"
-            wait_until(lambda: rows.exists() and '"audited"' in rows.read_text() and UNREAD not in rows.read_text())
+            eventually(
+                lambda: rows.exists() and '"audited"' in rows.read_text() and UNREAD not in rows.read_text(),
+                what="the first one is audited",
+            )
             end, number = WAYS[way]
             end(process.pid, number)
             _, err = process.communicate(timeout=PATIENCE)
@@ -87,7 +91,7 @@ def test_interrupted_before_any_host_is_known(ground: Ground) -> None:
     script.chmod(0o700)
     ground.inventory({})
     with begun(ground, ground.command("-i", "slow")) as process:
-        wait_until((ground.place / "asked").exists)
+        eventually((ground.place / "asked").exists, what="the host is asked")
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=PATIENCE)
         assert marked(ground) == {}
@@ -120,9 +124,9 @@ def test_vault_password_is_asked_for(ground: Ground, host: dict[str, object]) ->
     ground.vault(vault_user="root")
     ground.inventory({"db": {"one": {**host, "mycnf_user": "{{ vault_user }}"}}})
     terminal = OnTerminal(begin, "--window", "0", "--ask-vault-password")
-    wait_until(lambda: terminal.shows(b"Vault password: "))
+    eventually(lambda: terminal.shows(b"Vault password: "), what="the question for the password")
     os.write(terminal.ours, f"{VAULT_PASSWORD}\n".encode())
-    wait_until(terminal.ended)
+    eventually(terminal.ended, what="its end")
     terminal.close()
     assert b"one audited" in terminal.shown
     assert VAULT_PASSWORD.encode() not in terminal.shown
@@ -206,7 +210,7 @@ def test_without_ansible(ground: Ground) -> None:
     code = "import sys; sys.executable = '/nowhere/python'; from advisor.__main__ import main; sys.exit(main())"
     words = [sys.executable, "-c", code, *ground.command()[3:]]
     environment = ground.environment(PATH="/nowhere")
-    done = subprocess.run(words, cwd=ground.place, env=environment, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(words, cwd=ground.place, env=environment, capture_output=True, timeout=600, check=False)
     assert done.returncode == 2
     (said,) = done.stderr.decode().splitlines()
     assert "needs ansible" in said

@@ -25,7 +25,7 @@ def printed(*before: str, path: str | None = None) -> str:
     environment = {"PATH": path or os.environ["PATH"]}
     shell = shutil.which("sh") or "sh"
     words = [*before, shell, "-c", command()]
-    done = subprocess.run(words, env=environment, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(words, env=environment, capture_output=True, timeout=600, check=False)
     return done.stdout.decode()
 
 

@@ -33,7 +33,7 @@ open(sys.argv[1], "w").write(str(used.ru_maxrss))
 sys.exit(os.waitstatus_to_exitcode(status))
 """
 TURNS = int(os.environ.get("MYCNF_TURNS", "1"))
-PATIENCE = 300.0  # seconds; a run that takes longer hangs
+PATIENCE = 600.0  # seconds; a run that takes longer hangs
 # Controls, marks that turn or hide text, separators of lines and paragraphs, halves of characters.
 ACTING = ("Cc", "Cf", "Zl", "Zp", "Cs")
 AUDIT = ("audit", "--isolated", "--window", "0.01", "--format", "text")

@@ -17,8 +17,9 @@ from advisor.commands.app import opening
 from advisor.commands.recorded import DEMO
 from advisor.tui.app import AuditApp
 
-PATIENCE = 60.0  # seconds; a test ends long before, unless something is broken
+PATIENCE = 600.0  # seconds; a test ends long before, unless something is broken
 PAUSE = 0.025  # seconds
+Pilot._wait_for_screen.__defaults__ = (PATIENCE,)  # half a minute, which a busy host may take
 RECORDING = "--demo"
 
 

@@ -47,7 +47,16 @@ def nasty_audit() -> Audited:
 
 def _action(f: Finding) -> Action:
     line = f"{f.option} = {f.value}"
-    return Action(line, f"SET GLOBAL {line};", HOSTILE, restart=bool(f.help), undo=HOSTILE, watch=HOSTILE)
+    return Action(
+        line,
+        f"SET GLOBAL {line};",
+        HOSTILE,
+        restart=bool(f.help),
+        undo=HOSTILE,
+        watch=HOSTILE,
+        place=f.location,
+        replaces=line,
+    )
 
 
 def _local() -> Local:

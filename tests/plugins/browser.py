@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-PATIENCE = 60.0  # seconds
+PATIENCE = 600.0  # seconds
 SWITCHES = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe"),

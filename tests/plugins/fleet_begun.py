@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from fleet_ground import PATIENCE, Ground
+from running import bearing, eventually
 
+MARK = "MYCNF_TEST_MARK"
 LOCAL = {"ansible_connection": "local", "mycnf_user": "root"}
 
 
@@ -37,7 +37,7 @@ def begun(ground: Ground, command: list[str]) -> Iterator[subprocess.Popen[bytes
     with subprocess.Popen(
         command,
         cwd=ground.place,
-        env=ground.environment(MYCNF_TEST_MARK=str(ground.place)),
+        env=ground.environment(**{MARK: str(ground.place)}),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
@@ -54,31 +54,11 @@ def child_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
 
 
-def wait_until(holds: Callable[[], object]) -> None:
-    """Wait for it; fails where it does not come."""
-    until = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.05)
-
-
 def wait_until_gone(ground: Ground) -> None:
     """Wait for the end of all that descends from the run; fails with what is left of it."""
-    until = time.monotonic() + PATIENCE
-    while left := marked(ground):
-        assert time.monotonic() < until, left
-        time.sleep(0.05)
+    eventually(lambda: not marked(ground), what=lambda: f"the end of {marked(ground)}")
 
 
 def marked(ground: Ground) -> dict[int, str]:
     """Processes that descend from the run, with their command lines."""
-    found = {}
-    mark = f"MYCNF_TEST_MARK={ground.place}".encode()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                if mark in (entry / "environ").read_bytes().split(b"\0"):
-                    found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-            except OSError:
-                continue
-    return found
+    return bearing(f"{MARK}={ground.place}")

@@ -18,7 +18,7 @@ import pytest
 from probes.sandbox.server import free_port
 
 TOOLS = ("sh", "cat", "cp", "ln", "mkdir", "readlink", "rm", "sed", "tar", "tr", "uname", "od")
-PATIENCE = 30  # seconds
+PATIENCE = 600.0  # seconds
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin")
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from asking import CHECKOUT, Ended
 
-PATIENCE = 120.0  # seconds
+PATIENCE = 600.0  # seconds
 LARGEST = 1 << 17  # bytes of a request
 # The terminal app brings Textual along, ansible's plugin needs ansible, and a module that runs is no import.
 APART = ("advisor.tui", "advisor.commands.app", "advisor.fleet.plugin", "advisor.__main__")

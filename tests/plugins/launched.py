@@ -16,7 +16,7 @@ from typing import NamedTuple
 from asking import CHECKOUT
 from provisioning.manifest import read
 from provisioning.shelf import shelf
-from running import PATIENCE, alive
+from running import PATIENCE, bearing
 
 WORD = "MYCNF_LAUNCHED"
 FORCED = "busy,neighbour,full,little"
@@ -33,7 +33,7 @@ class Launched(NamedTuple):
 
     def family(self) -> dict[int, str]:
         """The living processes of the run, whoever their parent is by now: number and command line."""
-        return {pid: words for pid, words in _with(f"{WORD}={self.word}".encode()) if alive(pid)}
+        return bearing(f"{WORD}={self.word}")
 
     def wait_for(self, holds: Callable[[], object], what: str) -> None:
         """Wait until `holds()`; fail when it never comes, or when the run ends before."""
@@ -50,15 +50,6 @@ class Launched(NamedTuple):
     def end(self) -> int:
         """Wait for its end; its exit code."""
         return self.process.wait(2 * PATIENCE)
-
-
-def _with(mark: bytes) -> Iterator[tuple[int, str]]:
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                if mark in (entry / "environ").read_bytes().split(b"\0"):
-                    words = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
-                    yield int(entry.name), words.decode("utf-8", "replace")
 
 
 @contextlib.contextmanager

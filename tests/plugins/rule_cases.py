@@ -24,11 +24,12 @@ from advisor.facts import (
     Sample,
     Sampled,
     Server,
+    Service,
     VariableOrigin,
     Workload,
 )
 from advisor.facts.host import Cgroup, Cpu, Hypervisor, IoLimit, Limit, Memory, NumaNode, OperatingSystem, Process
-from advisor.facts.server import Accounts, DataSizes, Link, Plugin
+from advisor.facts.server import Accounts, ApplierTimes, DataSizes, Link, Plugin
 from advisor.facts.storage import BlockDevice, Mount, Place, Raid, Space, Storage, Stripe
 from advisor.model import Absent
 from advisor.optionfile import resolve
@@ -153,8 +154,9 @@ def facts_of(case: Case, target: Target) -> Facts:
         variables=variables,
         status={k: str(v) for k, v in said.get("status", {}).items()},
         origins={n: VariableOrigin(s, TOP if s == "GLOBAL" else "") for n, s in origins.items()},
-        replication=Replication(**parts) if parts is not None else None,
+        replication=Replication(**_with(parts, "applier_times", ApplierTimes)) if parts is not None else None,
         innodb_metrics=said.get("innodb_metrics", {}),
+        lock_waits=said.get("lock_waits", {}),
         data=DataSizes(**said["data"]) if "data" in said else None,
         managed=said.get("managed", ""),
         accounts=tuple(Accounts(**kind) for kind in said["accounts"]) if "accounts" in said else None,
@@ -169,7 +171,12 @@ def facts_of(case: Case, target: Target) -> Facts:
         host=host_of(case.host) if case.host is not None else None,
         files=files,
         sampled=_sampled(case.sampled) if case.sampled else None,
+        service=_service(said["unit"]) if "unit" in said else None,
     )
+
+
+def _service(unit: str) -> Service:
+    return Service("mysqld.service", (FileCopy("/usr/lib/systemd/system/mysqld.service", unit),))
 
 
 def _sampled(said: dict[str, dict[str, Any]]) -> Sampled:
@@ -228,7 +235,8 @@ def _cpu(said: dict[str, Any]) -> Cpu:
     nodes = tuple(NumaNode(i, (i,), size) for i, size in enumerate(said.get("nodes", ())))
     hypervisor = Hypervisor(said["hypervisor"], "full") if "hypervisor" in said else None
     told = {"nodes": nodes, "hypervisor": hypervisor, **said.get("cpu", {})}
-    return Cpu(logical=4, online=(0, 1, 2, 3), kinds=(), cores=4, sockets=1, **told)
+    count = said.get("cpus", 4)
+    return Cpu(logical=count, online=tuple(range(count)), kinds=(), cores=count, sockets=1, **told)
 
 
 def _with(said: dict[str, Any], part: str, kind: Callable[..., object]) -> dict[str, Any]:

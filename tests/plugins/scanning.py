@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from steered import Steered
 
 from advisor.facts.probes import Metric
-from probes.experiment import Cost, Ground, Measured, Plan, Variant, Wanted
+from probes.experiment import Cost, Ground, Measured, Plan, Turn, Variant, Wanted
 from probes.stopping import Stop
 
 ON_DISK = Metric("beyond_cache", "s/scan", "less")
@@ -30,11 +30,11 @@ class Scans(Steered):
         """The scan's, in the metric that rules read."""
         return replace(super().plan(ground, wanted), metrics=(ON_DISK,), cost=self.cost)
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """Seconds of a scan."""
         if len(self.measured) == self.held:
             self.reached.set()
             while not self.go_on.wait(0.01) and not stop.is_set():
                 pass
-        rate = super().measure(variant, seconds, stop).metrics["scanned"]
+        rate = super().measure(variant, turn, stop).metrics["scanned"]
         return Measured({ON_DISK.name: 1000 / rate}, {})

@@ -2,6 +2,9 @@
 
 `@pytest.mark.servers("mysql-8.0", "mariadb")` names servers or whole flavours; without it a test that takes
 `any_server`, `server_name` or `binary` runs once for each server. One that isn't at hand is skipped by name.
+
+What costs much and says again of another server, or in another way, what a test says already is marked `whole`, or
+named so by the marker of servers (`whole="mysql-5.7"`): it runs where MYCNF_WHOLE is set (`make unit WHOLE=1`).
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from provisioning.shelf import ProvisionError, shelf
 AT_ONCE = 6  # of a worker; half a gigabyte each, and MariaDB 11.4 takes seconds to start
 IDLE = 240.0  # seconds of MySQL 8 and later without work, half a percent of a processor: as much as a start costs
 PARAMETRISED = "server_name"
+WHOLE = "MYCNF_WHOLE"
 
 
 class Binaries(Protocol):
@@ -76,7 +80,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test once for each server that it asks for, all tests of one server in a row."""
     if PARAMETRISED in metafunc.fixturenames:
         marker = metafunc.definition.get_closest_marker("servers")
-        metafunc.parametrize(PARAMETRISED, names_of(marker.args if marker else ()), indirect=True, scope="session")
+        named = names_of(marker.args if marker else ())
+        rest = names_of(marker.kwargs["whole"].split()) if marker and "whole" in marker.kwargs else ()
+        known = [*named, *(pytest.param(name, marks=pytest.mark.whole) for name in rest if name not in named)]
+        metafunc.parametrize(PARAMETRISED, known, indirect=True, scope="session")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only a run of the whole does, but what is asked for by its very name."""
+    if WHOLE in os.environ or any("::" in asked for asked in config.args):
+        return
+    left = [item for item in items if item.get_closest_marker("whole")]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not item.get_closest_marker("whole")]
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from advisor.facts.host import Host
 from advisor.facts.probes import Metric, ProbeResult
-from probes.experiment import Choice, Cost, Ground, Measured, Plan, Variant, Wanted
+from probes.experiment import Choice, Cost, Ground, Measured, Plan, Turn, Variant, Wanted
 from probes.rounds import run
 from probes.stats import Comparison, compare
 from probes.stopping import Stop
@@ -71,14 +71,14 @@ class Simulated:
         self._length = plan.seconds
         yield self
 
-    def measure(self, variant: Variant, seconds: float, _stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, _stop: Stop) -> Measured:
         """The mean of so many drawn seconds, and these."""
         draw, noise, place = self._random, self.noise, int(variant.name[1:])
         self._state = _next(self._state, noise.likeness, draw)
         level = noise.spread * self._state - noise.drift * self.now / self._length
         level += draw.gauss(0, noise.own.get(place, 0.0)) + math.log(self.effects.get(place, 1.0))
-        series = tuple(1000 * math.exp(level + self._one_second()) for _ in range(max(1, round(seconds))))
-        self.now += seconds
+        series = tuple(1000 * math.exp(level + self._one_second()) for _ in range(max(1, round(turn.seconds))))
+        self.now += turn.seconds
         return Measured({METRIC.name: statistics.fmean(series)}, {METRIC.name: series})
 
     def _one_second(self) -> float:
@@ -102,7 +102,7 @@ class Judged(NamedTuple):
     """What many simulated runs came to, as shares of one.
 
     `claiming` runs without a difference claimed one; `covered` intervals hold the truth, with a difference and
-    without; `found` runs saw one of twice the `detectable` size that the median run without any had stated.
+    without; `found` runs claimed one of the `detectable` size that the median run without any had stated.
     """
 
     claiming: float
@@ -112,10 +112,10 @@ class Judged(NamedTuple):
 
 
 def judge(noise: Noise, runs: int, variants: int = 8, rounds: int = 5) -> Judged:
-    """Run so many experiments without a difference, then as many with one of twice the detectable size."""
+    """Run so many experiments without a difference, then as many with one of the detectable size."""
     same = [_compared(Simulated(noise, seed, variants, rounds)) for seed in range(runs)]
     detectable = statistics.median(comparison.detectable for run in same for comparison in run)
-    effects = {1: 1 + 2 * detectable}
+    effects = {1: 1 + detectable}
     unlike = [_compared(Simulated(noise, 10**6 + seed, variants, rounds, effects=effects)) for seed in range(runs)]
     truths = [(beside, 1.0) for run in same for beside in run] + [(run[0], effects[1]) for run in unlike]
     return Judged(

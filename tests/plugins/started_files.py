@@ -5,10 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import pymysql
 import pytest
 from asking_servers import judge_lines, refused_lines
+from pymysql.constants import ER
+from running import eventually
 from servers_plugin import Start
 from startable import compose
 
@@ -62,11 +65,27 @@ def run(start: Start, server_name: str, tmp_path: Path) -> Run:
 
 def shown(sandbox: Sandbox) -> dict[str, str]:
     """The global variables, by name; what the file may forbid to a session is allowed again first."""
-    with sandbox.connect() as connection, connection.cursor() as cursor:
+    with _let_in(sandbox) as connection, connection.cursor() as cursor:
         cursor.execute("SET SESSION tmp_table_size=16777216, max_heap_table_size=16777216")
         cursor.execute("SET SESSION sql_big_selects=1, sql_select_limit=18446744073709551615")
         cursor.execute("SHOW GLOBAL VARIABLES")
         return {name.lower(): value for name, value in cursor.fetchall()}
+
+
+def _let_in(sandbox: Sandbox) -> Any:
+    """A connection; a file may allow one at a time, and the one that saw the server ready may still be leaving."""
+    found: list[Any] = []
+
+    def enter() -> bool:
+        try:
+            found.append(sandbox.connect())
+        except pymysql.OperationalError as error:
+            if error.args[0] not in (ER.CON_COUNT_ERROR, ER.TOO_MANY_USER_CONNECTIONS):
+                raise
+        return bool(found)
+
+    eventually(enter, what="a connection that the server lets in")
+    return found[0]
 
 
 def compare(lines: list[str], variables: dict[str, str], catalog: Catalog) -> Compared:

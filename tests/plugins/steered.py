@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from advisor.facts.probes import Metric
 from probes.choices import Chosen
-from probes.experiment import Choice, Cost, Ground, Measured, Plan, Variant, Wanted
+from probes.experiment import Choice, Cost, Ground, Measured, Plan, Turn, Variant, Wanted
 from probes.stopping import Stop
 
 SIZES = {"16K": 16384, "128K": 131072, "2M": 2097152, "4M": 4194304, "8M": 8388608}
@@ -70,7 +70,7 @@ class Steered:
         finally:
             self.closed += 1
 
-    def measure(self, variant: Variant, _seconds: float, _stop: Stop) -> Measured:
+    def measure(self, variant: Variant, _turn: Turn, _stop: Stop) -> Measured:
         """The speed, give or take three percent from block to block: too unsteady to end early."""
         block = len(self.measured)
         self.measured.append(variant.name)

@@ -19,7 +19,7 @@ from asking import CHECKOUT
 from probes.sandbox import Sandbox
 
 MYCNF = (sys.executable, "-m", "advisor")
-PATIENCE = 60.0  # seconds; a test ends long before, unless something is broken
+PATIENCE = 600.0  # seconds; a test ends long before, unless something is broken
 LOOK = 0.1
 
 

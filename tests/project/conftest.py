@@ -20,6 +20,6 @@ def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built as `make wheel` builds it."""
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(checkout)]
-    subprocess.run(build, capture_output=True, timeout=120, check=True)
+    subprocess.run(build, capture_output=True, timeout=600, check=True)
     (built,) = folder.glob("*.whl")
     return built

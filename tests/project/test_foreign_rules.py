@@ -24,7 +24,7 @@ def test_foreign_package(command: list[str], checkout: Path, tmp_path: Path) -> 
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert ran.returncode == 2

@@ -78,7 +78,7 @@ def commit(folder: Path) -> None:
     """Make the folder a git repository with all that is in it."""
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.invalid", "-C", str(folder)]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
-        subprocess.run([*git, *words], check=True, capture_output=True, timeout=60)
+        subprocess.run([*git, *words], check=True, capture_output=True, timeout=600)
 
 
 def pre_commit(repository: Path, *words: str, cache: Path) -> subprocess.CompletedProcess[str]:
@@ -111,6 +111,7 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.whole  # installs the hook once more, which the next one does too
 def test_try_repo(hook_repository: Path, repository: Path, cache: Path) -> None:
     """`pre-commit try-repo` finds the bad file, fails for it, and names no file that is none of ours."""
     ran = pre_commit(repository, "try-repo", str(hook_repository), "mycnf", "--all-files", "--verbose", cache=cache)
@@ -127,7 +128,7 @@ TWICE = "[mysqld]\n# why\nmax_connections = 100\nmax_connections = 200\n"
 def revision_of(repository: Path) -> str:
     """The commit that a configuration names."""
     head = ["git", "-C", str(repository), "rev-parse", "HEAD"]
-    return subprocess.run(head, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+    return subprocess.run(head, capture_output=True, text=True, check=True, timeout=600).stdout.strip()
 
 
 def test_fixing_hook(hook_repository: Path, repository: Path, cache: Path) -> None:

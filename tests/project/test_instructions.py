@@ -26,7 +26,7 @@ def instructions(*words: str, checkout: Path) -> int:
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONHASHSEED": "0"}
     for judge in ([], ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]):
         ran = subprocess.run(  # at first without it: what is not compiled yet is compiled then
-            [*judge, *command], cwd=checkout, env=environment, capture_output=True, text=True, timeout=120, check=False
+            [*judge, *command], cwd=checkout, env=environment, capture_output=True, text=True, timeout=600, check=False
         )
         assert ran.returncode in (0, 1), ran.stderr
     found = COUNTED.search(ran.stderr)

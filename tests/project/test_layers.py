@@ -20,7 +20,7 @@ def contracts_hold(folder: Path) -> bool:
         env={"PYTHONPATH": str(folder), "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert "Contracts" in ran.stdout, ran.stdout + ran.stderr

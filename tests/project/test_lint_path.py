@@ -56,7 +56,7 @@ def modules_after(arguments: list[str]) -> set[str]:
         env={**environment, "PYTHONPATH": str(CHECKOUT), "COLUMNS": "80"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert ran.returncode in (0, 1), ran.stderr  # a command that broke off would have loaded too little

@@ -11,7 +11,7 @@ from servers_plugin import Server
 
 def written(logs: Logs, rows: int) -> Load:
     """What the logs tell of the account once they tell of so many rows: a server writes behind its answers."""
-    patience = time.monotonic() + 20
+    patience = time.monotonic() + 600
     while (load := logs.of("logged")).rows < rows and time.monotonic() < patience:
         time.sleep(0.02)
     return load

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from asking import CHECKOUT
+from hypothesis import settings
 
 TWICE = """
 from pathlib import Path
@@ -42,3 +43,10 @@ def test_what_fails_is_run_once_more(more: str, code: int, told: str, tmp_path: 
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, told in done.stdout) == (code, True)
     assert ("UNSTEADY" in done.stdout) == (code == 0)
+
+
+@pytest.mark.skipif("MYCNF_DRAWS" in os.environ, reason="this run draws anew")
+def test_draws_are_the_same_each_time() -> None:
+    """A test that draws its input passes or fails for good, and no clock judges it."""
+    assert settings().derandomize
+    assert settings().deadline is None

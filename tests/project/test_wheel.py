@@ -19,7 +19,7 @@ def empty_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("empty")
     venv.create(folder, with_pip=False)
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install", "--quiet"]
-    subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], capture_output=True, timeout=120, check=True)
+    subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], capture_output=True, timeout=600, check=True)
     return folder / "bin"
 
 
@@ -27,7 +27,7 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder and a home of its own, far from the checkout."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "COLUMNS": "80"}
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False
     )
 
 
@@ -97,7 +97,7 @@ def test_the_source_archive_builds_the_same_wheel(checkout: Path, tmp_path: Path
     shutil.copytree(checkout, source, ignore=shutil.ignore_patterns(".git", ".venv", "dist", ".*_cache", "__pycache__"))
     packed = tmp_path / "packed"
     wheel, archive = build("wheel", source, packed), build("sdist", source, packed)
-    subprocess.run(["tar", "-xzf", str(archive), "-C", str(packed)], timeout=120, check=True)
+    subprocess.run(["tar", "-xzf", str(archive), "-C", str(packed)], timeout=600, check=True)
     (unpacked,) = (path for path in packed.iterdir() if path.is_dir())
     assert build("wheel", unpacked, tmp_path / "again").read_bytes() == wheel.read_bytes()
     assert (unpacked / "action.yml").is_file()

@@ -23,7 +23,7 @@ def zipapp(wheel: Path, checkout: Path, tmp_path_factory: pytest.TempPathFactory
         str(wheel),
         str(out),
     ]
-    subprocess.run(tool, capture_output=True, timeout=120, check=True)
+    subprocess.run(tool, capture_output=True, timeout=600, check=True)
     return out
 
 
@@ -32,7 +32,7 @@ def test_is_the_same_to_the_byte(zipapp: Path, wheel: Path, checkout: Path, tmp_
     build = [sys.executable, str(checkout / "tools" / "onefile" / "build.py"), "--no-deps", "--wheel", str(wheel)]
     plain = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"}
     for name, environment in (("again", plain), ("dated", {**plain, "SOURCE_DATE_EPOCH": "1700000000"})):
-        subprocess.run([*build, str(tmp_path / name)], env=environment, capture_output=True, timeout=120, check=True)
+        subprocess.run([*build, str(tmp_path / name)], env=environment, capture_output=True, timeout=600, check=True)
     if "SOURCE_DATE_EPOCH" not in os.environ:
         assert (tmp_path / "again").read_bytes() == zipapp.read_bytes()
     with zipfile.ZipFile(tmp_path / "dated") as archive:
@@ -47,7 +47,7 @@ def run(zipapp: Path, *arguments: str, cache: Path) -> subprocess.CompletedProce
         cwd=zipapp.parent,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 

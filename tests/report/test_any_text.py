@@ -70,7 +70,7 @@ def rendered(name: str, checked: list[Checked], broken: tuple[tuple[str, str], .
 
 
 @given(files(), BROKEN)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_json_kinds(checked: list[Checked], broken: tuple[tuple[str, str], ...]) -> None:
     """JSON, JSON lines, SARIF and GitLab's list parse, in ASCII, with one entry a finding."""
     count = sum(len(c.findings) for c in checked)
@@ -82,7 +82,7 @@ def test_json_kinds(checked: list[Checked], broken: tuple[tuple[str, str], ...])
 
 
 @given(files(), BROKEN)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_junit(checked: list[Checked], broken: tuple[tuple[str, str], ...]) -> None:
     """The XML is well formed, with a test a finding."""
     root = etree.fromstring(rendered("junit", checked, broken).encode())
@@ -92,7 +92,7 @@ def test_junit(checked: list[Checked], broken: tuple[tuple[str, str], ...]) -> N
 
 
 @given(files(), BROKEN)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_lines(checked: list[Checked], broken: tuple[tuple[str, str], ...]) -> None:
     """Reports of lines have one a finding, and no control character but line ends."""
     count = sum(len(c.findings) for c in checked)
@@ -103,7 +103,7 @@ def test_lines(checked: list[Checked], broken: tuple[tuple[str, str], ...]) -> N
 
 
 @given(files())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_markdown(checked: list[Checked]) -> None:
     """Markdown has a row a finding, and neither HTML nor links."""
     tokens = MarkdownIt("commonmark").enable("table").parse(rendered("markdown", checked))
@@ -114,7 +114,7 @@ def test_markdown(checked: list[Checked]) -> None:
 
 
 @given(files())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_text(checked: list[Checked]) -> None:
     """Text for people holds no control character, and no source line wider than the page."""
     text = rendered("text", checked)

@@ -199,7 +199,7 @@ def test_the_example_uploads_what_is_shown(suppressed: bool, tmp_path: Path) -> 
     first, second, _ = nasty()
     written = tmp_path / "mycnf.sarif"
     written.write_text(render("sarif", [first, second] if suppressed else [first], page()))
-    subprocess.run(["sh", "-c", line], cwd=tmp_path, check=True, timeout=60)
+    subprocess.run(["sh", "-c", line], cwd=tmp_path, check=True, timeout=600)
     (uploaded,) = re.findall(r"sarif_file: (.*)", job)
     assert [r["message"] for r in json.loads((tmp_path / uploaded).read_text())["runs"][0]["results"]] == [
         r["message"] for r in run_of([first])["results"]

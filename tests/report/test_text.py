@@ -31,7 +31,7 @@ def checked(finding: Finding, source: str) -> Checked:
 def test_full_report() -> None:
     """The line stands over its carets, the message and the help are wrapped, and a summary closes the page."""
     assert text.report([checked(TYPO, "innodb_bufer_pool_size = 12G\n")], Page()) == (
-        "my.cnf:7:1  error  unknown-option OPT001\n"
+        "my.cnf:7:1  error  unknown-option OPT001: innodb_bufer_pool_size\n"
         "  7 │ innodb_bufer_pool_size = 12G\n"
         "    │ ^^^^^^^^^^^^^^^^^^^^^^\n"
         "  MySQL 8.4 has no such option; the server will not start.\n"

@@ -201,7 +201,10 @@ def test_a_way_back_for_the_file() -> None:
         canonical="a",
         value="",
         location=Location("/my.cnf", 3),
-        actions=(Action("a = 1"), Action("b = 1")),
+        actions=(
+            Action("a = 1", place=Location("/my.cnf", 3), replaces="loose_a ="),
+            Action("b = 1", place=Location("/my.cnf", 0)),
+        ),
     )
     text = checked(audited(own))
     assert "**Keep (1 of 2):** `a = 1` in place of `/my.cnf:3`" in text
@@ -277,7 +280,7 @@ def test_what_was_put_aside_is_told() -> None:
 
 
 @given(st.lists(FINDINGS, max_size=3), TEXT)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_words(findings: list[Finding], host: str) -> None:
     """Whatever the words, a finding is one heading, and nothing is markup but ours."""
     facts = recorded()

@@ -22,7 +22,7 @@ from advisor.collect.server import greet
 from advisor.exits import ConnectError
 
 HEADER = 4  # bytes of a packet: three of length, one that counts
-PATIENCE = 60.0  # seconds after which a wait counts as one without end
+PATIENCE = 600.0  # seconds after which a wait counts as one without end
 SHORT = Limits(connect=5.0, read=2.0)  # a busy host passes a greeting on by then
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from asking import CHECKOUT
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.exits import USAGE, MycnfError
@@ -45,7 +45,7 @@ def entry(number: int) -> Entry:
 
 
 @given(st.integers(0, 23))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@settings(max_examples=20)
 def test_the_newest_are_kept(tmp_path: Path, count: int) -> None:
     """However many are written, the ring holds the newest, in order, in a file of the same size."""
     path = str(tmp_path / "ring")
@@ -59,7 +59,7 @@ def test_the_newest_are_kept(tmp_path: Path, count: int) -> None:
 
 
 @given(st.integers(1, 12), st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(max_examples=60)
 def test_a_spoiled_slot_is_passed_over(tmp_path: Path, count: int, data: st.DataObject) -> None:
     """Bytes that are lost or changed cost the slots that they lie in, and the ring goes on."""
     path = tmp_path / "ring"
@@ -91,7 +91,7 @@ def test_a_cut_off_ring(tmp_path: Path, share: float) -> None:
 
 
 @given(st.binary(max_size=9000))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(max_examples=40)
 def test_anything_else_is_refused(tmp_path: Path, data: bytes) -> None:
     """Other files are no rings, whatever they hold."""
     path = tmp_path / "ring"

@@ -55,7 +55,7 @@ def run(folder: Path, tests: str) -> str:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     return done.stdout

@@ -146,7 +146,7 @@ def test_launcher_finds_its_program_from_anywhere(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=600,
     )
     assert said.stdout == f"{folder}/root/lib x y\n"
 
@@ -182,8 +182,8 @@ def test_the_lock_excludes_another_process(empty_shelf: Path) -> None:
     """While one process holds a server's lock, another one can't take it."""
     attempt = ["flock", "--nonblock", str(empty_shelf / ".locks" / "x"), "true"]
     with lock("x"):
-        assert subprocess.run(attempt, check=False, timeout=60).returncode == 1
-    assert subprocess.run(attempt, check=False, timeout=60).returncode == 0
+        assert subprocess.run(attempt, check=False, timeout=600).returncode == 1
+    assert subprocess.run(attempt, check=False, timeout=600).returncode == 0
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 0}', "\x00"])

@@ -127,19 +127,25 @@ class Case(NamedTuple):
 
 
 CASES = (
-    Case("mariadb-10.11", "preparing", quit_by_key, 0),
     Case("mysql-8.0", "preparing", quit_by_key, 0),
-    Case("mysql-8.0", "round 1 of", quit_by_key, 0),
     Case("mariadb-10.11", "round 1 of", quit_by_palette, 0),
     Case("mariadb-10.11", "round 1 of", quit_beside_a_hung_server, 0),
     Case("mariadb-10.11", "round 1 of", close_the_terminal, None),
-    Case("mysql-8.0", "preparing", close_the_terminal, None),
     Case("mariadb-10.11", "round 1 of", interrupt, 130),
     Case("mariadb-10.11", "round 1 of", terminate, 130),
 )
+MORE = (
+    Case("mariadb-10.11", "preparing", quit_by_key, 0),
+    Case("mysql-8.0", "round 1 of", quit_by_key, 0),
+    Case("mysql-8.0", "preparing", close_the_terminal, None),
+)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.server}-{case.moment}-{case.way.__name__}")
+def _told(case: Case) -> str:
+    return f"{case.server}-{case.moment}-{case.way.__name__}"
+
+
+@pytest.mark.parametrize("case", [*CASES, *(pytest.param(one, marks=pytest.mark.whole) for one in MORE)], ids=_told)
 def test_leaving_takes_the_throwaway_server_along(case: Case, start: Start, tmp_path: Path) -> None:
     """Neither that server, nor who works on it, nor a file of them stays on the host, and the prompt is back."""
     audited, scratch = start(case.server, small=True), tmp_path / ("so-long-that-no-socket-has-room-in-it" * 2)

@@ -9,10 +9,14 @@ from app_driving import driven, until
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input
 
+from advisor.catalog.load import load
+from advisor.catalog.targets import parse_target
+from advisor.model import Origin
 from advisor.redact import clean
 from advisor.tui.app import AuditApp
 from advisor.tui.panes.variables import Variables
 from advisor.tui.variables import Row, rows, widths
+from rules.runtime import at_run_time
 
 
 def names(app: AuditApp) -> list[str]:
@@ -115,3 +119,13 @@ async def test_the_columns_follow_the_terminal() -> None:
             await until(pilot, lambda wanted=wanted: [c.width for c in table.ordered_columns] == wanted)  # type: ignore[misc] # the loop's own
             assert table.cursor_row == 2
             assert app.query_one("#variables", Variables).chosen is not None
+
+
+def test_when_a_variable_may_be_changed_is_what_audits_say() -> None:
+    """The app reads what SET GLOBAL does where audits and preflight read it."""
+    target = parse_target("mysql-9.7")
+    option = load(target).get("read_buffer_size")
+    assert option is not None
+    said = at_run_time(option, target)
+    row = Row("read_buffer_size", "131072", None, None, Origin.COMPILED, None, option, said)
+    assert row.when == "restart"

@@ -7,8 +7,8 @@ from moving import Moved, verdict_on
 
 from advisor.catalog.targets import parse_target
 from advisor.model import Target
-from advisor.upgrade import compare
 from advisor.upgrade.change import Move
+from advisor.upgrade.move import compare
 
 
 @pytest.fixture(scope="session")

@@ -172,3 +172,18 @@ def test_each_passage_is_met(moved: Moved, passage: Passage) -> None:
         file = "innodb_buffer_pool_size = 8G" if passage.option == "innodb_buffer_pool_instances" else ""
         change = told(moved, str(old), str(new), file)[passage.option]
         assert (change.after, change.keep) == (passage.after, passage.keep)
+
+
+@pytest.mark.parametrize(
+    ("lines", "tells"),
+    [
+        ("", False),
+        ("plugin_load_add = semisync_source.so", False),
+        ("plugin_load_add = group_replication.so", True),
+        ("loose_group_replication_group_name = 8a94f357-aab4-11df-86ab-c80aa9429562", True),
+    ],
+)
+def test_group_replication_outside_of_a_group(moved: Moved, lines: str, tells: bool) -> None:
+    """Its defaults change for members of a group alone; a line that keeps one is refused where the plugin isn't."""
+    options = told(moved, "mysql-8.0", "mysql-8.4", lines)
+    assert bool([name for name in options if name.startswith("group_replication_")]) is tells

@@ -11,10 +11,10 @@ from servers_plugin import Binaries, Server, Start
 
 from advisor.catalog.targets import ASKED
 from advisor.report.upgradekeep import fragment
-from advisor.upgrade import compare
 from advisor.upgrade.change import DefaultChange
 from advisor.upgrade.defaults import changed_pairs
 from advisor.upgrade.keep import borne_out
+from advisor.upgrade.move import compare
 from probes.sandbox import Binary, Sandbox, ask_help, help_values
 
 RunWith = Callable[[str, str], dict[str, str]]
@@ -33,7 +33,7 @@ PAIRS = [
 # The throwaway server is given these, or the host, its packages or its limits decide them.
 HOST = {
     "back_log", "basedir", "bind_address", "character_sets_dir", "core_file", "datadir", "general_log_file", "innodb",
-    "innodb_buffer_pool_chunk_size", "innodb_buffer_pool_size",
+    "innodb_buffer_pool_chunk_size", "innodb_buffer_pool_size", "innodb_purge_threads",
     "lc_messages_dir", "log_bin_index", "log_error", "log_error_verbosity", "log_tc",
     "lower_case_table_names", "max_connections", "open_files_limit", "pid_file", "plugin_dir", "port", "relay_log",
     "relay_log_index", "report_host", "secure_file_priv", "skip_networking", "slave_load_tmpdir", "slow_query_log_file",
@@ -45,6 +45,10 @@ HOST = {
 }  # fmt: skip
 # Before 8.4 help prints ON for a plugin whatever its state is, and no variable tells.
 ARTEFACTS = {"federated"}
+# A throwaway server's data were initialised with its own default, and undo tablespaces that hold history stay.
+OF_THE_DATA = {"innodb_undo_tablespaces"}
+# Told to members of a group alone; the defaults of all others say nothing.
+MEMBERS = {"group_replication_consistency"}
 # Servers are started with all the lines to add on these ways.
 STARTED = [
     ("mysql-5.7", "mysql-8.0"),
@@ -149,7 +153,7 @@ def test_the_changes_told_are_those_of_the_servers(
         if name not in seen:
             seen[name] = running(server(name))
     old, new = seen[before], seen[after]
-    skipped = HOST | ARTEFACTS
+    skipped = HOST | ARTEFACTS | MEMBERS
     if "OFF" in (old["performance_schema"], new["performance_schema"]):
         # Nothing is told of the sizes of what isn't there.
         skipped |= {name for name in old if name.startswith("performance_schema_")}
@@ -182,7 +186,7 @@ def lost(change: DefaultChange, was: dict[str, str], is_now: dict[str, str]) -> 
     before, after = was.get(change.formerly or change.option), is_now.get(change.option)
     if after is not None and any(f"{flag}=on" in after.split(",") for flag in unknown_before(change)):
         return change.before, after
-    if before is None or after is None or change.option in HOST or same(change.option, before, after):
+    if before is None or after is None or change.option in HOST | OF_THE_DATA or same(change.option, before, after):
         return None
     gone = set(before.split(",")) - set(after.split(","))
     return None if all(member in change.message for member in gone) else (before, after)

@@ -11,7 +11,7 @@ from labserver import FILE, Switched, task_of
 
 from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import Metric, ProbeResult
-from probes.experiment import Choice, Cost, Ground, Measured, Plan, Variant, Wanted
+from probes.experiment import Choice, Cost, Ground, Measured, Plan, Turn, Variant, Wanted
 from probes.rounds import Progress, run
 from probes.served import measuring
 from probes.served.loaded import METRICS, LoadedBench
@@ -31,12 +31,12 @@ class Fixed(LoadedBench):
         self._lab = lab
         self._load = task_of(lab, served, seed + 1)  # drawn otherwise than what is measured afterwards
 
-    def measure(self, variant: Variant, seconds: float, stop: Stop) -> Measured:  # noqa: ARG002 - fixed beforehand
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """One block of the lab's length, after a restart and the lab's warm-up."""
         with self.served.guard():
             self.served.set_to(variant.settings)
             drive(self.driver, self._load, self._lab.warm, stop)
-            return self._run(variant, self._lab.seconds, stop)
+            return self._run(variant, turn._replace(seconds=self._lab.seconds), stop)
 
 
 class BeforeAfter:

@@ -1,7 +1,8 @@
 """The server's process, as far as reading it costs the server nothing.
 
-`numa_maps` and `smaps` are left alone: the kernel walks every page for them, and holds the lock that the
-server's own mappings need.
+`smaps` is left alone: the kernel walks every page for it, and holds the lock that the server's own mappings need.
+`numa_maps` costs the same where it is read whole; a read of a few bytes has the kernel write the first mappings alone,
+which are the program's own.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ _LIMITS = {
     "nice priority": "nice", "realtime priority": "rtprio", "realtime timeout": "rttime",
 }  # fmt: skip
 _ALLOCATORS = ("jemalloc", "tcmalloc", "mimalloc")
+_FIRST_LINE = 128  # bytes: the kernel walks the pages of as many mappings as fill the read, one or two here
+_POLICY = re.compile(r"[0-9a-f]+ ((?:default|local|bind|prefer(?: \(many\))?|(?:weighted )?interleave)(?:[=:]\S*)?)\s")
 _POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline"}
 
 
@@ -51,6 +54,8 @@ def read_process(root: Root, pid: int) -> Process | None:
         huge_pages=size(status.get("HugetlbPages")),
         nice=nice,
         policy=policy,
+        thp={"0": False, "1": True}.get(status.get("THP_enabled", "")),
+        memory_policy=_memory_policy(root.read(f"/proc/{pid}/numa_maps", _FIRST_LINE)),
     )
 
 
@@ -66,6 +71,12 @@ def _urgency(stat: str | None) -> tuple[int | None, str | None]:
     if len(fields) < 39:  # noqa: PLR2004 - the policy is the 41st field, and two stand before the bracket
         return None, None
     return number(fields[16]), _POLICIES.get(number(fields[38]) or 0)
+
+
+def _memory_policy(numa_maps: str | None) -> str | None:
+    """The policy of the first mapping, `ADDRESS POLICY …`: the process's own, as the program's text has none."""
+    found = _POLICY.match(numa_maps or "")
+    return found[1] if found else None
 
 
 def _limits(text: str | None) -> tuple[Limit, ...]:

@@ -124,6 +124,8 @@ for comm in /proc/[0-9]*/comm; do
     mysqld | mysqld-debug | mariadbd | mariadbd-debug)
       process=${comm%/comm}
       take "$process" comm stat status limits cgroup mountinfo oom_score_adj maps
+      # Its first bytes: for the whole of it the kernel would walk all pages of the server.
+      dd if="$process/numa_maps" of="$top$process/numa_maps" bs=128 count=1 2>/dev/null
       take_link "$process/exe"
       take_link "$process/cwd"
       take_groups "$process/cgroup"

@@ -59,4 +59,6 @@ def _action(a: Action, without: Callable[[str], str]) -> Action:
         risk=without(a.risk),
         undo=maybe(a.undo),
         watch=maybe(a.watch),
+        argument=maybe(a.argument),
+        replaces=without(a.replaces),
     )

@@ -325,6 +325,8 @@ class Findings(Pane):
             self.app.copy(statement, "the statement; it is yours to run")
         elif option_line := next((a.option_line for a in actions if a.option_line), None):
             self.app.copy(option_line, "the line for the option file")
+        elif argument := next((a.argument for a in actions if a.argument), None):
+            self.app.copy(argument, "the argument for the command line")
         else:
             self.notify("this finding has no statement and no line to copy", severity="warning")
 

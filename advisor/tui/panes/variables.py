@@ -128,7 +128,7 @@ class Variables(Pane):
             ("the files say", row.written or "" if row.differs_from_file else ""),
             ("from", row.source),
             ("takes", bounds(row.option) if row.option else "not in the catalog of this version"),
-            ("change", {"dynamic": "while the server runs", "restart": "needs a restart"}.get(row.when, "")),
+            ("change", _change(row)),
             ("manual", reference(self.view) if self.view else ""),
         ]
         parts += [line(f"{label:<14}{text}", longest=2000) for label, text in facts if text]
@@ -174,6 +174,13 @@ def _cells(row: Row, columns: tuple[int, ...]) -> list[Content]:
     texts = (row.name, row.value, row.default or "", place, row.when)
     styles = (style, style, "dim", "dim", "dim")
     return [line(*cell) for cell in zip(texts, styles, columns, strict=False)]
+
+
+def _change(row: Row) -> str:
+    """When the variable may be changed, and what SET GLOBAL does then."""
+    change = {"dynamic": "while the server runs", "restart": "needs a restart"}.get(row.when, "")
+    words = row.at_run_time.words if row.at_run_time else ""
+    return f"{change}; {words}" if change and words else change
 
 
 def _sized(value: str) -> str:

@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.collect.host import NotProved, Proof, ServerClaim, prove, read_host
@@ -105,7 +105,7 @@ def check(host: Host) -> None:
     assert host.usable_cpus is None or host.usable_cpus > 0
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(
     texts=st.lists(st.sampled_from(WORDS) | st.text(max_size=200), min_size=1, max_size=6),
     names=st.lists(st.sampled_from(NAMES) | st.text(min_size=1, max_size=9), max_size=4, unique=True),
@@ -119,7 +119,7 @@ def test_rubbish_in_every_file_gives_a_host(texts: list[str], names: list[str], 
     assert isinstance(prove(root, claim), Proof | NotProved)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(st.data())
 def test_damaged_files_of_this_machine_give_a_host(data: st.DataObject) -> None:
     """Texts cut short, doubled, or with other numbers in them are read for what they still say."""

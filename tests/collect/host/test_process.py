@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import platform
 import resource
+import subprocess
 import sys
 import threading
 from typing import TYPE_CHECKING
@@ -99,3 +101,64 @@ def test_urgency_behind_a_name_with_brackets(tree: Make) -> None:
     assert (process.nice, process.policy, process.huge_pages) == (-5, "batch", 4096 << 10)
     short = read_process(tree({"/proc/8/status": "Name:\tmysqld\n", "/proc/8/stat": stat[:40]}), 8)
     assert (short.nice, short.policy, short.huge_pages) == (None, None, None)
+
+
+# Asks the kernel for memory from all nodes in turn (MPOL_INTERLEAVE) and for no transparent huge pages, then waits.
+ASKING = """
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+nodes = ctypes.c_ulong(1)
+refused = libc.syscall(238, 3, ctypes.byref(nodes), 64)
+libc.prctl(41, 1, 0, 0, 0)
+print("refused" if refused else "asked", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the number of set_mempolicy is that of x86-64")
+def test_memory_policy_and_huge_pages_are_what_the_process_asked_for() -> None:
+    """What numactl and MariaDB ask the kernel for, asked for here, is read back; this process asked for nothing."""
+    with subprocess.Popen([sys.executable, "-c", ASKING], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        said = child.stdout.readline()
+        process = read_process(LiveRoot(), child.pid)
+        child.stdin.close()
+    if said != b"asked\n" or not os.path.exists("/proc/self/numa_maps"):
+        pytest.skip("this kernel knows of no memory nodes")
+    assert (process.memory_policy, process.thp) == ("interleave:0", False)
+    assert read_process(LiveRoot(), os.getpid()).memory_policy == "default"
+
+
+@pytest.mark.parametrize(
+    ("line", "policy"),
+    [
+        ("00400000 default file=/usr/sbin/mysqld mapped=3856 N0=3856 kernelpagesize_kB=4\n", "default"),
+        ("7f00 interleave=static:0-3 anon=1 dirty=1 N0=1\n", "interleave=static:0-3"),
+        ("7f00 weighted interleave:0-1 heap\n", "weighted interleave:0-1"),
+        ("7f00 prefer (many):0,2 heap\n", "prefer (many):0,2"),
+        ("7f00 bind:1 heap\n", "bind:1"),
+        ("7f00 interleave:0-1023,10", None),
+        ("", None),
+        ("no address interleave:0\n", None),
+    ],
+)
+def test_the_first_mapping_tells_the_policy(tree: Make, line: str, policy: str | None) -> None:
+    """The policy stands behind the address of the first mapping; a line cut short within it tells nothing."""
+    root = tree({"/proc/7/status": "Name:\tmysqld\n", "/proc/7/numa_maps": line})
+    assert read_process(root, 7).memory_policy == policy
+
+
+def test_no_more_is_read_of_numa_maps_than_the_first_mapping(
+    tree: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel walks the pages of as many mappings as fill what is asked for, so a few bytes are asked for."""
+    root = tree({"/proc/7/status": "Name:\tmysqld\n", "/proc/7/numa_maps": "7f00 default\n" * 1000})
+    asked: dict[str, int | None] = {}
+    read = root.read
+
+    def noted(path: str, *limit: int) -> str | None:
+        asked[path] = limit[0] if limit else None
+        return read(path, *limit)
+
+    monkeypatch.setattr(root, "read", noted)
+    read_process(root, 7)
+    assert (asked["/proc/7/numa_maps"] or 1 << 20) <= 128

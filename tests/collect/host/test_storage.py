@@ -75,7 +75,7 @@ def test_stacked_hidden_and_bind_mounts_are_told_apart(tmp_path: Path, tree: Cal
     """In a real mount namespace: a mount over a mount hides what is in it, a bind mount has its source's device."""
     scratch = tmp_path / "scratch"
     command = ["unshare", "-m", "sh", "-c", STACK.format(scratch)]
-    out = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    out = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     if out.returncode:
         pytest.skip(f"mounting isn't allowed here: {out.stderr.strip()}")
     table, asked = out.stdout.split("----\n")

@@ -136,7 +136,7 @@ def test_no_secret_of_a_finding() -> None:
 
 
 @given(st.text(), st.text())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_text(words: str, value: str) -> None:
     """No text leaves its element or its attribute."""
     made = tag("p", words, title=value)

@@ -54,7 +54,7 @@ def test_opens(page: Tab, made: str) -> None:
     assert page.run("document.querySelectorAll('script').length") == 1
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.whole), "dark"])
 def test_everybody_can_use_it(page: Tab, axe: str, scheme: str) -> None:
     """axe-core finds nothing to say against it."""
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])

@@ -1,0 +1,48 @@
+"""All that a move changes, lines and defaults together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Severity
+from advisor.upgrade.change import Area, Move
+from advisor.upgrade.collations import changed_collation
+from advisor.upgrade.consequences import needs_binlog
+from advisor.upgrade.defaults import by_weight, changed_defaults, running
+from advisor.upgrade.lines import changed_lines
+from advisor.upgrade.passages import passages
+from advisor.upgrade.path import path_between
+
+if TYPE_CHECKING:
+    from advisor.upgrade.change import DefaultChange
+    from advisor.verdict import FileVerdict
+
+
+def compare(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...]) -> Move:
+    """All that the move changes; `old` and `new` are the two servers' verdicts on the files at `paths`, read as one."""
+    collation = changed_collation(old, new)
+    defaults = [*changed_defaults(old, new), *passages(old, new), *([collation] if collation else [])]
+    if not _writes_binlog(new):
+        defaults = [_moot(change) if needs_binlog(change.option) else change for change in defaults]
+    return Move(
+        before=old.catalog.target,
+        after=new.catalog.target,
+        paths=paths,
+        read=max(len(old.lines), len(new.lines)),
+        lines=tuple(changed_lines(old, new, paths)),
+        defaults=tuple(by_weight(defaults)),
+        problems=new.resolved.problems,
+        path=path_between(old.catalog.target, new.catalog.target),
+    )
+
+
+def _writes_binlog(new: FileVerdict) -> bool:
+    line, option = new.effective.get("log_bin"), new.catalog.get("log_bin")
+    if line is not None:
+        return line.running != "OFF"
+    return option is not None and running(option) == "ON"
+
+
+def _moot(change: DefaultChange) -> DefaultChange:
+    """A change that touches nothing as long as the server writes no binary log."""
+    return change._replace(area=Area.REST, severity=Severity.NOTE)

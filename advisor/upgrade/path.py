@@ -1,0 +1,127 @@
+"""Whether the vendor supports a move between two servers, and by which steps: what no option file tells."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from advisor.model import Severity, Target
+
+# MySQL's bugfix and long-term series, oldest first: an upgrade may skip none of them.
+LONG_TERM = ((5, 5), (5, 6), (5, 7), (8, 0), (8, 4), (9, 7))
+# Of MySQL 8.0 only releases from this one on are downgraded in place, to each other.
+DOWNGRADED_IN_PLACE = (8, 0, 35)
+UPGRADES, DOWNGRADES, OLD_DOWNGRADES = ("PATH-MYSQL-01",), ("PATH-MYSQL-02",), ("PATH-MYSQL-03",)
+MARIADB, MARIADB_DOWN, TO_MYSQL = ("PATH-MARIADB-01",), ("PATH-MARIADB-02",), ("PATH-MYSQL-01", "PATH-MYSQL-02")
+
+
+class Support(StrEnum):
+    """What the vendor's manual says of the move: done in place, only with the data written anew, or not at all."""
+
+    NONE = "same-version"
+    IN_PLACE = "in-place"
+    STEPS = "steps"
+    DUMP = "dump-and-load"
+    UNSUPPORTED = "unsupported"
+    UNKNOWN = "unknown"
+
+
+class Path(NamedTuple):
+    """The move as the vendor sees it: `words` for people, `steps` the series between, `evidence` the manual's pages."""
+
+    support: Support
+    words: str
+    steps: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+
+    @property
+    def severity(self) -> Severity:
+        """A move that is not made in one step in place is a warning."""
+        return Severity.NOTE if self.support in (Support.NONE, Support.IN_PLACE) else Severity.WARNING
+
+
+def path_between(before: Target, after: Target) -> Path:
+    """The supported way from one server to another."""
+    if before == after:
+        return Path(Support.NONE, "")
+    if before.flavour != after.flavour:
+        return _to_mariadb(before, after) if after.is_mariadb else _to_mysql(after)
+    if before.is_mariadb:
+        return _within_mariadb(before, after)
+    return _up(before, after) if before < after else _down(before, after)
+
+
+def _up(before: Target, after: Target) -> Path:
+    """Innovation releases lie between long-term series; each may be left for the next long-term series."""
+    newest = LONG_TERM[-1]
+    between = [s for s in LONG_TERM if before.version[:2] < s < after.version[:2]]
+    way = " → ".join([before.series, *(_dotted(s) for s in between), after.series])
+    steps = tuple(_dotted(s) for s in between)
+    if after.version[:2] > newest and before.version[:2] != newest:
+        words = f"MySQL supports no upgrade that skips {' or '.join(steps)}: go {way}."
+        on = f"Its manual says which steps lead on from {_dotted(newest)}."
+        return Path(Support.STEPS, f"{words} {on}", steps, UPGRADES)
+    if between and before.version[:2] >= LONG_TERM[0]:
+        words = f"MySQL supports no upgrade that skips {' or '.join(steps)}: go {way}, and check each step."
+        return Path(Support.STEPS, words, steps, UPGRADES)
+    if after.version[:2] > newest:
+        return Path(Support.UNKNOWN, f"Whether MySQL supports {way} in one step, its manual tells.", (), UPGRADES)
+    return Path(Support.IN_PLACE, f"MySQL supports the upgrade {_step(before, after)} in place.", (), UPGRADES)
+
+
+def _step(before: Target, after: Target) -> str:
+    same = before.series == after.series
+    return f"within {before.series}" if same else f"{before.series} → {after.series}"
+
+
+def _down(before: Target, after: Target) -> Path:
+    old, new = before.version[:2], after.version[:2]
+    if old == new:
+        in_place = old != (8, 0) or after.version >= DOWNGRADED_IN_PLACE
+        if old in LONG_TERM and in_place:
+            words = f"MySQL supports the downgrade within {before.series} in place."
+            return Path(Support.IN_PLACE, words, (), DOWNGRADES)
+        words = "MySQL 8.0 is downgraded to 8.0.35 at the lowest: restore a backup that was made before the upgrade."
+        return Path(Support.UNSUPPORTED, words, (), OLD_DOWNGRADES)
+    lower = max((s for s in LONG_TERM if s < old), default=None)
+    if new >= (8, 0) and lower is not None and new >= lower:
+        words = (
+            f"MySQL supports no downgrade {before.series} → {after.series} in place: dump and load or replicate, only "
+            "to roll back, and only while the data uses nothing new."
+        )
+        return Path(Support.DUMP, words, (), DOWNGRADES)
+    words = f"MySQL supports no downgrade {before.series} → {after.series}: restore a backup that was made before."
+    return Path(Support.UNSUPPORTED, words, (), OLD_DOWNGRADES if old == (8, 0) else DOWNGRADES)
+
+
+def _within_mariadb(before: Target, after: Target) -> Path:
+    if before < after:
+        words = f"MariaDB supports the upgrade {_step(before, after)} in place, other series between or not."
+        if before.series == after.series:
+            words = f"MariaDB supports the upgrade within {before.series} in place."
+        return Path(Support.IN_PLACE, words, (), MARIADB)
+    if before.series == after.series:
+        return Path(Support.UNKNOWN, "MariaDB's manual tells whether an older patch reads the data.", (), MARIADB_DOWN)
+    words = (
+        f"MariaDB supports no downgrade {before.series} → {after.series} and tests none in place: dump and load, or "
+        "restore a backup that was made before."
+    )
+    return Path(Support.UNSUPPORTED, words, (), MARIADB_DOWN)
+
+
+def _to_mariadb(before: Target, after: Target) -> Path:
+    if before.version < (8, 0) and after.version >= (10, 4):
+        words = "By MariaDB's manual an upgrade from MySQL before 8.0 is mostly made in place: try it on a copy."
+        return Path(Support.IN_PLACE, words, (), MARIADB)
+    way = f"from {before.label} to {after.label}"
+    words = f"MariaDB's manual names no upgrade in place {way}: dump and load, or replicate."
+    return Path(Support.DUMP, words, (), MARIADB)
+
+
+def _to_mysql(after: Target) -> Path:
+    words = f"MySQL's manual names no upgrade from MariaDB: {after.label} needs the data by dump and load."
+    return Path(Support.DUMP, words, (), TO_MYSQL)
+
+
+def _dotted(series: tuple[int, ...]) -> str:
+    return ".".join(map(str, series))

@@ -1,0 +1,51 @@
+"""Targets that were not examined: every command says which version stands for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from asking import Mycnf
+
+COMMANDS = {
+    "lint": ("lint", "my.cnf"),
+    "show": ("show", "my.cnf"),
+    "suggest": ("suggest", "--ram", "8G", "--cpus", "4"),
+    "explain": ("explain", "max_connections"),
+}
+FILE = "[mysqld]\nmax_connections = 200\n"
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize(
+    ("named", "says"),
+    [
+        ("mysql-27.1", "MySQL 27.1 was not examined: it is read as MySQL 9.7.4"),
+        ("mariadb-12.3", "MariaDB 12.3 was not examined: it is read as MariaDB 11.8.9"),
+        ("mysql-8.0.99", "MySQL 8.0.99 was not examined: it is read as MySQL 8.0.43"),
+    ],
+)
+def test_one_line_says_what_a_target_is_read_by(
+    words: tuple[str, ...], named: str, says: str, mycnf: Mycnf, tmp_path: Path
+) -> None:
+    """The line stands on stderr, once, whatever the file says."""
+    (tmp_path / "my.cnf").write_text(FILE)
+    ended = mycnf(*words, "--target", named)
+    assert ended.code in (0, 1)
+    assert ended.err.count(says) == 1
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+def test_an_examined_target_is_not_spoken_of(words: tuple[str, ...], mycnf: Mycnf, tmp_path: Path) -> None:
+    """A version within the catalogs needs no line."""
+    (tmp_path / "my.cnf").write_text(FILE)
+    assert "examined" not in mycnf(*words, "--target", "mysql-8.0.36").err
+
+
+@pytest.mark.parametrize(("words", "code"), [((), 0), (("--target", "mysql-9.7"), 0), (("--target", "mysql-9.7.4"), 1)])
+def test_a_series_is_that_of_any_build(words: tuple[str, ...], code: int, mycnf: Mycnf, tmp_path: Path) -> None:
+    """Percona's options are an error only for the very version of MySQL Community that refused them."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nuserstat = ON\nthread_handling = pool-of-threads\n")
+    ended = mycnf("lint", *words, "--fail-on", "error", "my.cnf")
+    assert ended.code == code
+    assert "MySQL Community 9.7.4 does not have it" in " ".join(ended.out.split())

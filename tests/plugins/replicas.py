@@ -1,0 +1,71 @@
+"""What tests of replication share: findings of a running server, its dialect, and waiting for what it does."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from live_server import Live
+
+from advisor.assemble import know
+from advisor.collect.collect import Request, from_account
+from advisor.engine import run
+from rules import all_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from servers_plugin import Start
+
+    from advisor.model import Finding
+
+SOURCE = "[mysqld]\nlog_bin = b\nserver_id = 1\n"
+PATIENCE = 600.0  # seconds; a group needs a few on a busy machine
+
+
+def found(server: Live) -> dict[str, Finding]:
+    """What all rules find about a running server, by name."""
+    facts = from_account(server.account(), Request(window=0.0))
+    return {finding.name: finding for finding in run(know(facts), all_rules()).findings}
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    """An option file of that text."""
+    file = folder / name
+    file.write_text(text, "utf-8")
+    file.chmod(0o644)
+    return file
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for something that a server does in its own time; the test fails where it never does."""
+    deadline = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def dialect(name: str) -> tuple[str, str, str, str]:
+    """How the server's statements call a replica, its source, the change of it, and what a client adds to follow."""
+    if name == "mysql-9.7":
+        return "REPLICA", "SOURCE", "REPLICATION SOURCE", ", GET_SOURCE_PUBLIC_KEY = 1"
+    without_tls = dict.fromkeys(("mariadb-11.4", "mariadb-11.8"), ", MASTER_SSL = 0")
+    return "SLAVE", "MASTER", "MASTER", {"mysql-8.0": ", GET_MASTER_PUBLIC_KEY = 1", **without_tls}.get(name, "")
+
+
+def pair(name: str, start: Start, folder: Path, more_lines: Callable[[Live], str] = lambda _: "") -> tuple[Live, Live]:
+    """A source, and its replica at work by file and position, with more lines in its option file."""
+    replica, source, change, more = dialect(name)
+    first = Live(name, start(name, option_file=written(folder, "source.cnf", SOURCE), tcp=True))
+    text = f"[mysqld]\nlog_bin = b\nserver_id = 2\n{more_lines(first)}\n"
+    second = Live(name, start(name, option_file=written(folder, "replica.cnf", text)))
+    first.run("CREATE USER repl@'127.0.0.1' IDENTIFIED BY 'x'", "GRANT REPLICATION SLAVE ON *.* TO repl@'127.0.0.1'")
+    first.run("CREATE DATABASE a")
+    second.run(
+        f"CHANGE {change} TO {source}_HOST = '127.0.0.1', {source}_PORT = {first.sandbox.port}, "
+        f"{source}_USER = 'repl', {source}_PASSWORD = 'x', {source}_LOG_FILE = 'b.000001', {source}_LOG_POS = 4{more}",
+        f"START {replica}",
+    )
+    until(lambda: second.run("SHOW DATABASES LIKE 'a'") != ())
+    return first, second

@@ -1,0 +1,58 @@
+"""Windows in which tests drive a server: each ends when enough has happened, and is told as some seconds.
+
+Rules judge rates. How much a host does in a second is no matter here: tests do as much as some seconds' worth.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pymysql
+from running import eventually
+
+from advisor.facts import Facts
+from probes.sandbox import Sandbox
+
+SECONDS = 6.0
+
+
+def lasting(facts: Facts, later: float = 0.0) -> Facts:
+    """The facts as if their window had taken SECONDS, and the server had been up for `later` seconds longer."""
+    status = facts.server.status | {"uptime": str(int(facts.server.uptime + later))}
+    window = facts.workload
+    if window is not None:
+        first = replace(window.first, at=window.first.at + later)
+        window = replace(window, first=first, last=replace(window.last, at=first.at + SECONDS))
+    return replace(facts, server=replace(facts.server, status=status), workload=window)
+
+
+@contextlib.contextmanager
+def rising(sandbox: Sandbox, **least: int) -> Iterator[Callable[[], bool]]:
+    """Gives what tells whether status counters have risen as far since the block began."""
+    with sandbox.connect(autocommit=True) as connection:
+        before = _counters(connection, least)
+
+        def risen() -> bool:
+            now = _counters(connection, least)
+            return all(now[name] - before[name] >= rise for name, rise in least.items())
+
+        yield risen
+
+
+def wait_for(sandbox: Sandbox, **least: int) -> None:
+    """Wait until status values are as high as that."""
+    with sandbox.connect(autocommit=True) as connection:
+        eventually(
+            lambda: all(value >= least[name] for name, value in _counters(connection, least).items()),
+            what=lambda: f"{least}: {_counters(connection, least)}",
+        )
+
+
+def _counters(connection: pymysql.Connection[Any], names: dict[str, int]) -> dict[str, int]:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW GLOBAL STATUS")
+        status = {name.lower(): value for name, value in cursor.fetchall()}
+    return {name: int(status[name]) for name in names}
