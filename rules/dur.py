@@ -86,6 +86,7 @@ def _is_galera_node(known: Known) -> bool:
     "unsynced-binary-log",
     summary="The binary log is not synced at each commit, so it can miss what InnoDB has.",
     options=("sync_binlog",),
+    triggers=("log_bin",),
     evidence=("DUR-03", "BINLOG-01", "BINLOG-02", "GAL-DUR-02"),
     probe="commit",
     docs=Docs(

@@ -55,7 +55,8 @@ class Docs(NamedTuple):
 class Rule(NamedTuple):
     """One rule; `needs` names the parts (server, workload, host, files) without which it can't look.
 
-    `options` are the canonical names that it speaks of, none where it may speak of any. `evidence` are ids of the
+    `options` are the canonical names that it speaks of, none where it may speak of any; `triggers` are others that a
+    file may set instead to make it apply. `evidence` are ids of the
     evidence store, `probe` is the experiment that repeats the measurement, `fix` the applicability (safe, unsafe)
     of the edits that its findings may carry.
     """
@@ -73,6 +74,7 @@ class Rule(NamedTuple):
     evidence: tuple[str, ...]
     probe: str | None
     fix: str | None
+    triggers: tuple[str, ...]
 
     @property
     def family(self) -> str:
@@ -138,13 +140,13 @@ def rule(
     evidence: tuple[str, ...] = (),
     probe: str | None = None,
     fix: str | None = None,
+    triggers: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Known], Iterator[Finding]]], Rule]:
     """Make a rule of a function that yields findings, and list it; ValueError where code or name is taken."""
 
     def register(look: Callable[[Known], Iterator[Finding]]) -> Rule:
-        made = Rule(
-            code, name, severity, confidence, summary, docs, look, needs, targets, options, evidence, probe, fix
-        )
+        words = (code, name, severity, confidence, summary, docs)
+        made = Rule(*words, look, needs, targets, options, evidence, probe, fix, triggers)
         if not _TAKEN.isdisjoint((code, name)):
             raise ValueError(f"rule {code} {name} is on the list already")
         _TAKEN.update((code, name))

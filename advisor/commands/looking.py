@@ -14,7 +14,7 @@ from advisor.engine import run as run_rules
 from advisor.report import Checked
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules import awake, file_rules
+from rules import file_rules, rule_modules_for
 from rules.known import NO_HOST, NO_HOUSE, Known
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ class Plan:
 
         With the `options` that a file sets rules may be left out, and not even imported, that can't speak of it.
         """
-        families = None if options is None else awake(options)
-        key = target, families
+        modules = None if options is None else rule_modules_for(options)
+        key = target, modules
         if key not in self._concerned:
-            self._concerned[key] = [rule for rule in self._rules(families) if rule.concerns(target)]
+            self._concerned[key] = [rule for rule in self._rules(modules) if rule.concerns(target)]
         return self._concerned[key]
 
-    def _rules(self, families: tuple[str, ...] | None) -> list[Rule]:
-        return file_rules(house=self._house, families=families) if self._chosen is None else self._chosen
+    def _rules(self, modules: tuple[str, ...] | None) -> list[Rule]:
+        return file_rules(house=self._house, modules=modules) if self._chosen is None else self._chosen
 
     def catalog(self, target: Target) -> Catalog:
         """What the target knows; where no patch of it was named the file may be for any vendor's build."""

@@ -20,7 +20,8 @@ from advisor.model import Target
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file, take
 from advisor.verdict.settings import Settings
-from rules import FAMILIES, all_rules, awake, file_rules
+from rules import all_rules, file_rules, rule_modules_for
+from rules._index import ANY_OPTION
 from rules.known import Known
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def test_families_that_sleep_would_have_said_nothing(server: str, shared: Path) 
     target = parse_target(server)
     for path in recorded(shared, server):
         known = linted(path.read_text("utf-8", "surrogateescape"), target)
-        woken = {f"rules.{name}" for name in (*FAMILIES, *awake(known.file_verdict.effective))}
+        woken = {*ANY_OPTION, *rule_modules_for(known.file_verdict.effective)}
         for rule in file_rules():
             if rule.look.__module__ not in woken and rule.concerns(target):
                 assert list(rule.check(known)) == [], path.name

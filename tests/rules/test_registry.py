@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,17 +14,18 @@ from rule_cases import all_cases, known_of
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.model import Confidence, Target
-from rules import FAMILIES, ON_OPTIONS, all_rules, awake, file_rules, find
+from rules import all_rules, file_rules, find, rule_modules_for
+from rules._index import ANY_OPTION
 from rules.evidence_store import load as evidence
 from rules.registry import EVERY, RULES, Docs, Span, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from advisor.model import Finding
     from rules.known import Known
 
+CHECKOUT = Path(__file__).resolve().parents[2]
 PARTS = {"server", "workload", "host", "files", "house", "findings"}
 OF_THE_USER = {"HOU", "SUP"}  # they hold a file against its user's own words, which need no evidence
 DOCS = Docs("why", "fix", "risk", "exceptions", "mind")
@@ -120,12 +124,11 @@ def test_file_rules_are_those_that_need_nothing_else() -> None:
     assert [r.code for r in file_rules()] == [r.code for r in all_rules() if not r.needs]
 
 
-def test_rules_are_asked_of_files_that_set_their_options() -> None:
-    """Every option that a rule of files speaks of wakes its family."""
-    for module, options in ON_OPTIONS.items():
-        here = [r for r in file_rules() if r.look.__module__ == f"rules.{module}"]
-        assert here, module
-        assert {name for r in here for name in r.options} <= set(options)
+def test_the_index_is_what_the_decorators_say() -> None:
+    """The modules and options by which lint imports rules are those that `make docs` writes, none by hand."""
+    check = [sys.executable, "tools/ruleindex.py", "--check"]
+    ran = subprocess.run(check, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "")
 
 
 def test_a_sleeping_family_can_say_nothing(tmp_path: Path) -> None:
@@ -135,7 +138,7 @@ def test_a_sleeping_family_can_say_nothing(tmp_path: Path) -> None:
         if rule is None or rule.needs or not case.finds or case.server is not None:
             continue
         known = known_of(case, tmp_path)
-        assert rule.look.__module__.removeprefix("rules.") in {*FAMILIES, *awake(known.file_verdict.effective)}, case
+        assert rule.look.__module__ in {*ANY_OPTION, *rule_modules_for(known.file_verdict.effective)}, case
 
 
 def test_a_rule_for_every_flavour() -> None:
