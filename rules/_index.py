@@ -294,6 +294,7 @@ BEYOND_FILES = (
     "rules.sto",
     "rules.stodisk",
     "rules.stomount",
+    "rules.sup",
     "rules.sys",
     "rules.sysmore",
     "rules.tablive",

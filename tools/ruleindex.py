@@ -2,14 +2,13 @@
 
 usage: ruleindex.py [--check]
 
-Every module below `rules` that has a rule's decorator is listed; its options are those that its rules of files name.
+Every module below `rules` that registers a rule is listed; its options are those that its rules of files name.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 TOP = Path(__file__).resolve().parents[1]
 INDEX = TOP / "rules" / "_index.py"
-DECORATED = re.compile(r"^@rule\(", re.MULTILINE)
 HEAD = '''"""Modules of rules, by what a file must set before lint imports them; `make docs` writes this."""
 
 # A rule of these may concern any option of a file.
@@ -50,8 +48,8 @@ def main() -> int:
 def index() -> str:
     """The text of the index."""
     unbound, bound, beyond = [], {}, []
-    for name in modules():
-        of_files = [rule for rule in _rules_of(name) if not rule.needs]
+    for name, rules in rules_by_module().items():
+        of_files = [rule for rule in rules if not rule.needs]
         if not of_files:
             beyond.append(name)
         elif all(rule.options for rule in of_files):
@@ -65,23 +63,17 @@ def index() -> str:
     )
 
 
-def modules() -> list[str]:
-    """The dotted names of all modules with rules, in alphabetical order."""
+def rules_by_module() -> dict[str, list[Rule]]:
+    """The rules that each module below `rules` registers when it is imported, modules in alphabetical order."""
     import rules
-
-    found = []
-    for module in pkgutil.walk_packages(rules.__path__, "rules."):
-        path = TOP / (module.name.replace(".", "/") + ".py")
-        if path.is_file() and DECORATED.search(path.read_text("utf-8")):
-            found.append(module.name)
-    return sorted(found)
-
-
-def _rules_of(name: str) -> list[Rule]:
     from rules.registry import RULES
 
-    importlib.import_module(name)
-    return [rule for rule in RULES if rule.look.__module__ == name]
+    for module in pkgutil.walk_packages(rules.__path__, "rules."):
+        importlib.import_module(module.name)
+    made: dict[str, list[Rule]] = {}
+    for rule in sorted(RULES, key=lambda rule: rule.look.__module__):
+        made.setdefault(rule.look.__module__, []).append(rule)
+    return made
 
 
 def _entry(name: str, options: list[str]) -> str:
