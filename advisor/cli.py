@@ -31,9 +31,7 @@ def dispatch(argv: list[str]) -> int:
         return exits.OK
     args = parser.parse_args(argv)
     check_package("rules")
-    command = __import__(f"advisor.commands.{args.command}", fromlist=["run"])
-    code: int = command.run(args)
-    return code
+    return _run(args)
 
 
 def check_package(name: str) -> None:
@@ -55,13 +53,97 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     parser = _Parser(prog="mycnf", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"mycnf {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (words, module) in COMMANDS.items():
+    for name, words in COMMANDS.items():
         if only in COMMANDS and only != name:
             continue
         command = commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.", epilog=EPILOG)
         if only in (None, name):
-            getattr(__import__(f"advisor.arguments.{module}", fromlist=[name]), name)(command)
+            _add_arguments(name, command)
     return parser
+
+
+def _run(args: argparse.Namespace) -> int:  # noqa: PLR0912 - a table of commands
+    """Run the command, and import no other."""
+    match args.command:
+        case "lint":
+            from advisor.commands.lint import run
+        case "show":
+            from advisor.commands.show import run
+        case "upgrade":
+            from advisor.commands.upgrade import run
+        case "audit":
+            from advisor.commands.audit import run
+        case "preflight":
+            from advisor.commands.preflight import run
+        case "diff":
+            from advisor.commands.diff import run
+        case "collect":
+            from advisor.commands.collect import run
+        case "report":
+            from advisor.commands.report import run
+        case "history":
+            from advisor.commands.history import run
+        case "sample":
+            from advisor.commands.sample import run
+        case "probe":
+            from advisor.commands.probe import run
+        case "fleet":
+            from advisor.commands.fleet import run
+        case "suggest":
+            from advisor.commands.suggest import run
+        case "explain":
+            from advisor.commands.explain import run
+        case "rules":
+            from advisor.commands.rules import run
+        case "grants":
+            from advisor.commands.grants import run
+        case "completion":
+            from advisor.commands.completion import run
+        case _:
+            raise ValueError(f"no command {args.command!r}")
+    return run(args)
+
+
+def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:  # noqa: PLR0912 - a table of commands
+    """Declare the arguments of the command, and import those of no other."""
+    match name:
+        case "lint":
+            from advisor.arguments.offline import lint as add
+        case "show":
+            from advisor.arguments.offline import show as add
+        case "upgrade":
+            from advisor.arguments.offline import upgrade as add
+        case "audit":
+            from advisor.arguments.servers import audit as add
+        case "preflight":
+            from advisor.arguments.servers import preflight as add
+        case "diff":
+            from advisor.arguments.comparing import diff as add
+        case "collect":
+            from advisor.arguments.servers import collect as add
+        case "report":
+            from advisor.arguments.reporting import report as add
+        case "history":
+            from advisor.arguments.keeping import history as add
+        case "sample":
+            from advisor.arguments.keeping import sample as add
+        case "probe":
+            from advisor.arguments.servers import probe as add
+        case "fleet":
+            from advisor.arguments.many import fleet as add
+        case "suggest":
+            from advisor.arguments.offline import suggest as add
+        case "explain":
+            from advisor.arguments.offline import explain as add
+        case "rules":
+            from advisor.arguments.offline import rules as add
+        case "grants":
+            from advisor.arguments.servers import grants as add
+        case "completion":
+            from advisor.arguments.completing import completion as add
+        case _:
+            raise ValueError(f"no command {name!r}")
+    add(command)
 
 
 class _Help(argparse.HelpFormatter):
@@ -105,23 +187,22 @@ def _without_passwords(message: str) -> str:
     return f"{clean(_UNKNOWN + ' '.join(words))}{_ASKED if words != given else ''}"
 
 
-# Which module of advisor/arguments has the words of each; only the one that is asked for is imported.
 COMMANDS = {
-    "lint": ("check option files, offline", "offline"),
-    "show": ("the effective value of each option, and where it came from", "offline"),
-    "upgrade": ("what a move to another version or flavour would refuse, change or ignore", "offline"),
-    "audit": ("a running server, its host and its files, judged with evidence", "servers"),
-    "preflight": ("what a server's next restart would refuse, lose or change", "servers"),
-    "diff": ("in what two of option file, server, snapshot and a target's defaults differ", "comparing"),
-    "collect": ("save what an audit reads as a snapshot", "servers"),
-    "report": ("the findings of one snapshot or of many, in any format", "reporting"),
-    "history": ("what changed since the snapshots that were kept", "keeping"),
-    "sample": ("keep one sample of a server's counters, for cron or a timer", "keeping"),
-    "probe": ("repeat published experiments on this host, and keep what they show", "servers"),
-    "fleet": ("many servers at once, through the inventory and transport that a team has", "many"),
-    "suggest": ("an option file for a host and a workload, each line with its reason", "offline"),
-    "explain": ("a rule or an option: what, why, the evidence", "offline"),
-    "rules": ("every rule, with what it needs", "offline"),
-    "grants": ("the least-privileged account for audits", "servers"),
-    "completion": ("the completions of bash, zsh or fish, as a script", "completing"),
+    "lint": "check option files, offline",
+    "show": "the effective value of each option, and where it came from",
+    "upgrade": "what a move to another version or flavour would refuse, change or ignore",
+    "audit": "a running server, its host and its files, judged with evidence",
+    "preflight": "what a server's next restart would refuse, lose or change",
+    "diff": "in what two of option file, server, snapshot and a target's defaults differ",
+    "collect": "save what an audit reads as a snapshot",
+    "report": "the findings of one snapshot or of many, in any format",
+    "history": "what changed since the snapshots that were kept",
+    "sample": "keep one sample of a server's counters, for cron or a timer",
+    "probe": "repeat published experiments on this host, and keep what they show",
+    "fleet": "many servers at once, through the inventory and transport that a team has",
+    "suggest": "an option file for a host and a workload, each line with its reason",
+    "explain": "a rule or an option: what, why, the evidence",
+    "rules": "every rule, with what it needs",
+    "grants": "the least-privileged account for audits",
+    "completion": "the completions of bash, zsh or fish, as a script",
 }

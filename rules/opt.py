@@ -9,7 +9,7 @@ from advisor.model import Confidence, Severity
 from advisor.verdict import REFUSED, Outcome, take
 from advisor.verdict.enumeration import SHORT, named
 from rules.registry import Docs, rule
-from rules.subject import UNSAFE, mend, of_verdict, remove, written
+from rules.subject import UNSAFE, of_verdict, remove, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,8 +98,10 @@ def unknown_option(known: Known) -> Iterator[Finding]:
     for line in lines_with(known, Outcome.UNKNOWN):
         if line.loose and _of_plugin(line, known):
             continue  # whoever writes loose_ before a plugin's option knows that it may not be loaded
-        include = mend("unread", "include_meant", line.placed.line) if _is_include(line) else None
-        fix = include or mend("mending", "unknown", line, known)
+        from rules import mending, unread
+
+        include = unread.include_meant(line.placed.line) if _is_include(line) else None
+        fix = include or mending.unknown(line, known)
         meant = include.edits[0].text if include else line.candidates[0] if line.candidates else ""
         words = f"did you mean {meant}?" if meant else _near(line, fix, known)
         yield _refusal(unknown_option, known, line._replace(reason=NO_INCLUDE) if include else line, words, fix)
@@ -166,8 +168,10 @@ def _without(line: LineVerdict) -> str:
 def ambiguous_option(known: Known) -> Iterator[Finding]:
     """Lines whose name is the beginning of several options."""
     for line in lines_with(known, Outcome.AMBIGUOUS):
+        from rules import mending
+
         names = ", ".join(line.candidates)
-        fix = mend("mending", "ambiguous", line, known)
+        fix = mending.ambiguous(line, known)
         words = f"write the whole name: {names}" if names else "write the whole name"
         yield _refusal(ambiguous_option, known, line, instead(line, fix, words, known) if fix else words, fix)
 
@@ -192,7 +196,9 @@ def ambiguous_option(known: Known) -> Iterator[Finding]:
 def invalid_value(known: Known) -> Iterator[Finding]:
     """Lines whose value the server can't read."""
     for line in lines_with(known, Outcome.INVALID):
-        fix = mend("mending", "invalid", line, known)
+        from rules import mending
+
+        fix = mending.invalid(line, known)
         words = f"did you mean {fix.edits[0].text}?" if fix else _values(line, known)
         yield _refusal(invalid_value, known, line, words, fix)
     yield from _unexamined(invalid_value, known, of_value=True)
@@ -283,8 +289,10 @@ def missing_argument(known: Known) -> Iterator[Finding]:
 def unexpected_argument(known: Known) -> Iterator[Finding]:
     """Lines that give a value to an option that takes none."""
     for line in lines_with(known, Outcome.UNEXPECTED_ARGUMENT):
+        from rules import mending
+
         words = "remove the value to switch the option on, or the line to leave it off"
-        yield _refusal(unexpected_argument, known, line, words, mend("mending", "unexpected", line))
+        yield _refusal(unexpected_argument, known, line, words, mending.unexpected(line))
 
 
 @rule(
@@ -307,7 +315,9 @@ def unexpected_argument(known: Known) -> Iterator[Finding]:
 def removed_option(known: Known) -> Iterator[Finding]:
     """Lines whose option other versions have and the target has not."""
     for line in lines_with(known, Outcome.REMOVED):
-        fix = mend("mending", "removed", line, known)
+        from rules import mending
+
+        fix = mending.removed(line, known)
         words = "remove the line" if fix or line.loose else "move to what replaces the plugin, then remove the line"
         yield _refusal(removed_option, known, line, instead(line, fix, words, known), fix)
 

@@ -10,12 +10,12 @@ from advisor.optionfile.lines import Kind
 from advisor.redact import MASK, redact_value
 from advisor.verdict import take
 from rules.registry import Docs, rule
-from rules.subject import SAFE, UNSAFE, Subject, mend, of_line, of_verdict, remove, sets_value, written
+from rules.subject import SAFE, UNSAFE, Subject, of_line, of_verdict, remove, sets_value, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding, Setting
+    from advisor.model import Finding, Fix, Setting
     from advisor.optionfile.lines import Line, Problem
     from advisor.verdict import LineVerdict
     from rules.known import Known
@@ -111,12 +111,14 @@ def syntax_error(known: Known) -> Iterator[Finding]:
     for file in known.file_verdict.resolved.files:
         for line in file.lines:
             if line.kind is Kind.REJECTED:
+                from rules import regrouping
+
                 yield syntax_error.finding(
                     f"{line.value} {_end(known, file.path, line.number)}",
                     _file(of_line(file.path, line).location),
                     severity=_stops(known, file.path, line.number),
                     help="mend the line, or put # before it",
-                    fix=mend("regrouping", "closed", line),
+                    fix=regrouping.closed(line),
                 )
 
 
@@ -143,9 +145,11 @@ def option_outside_group(known: Known) -> Iterator[Finding]:
         before = _before_groups(file.lines)
         outside = [line for line in before if line.kind is Kind.OPTION]
         broken = any(line.kind is Kind.REJECTED for line in before)  # a header, maybe, that only needs mending
-        fix = mend("regrouping", "headed", outside, known) if outside and not broken else None
+        fix = _under_a_header(outside, known) if outside and not broken else None
         for line in outside:
-            include = mend("unread", "include_meant", line)
+            from rules import unread
+
+            include = unread.include_meant(line)
             yield option_outside_group.finding(
                 f"This option stands before any group. {_end(known, file.path, line.number)}",
                 of_line(file.path, line),
@@ -158,6 +162,12 @@ def option_outside_group(known: Known) -> Iterator[Finding]:
 def _before_groups(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     first = next((at for at, line in enumerate(lines) if line.kind is Kind.GROUP), len(lines))
     return lines[:first]
+
+
+def _under_a_header(outside: list[Line], known: Known) -> Fix | None:
+    from rules import regrouping
+
+    return regrouping.headed(outside, known)
 
 
 @rule(
@@ -261,11 +271,13 @@ def server_option_in_client_group(known: Known) -> Iterator[Finding]:
                 name = written(line)
                 readers = _readers(group, name)
                 if readers and name in known.catalog.options:
+                    from rules import regrouping
+
                     yield server_option_in_client_group.finding(
                         f"[{line.group}] is read by {readers} {name}; the server never sees it.",
                         of_line(file.path, line, name),
                         help="move the line to [mysqld]",
-                        fix=mend("regrouping", "moved", file, line, known),
+                        fix=regrouping.moved(file, line, known),
                     )
 
 

@@ -10,7 +10,7 @@ from advisor.verdict import Outcome
 from advisor.verdict.plugins import LOADERS
 from rules.opt import ASKED, instead, lines_with, sureness
 from rules.registry import Docs, rule
-from rules.subject import SAFE, UNSAFE, mend, of_line, of_verdict, remove, revalue, written
+from rules.subject import SAFE, UNSAFE, of_line, of_verdict, remove, revalue, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,9 @@ ROUNDING = 0.01  # an adjustment by less than this share is a rounding that nobo
 def adjusted_value(known: Known) -> Iterator[Finding]:
     """Lines whose value the server changes, silently or not."""
     for line in lines_with(known, Outcome.ADJUSTED):
-        fix = mend("mending", "adjusted", line, known)
+        from rules import mending
+
+        fix = mending.adjusted(line, known)
         yield adjusted_value.finding(
             line.reason,
             of_verdict(line),
@@ -106,7 +108,9 @@ def deprecated_option(known: Known) -> Iterator[Finding]:
     for line in known.file_verdict.lines:
         since = line.option.deprecated if line.option is not None else None
         if line.deprecated and line.outcome in (Outcome.ACCEPTED, Outcome.ADJUSTED) and _reached(since, known.target):
-            fix = mend("mending", "deprecated", line, known)
+            from rules import mending
+
+            fix = mending.deprecated(line, known)
             yield deprecated_option.finding(
                 f"{written(line.placed.line)} is deprecated{_documented(line)}.",
                 of_verdict(line),

@@ -118,12 +118,6 @@ def sets_value(line: LineVerdict, catalog: Catalog) -> bool:
     return not found.cache and found.prefix not in ("maximum", "autoset")
 
 
-def mend(room: str, how: str, *about: object) -> Fix | None:
-    """The edit that a function of another room makes; the room is opened when a line first needs mending."""
-    fix: Fix | None = getattr(__import__(f"rules.{room}", fromlist=[how]), how)(*about)
-    return fix
-
-
 def rename(line: Line, name: str, applicability: str) -> Fix:
     """Write another name for the option; its value stays."""
     return Fix(applicability, (Edit(line.number, line.column, line.number, line.name_end_column, name),))

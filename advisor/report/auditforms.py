@@ -15,29 +15,35 @@ if TYPE_CHECKING:
     from advisor.model import Action, Finding
     from advisor.report.audited import Audited
 
-# Module and function of each that an audit alone has; only the one that is asked for is imported.
-OWN = {
-    "concise": ("audittext", "concise"),
-    "json": ("auditjson", "report"),
-    "markdown": ("ticket", "report"),
-    "html": ("html.page", "report"),
-    "prometheus": ("prometheus", "report"),
-}
 FORMATS = ("text", "concise", "json", "jsonl", "sarif", "junit", "markdown", "html", "prometheus")
 
 
 def report(audited: Audited, name: str, page: Page) -> str:
-    """The report in the format of that name, one of FORMATS."""
-    if name == "text":
-        from advisor.report.audittext import report as text
+    """The report in the format of that name, one of FORMATS; only its module is imported. ValueError for another."""
+    match name:
+        case "text":
+            from advisor.report.audittext import report as text
 
-        return text(audited, page.colour)
-    if name in OWN:
-        module, function = OWN[name]
-        made: str = getattr(__import__(f"advisor.report.{module}", fromlist=[function]), function)(audited)
-        return made
-    if name == "jsonl":
-        return _lines(audited)
+            return text(audited, page.colour)
+        case "concise":
+            from advisor.report.audittext import concise as write
+        case "json":
+            from advisor.report.auditjson import report as write
+        case "markdown":
+            from advisor.report.ticket import report as write
+        case "html":
+            from advisor.report.html.page import report as write
+        case "prometheus":
+            from advisor.report.prometheus import report as write
+        case "jsonl":
+            return _lines(audited)
+        case _:
+            return _as_lint(audited, name, page)
+    return write(audited)
+
+
+def _as_lint(audited: Audited, name: str, page: Page) -> str:
+    """The findings in a format of lint, as those of one file."""
     from advisor.report.formats import render
 
     findings = tuple(with_advice(f) for f in audited.findings)

@@ -11,27 +11,35 @@ if TYPE_CHECKING:
 
     from advisor.report import Checked, Page
 
-# Module and function of each; only the one that is asked for is imported.
-FORMATS = {
-    "text": ("text", "report"),
-    "concise": ("text", "concise"),
-    "json": ("jsonform", "report"),
-    "jsonl": ("jsonl", "report"),
-    "sarif": ("sarif", "report"),
-    "github": ("github", "report"),
-    "gitlab": ("gitlab", "report"),
-    "junit": ("junit", "report"),
-    "markdown": ("markdown", "report"),
-}
+FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown")
 # Where no file could be read, these print nothing: stderr has said why.
 SILENT = frozenset({"text", "concise"})
 
 
 def render(name: str, checked: Sequence[Checked], page: Page) -> str:
-    """The report in the format of that name."""
-    module, function = FORMATS[name]
-    made: str = getattr(__import__(f"advisor.report.{module}", fromlist=[function]), function)(checked, page)
-    return made
+    """The report in the format of that name, one of FORMATS; only its module is imported. ValueError for another."""
+    match name:
+        case "text":
+            from advisor.report.text import report as write
+        case "concise":
+            from advisor.report.text import concise as write
+        case "json":
+            from advisor.report.jsonform import report as write
+        case "jsonl":
+            from advisor.report.jsonl import report as write
+        case "sarif":
+            from advisor.report.sarif import report as write
+        case "github":
+            from advisor.report.github import report as write
+        case "gitlab":
+            from advisor.report.gitlab import report as write
+        case "junit":
+            from advisor.report.junit import report as write
+        case "markdown":
+            from advisor.report.markdown import report as write
+        case _:
+            raise ValueError(f"lint has no format {name!r}")
+    return write(checked, page)
 
 
 def pair(given: Iterable[tuple[str, str]], default: str = "text") -> list[tuple[str, str | None]]:

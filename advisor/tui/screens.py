@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -13,7 +12,7 @@ NARROW = 70  # columns; with fewer, what stands side by side elsewhere stands on
 
 
 class Place(NamedTuple):
-    """One screen: `id` is the name of its module in panes, which offers it under the name PANE."""
+    """One screen: `id` is its key in PLACES."""
 
     digit: str
     id: str
@@ -21,8 +20,42 @@ class Place(NamedTuple):
 
     def make(self) -> Pane:
         """A new one."""
-        pane: Pane = importlib.import_module(f"advisor.tui.panes.{self.id}").PANE(id=self.id)
-        return pane
+        return _make(self.id)
+
+
+
+def _make(name: str) -> Pane:  # noqa: PLR0911 - a table of screens
+    match name:
+        case "findings":
+            from advisor.tui.panes.findings import Findings
+
+            return Findings(id=name)
+        case "variables":
+            from advisor.tui.panes.variables import Variables
+
+            return Variables(id=name)
+        case "workload":
+            from advisor.tui.panes.workload import Workload
+
+            return Workload(id=name)
+        case "host":
+            from advisor.tui.panes.host import Host
+
+            return Host(id=name)
+        case "files":
+            from advisor.tui.panes.files import Files
+
+            return Files(id=name)
+        case "probes":
+            from advisor.tui.panes.probes import Probes
+
+            return Probes(id=name)
+        case "report":
+            from advisor.tui.panes.report import Report
+
+            return Report(id=name)
+        case _:
+            raise ValueError(f"no screen {name!r}")
 
 
 PLACES = (

@@ -267,20 +267,100 @@ def _tls_version(case: Case) -> Taken | None:
     return Taken(Outcome.INVALID, None, f"Of {quoted(text)} the server takes TLSv1.2 and TLSv1.3 only, without spaces.")
 
 
-def _room(name: str, function: str) -> Handler:
-    """A handler that stands in a room of its own, which is opened when a value first needs it."""
+# Imported lazily: only files that set one of these options need the module.
+def _take_charset(case: Case) -> Taken | None:
+    from advisor.verdict.charsets import take_charset
 
-    def take(case: Case) -> Taken | None:
-        room = __import__(f"advisor.verdict.{name}", fromlist=[function])
-        taken: Taken | None = getattr(room, function)(case)
-        return taken
-
-    return take
+    return take_charset(case)
 
 
-_charset = _room("charsets", "take_charset")
-_locale = _room("locales", "take_locale")
-_table_rule = _room("replication", "take_table_rule")
+def _take_locale(case: Case) -> Taken | None:
+    from advisor.verdict.locales import take_locale
+
+    return take_locale(case)
+
+
+def _take_table_rule(case: Case) -> Taken | None:
+    from advisor.verdict.replication import take_table_rule
+
+    return take_table_rule(case)
+
+
+def _take_sql_mode(case: Case) -> Taken | None:
+    from advisor.verdict.sqlmode import take_sql_mode
+
+    return take_sql_mode(case)
+
+
+def _take_collation(case: Case) -> Taken | None:
+    from advisor.verdict.charsets import take_collation
+
+    return take_collation(case)
+
+
+def _take_tracked(case: Case) -> Taken | None:
+    from advisor.verdict.tracked import take_tracked
+
+    return take_tracked(case)
+
+
+def _take_format(case: Case) -> Taken | None:
+    from advisor.verdict.formats import take_format
+
+    return take_format(case)
+
+
+def _take_rewrite(case: Case) -> Taken | None:
+    from advisor.verdict.replication import take_rewrite
+
+    return take_rewrite(case)
+
+
+def _take_suppressed(case: Case) -> Taken | None:
+    from advisor.verdict.security import take_suppressed
+
+    return take_suppressed(case)
+
+
+def _take_algorithms(case: Case) -> Taken | None:
+    from advisor.verdict.formats import take_algorithms
+
+    return take_algorithms(case)
+
+
+def _take_ciphers(case: Case) -> Taken | None:
+    from advisor.verdict.security import take_ciphers
+
+    return take_ciphers(case)
+
+
+def _take_services(case: Case) -> Taken | None:
+    from advisor.verdict.security import take_services
+
+    return take_services(case)
+
+
+def _take_url(case: Case) -> Taken | None:
+    from advisor.verdict.formats import take_url
+
+    return take_url(case)
+
+
+def _take_skip_errors(case: Case) -> Taken | None:
+    from advisor.verdict.replication import take_skip_errors
+
+    return take_skip_errors(case)
+
+
+def _take_retry_errors(case: Case) -> Taken | None:
+    from advisor.verdict.replication import take_retry_errors
+
+    return take_retry_errors(case)
+
+
+_charset = _take_charset
+_locale = _take_locale
+_table_rule = _take_table_rule
 EVERYWHERE: dict[str, Handler] = {
     "log_bin": _log_bin,
     "port": _port,
@@ -288,52 +368,52 @@ EVERYWHERE: dict[str, Handler] = {
     "slow_query_log_file": _query_log,
     "log_slow_query_file": _query_log,
     "lower_case_table_names": _lower_case,
-    "sql_mode": _room("sqlmode", "take_sql_mode"),
+    "sql_mode": _take_sql_mode,
     "character_set_server": _charset,
     "character_set_filesystem": _charset,
-    "collation_server": _room("charsets", "take_collation"),
+    "collation_server": _take_collation,
     "lc_messages": _locale,
     "lc_time_names": _locale,
     "log_warnings": _log_warnings,
     "myisam_recover_options": _recover_options,
-    "session_track_system_variables": _room("tracked", "take_tracked"),
+    "session_track_system_variables": _take_tracked,
     "exit_info": _exit_info,
     "ssl_crl": _revocation,
     "ssl_crlpath": _revocation,
-    "date_format": _room("formats", "take_format"),
-    "time_format": _room("formats", "take_format"),
-    "datetime_format": _room("formats", "take_format"),
+    "date_format": _take_format,
+    "time_format": _take_format,
+    "datetime_format": _take_format,
     "ft_boolean_syntax": _boolean_syntax,
     "replicate_do_table": _table_rule,
     "replicate_ignore_table": _table_rule,
     "replicate_wild_do_table": _table_rule,
     "replicate_wild_ignore_table": _table_rule,
-    "replicate_rewrite_db": _room("replication", "take_rewrite"),
+    "replicate_rewrite_db": _take_rewrite,
 }
 MYSQL: dict[str, Handler] = {
     "skip_name_resolve": _skip_name_resolve,
     "performance_schema_instrument": _instrument,
     "performance_schema_logger": _instrument,
     "performance_schema_meter": _instrument,
-    "log_error_suppression_list": _room("security", "take_suppressed"),
+    "log_error_suppression_list": _take_suppressed,
     "query_cache_size": _huge,
     "innodb": _innodb,
     "relay_log": _relay_log,
     "secure_auth": _secure_auth,
     "old_passwords": _old_passwords,
     "default_authentication_plugin": _authentication,
-    "protocol_compression_algorithms": _room("formats", "take_algorithms"),
+    "protocol_compression_algorithms": _take_algorithms,
     "binlog_row_value_options": _partial_json,
     "tls_version": _tls_version,
     "admin_tls_version": _tls_version,
 }
-_ciphers = _room("security", "take_ciphers")
+_ciphers = _take_ciphers
 MYSQL_9: dict[str, Handler] = {
     "ssl_cipher": _ciphers,
     "admin_ssl_cipher": _ciphers,
     "tls_ciphersuites": _ciphers,
     "admin_tls_ciphersuites": _ciphers,
-    "log_error_services": _room("security", "take_services"),
+    "log_error_services": _take_services,
     "ssl_fips_mode": _forms("OFF", "ON", "STRICT"),
 }
 MARIADB: dict[str, Handler] = {
@@ -344,9 +424,9 @@ MARIADB: dict[str, Handler] = {
     "ignore_db_dirs": _ignored_folders,
     "init_rpl_role": _forms("MASTER", "SLAVE"),
     "log_basename": _basename,
-    "redirect_url": _room("formats", "take_url"),
-    "slave_skip_errors": _room("replication", "take_skip_errors"),
-    "slave_transaction_retry_errors": _room("replication", "take_retry_errors"),
+    "redirect_url": _take_url,
+    "slave_skip_errors": _take_skip_errors,
+    "slave_transaction_retry_errors": _take_retry_errors,
 }
 
 

@@ -87,7 +87,7 @@ def test_colour_is_for_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_nothing_is_written_where_one_cannot_be_made(tmp_path: Path) -> None:
     """Every report is made before the first is written."""
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="no such format"):
         write_reports([("json", str(tmp_path / "a")), ("no such format", None)], nothing(), page())
     assert not list(tmp_path.iterdir())
 

@@ -302,6 +302,3 @@ def _counts(marks: dict[int, Mark]) -> str:
     parts = [plural(findings, "line") + " with findings" if findings else ""]
     parts += [f"{overridden:,} overridden (~)" if overridden else ""]
     return ", ".join(part for part in parts if part)
-
-
-PANE = Files

@@ -329,6 +329,3 @@ class Findings(Pane):
             self.app.copy(argument, "the argument for the command line")
         else:
             self.notify("this finding has no statement and no line to copy", severity="warning")
-
-
-PANE = Findings

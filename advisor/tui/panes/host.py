@@ -76,6 +76,3 @@ def _box(part: str) -> Static:
     box = Static("", id=f"host-{part}", classes="box", markup=False)
     box.border_title = TITLES[part]
     return box
-
-
-PANE = Host

@@ -343,6 +343,3 @@ def _ended(result: ProbeResult) -> str:
     from advisor.report.probewords import ended
 
     return ended(result)
-
-
-PANE = Probes

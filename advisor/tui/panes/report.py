@@ -238,6 +238,3 @@ def _saved(work: partial[str]) -> Saved:
         return Saved("", str(error), exists=True)
     except MycnfError as error:
         return Saved("", str(error))
-
-
-PANE = Report

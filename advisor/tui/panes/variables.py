@@ -185,6 +185,3 @@ def _change(row: Row) -> str:
 
 def _sized(value: str) -> str:
     return f"{value} ({about(int(value))})" if value.isdecimal() and len(value) < 20 and int(value) >= SIZE else value  # noqa: PLR2004 - digits that a server can hold
-
-
-PANE = Variables

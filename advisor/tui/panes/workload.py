@@ -212,6 +212,3 @@ class Workload(Pane):
         heading = self.query_one("#workload-heads", Static).content
         lines = [str(heading), *(row.line for row in self.shown.rows)]
         self.app.copy("\n".join(text.rstrip() for text in lines) + "\n", "the rates as they are shown")
-
-
-PANE = Workload

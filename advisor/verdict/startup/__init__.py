@@ -182,13 +182,77 @@ def _maybe_rounded(printed: str) -> bool:
     return len(printed) >= DIGITS or "e" in printed
 
 
-def _room(room: str, function: str) -> "Rule":
-    def told(start: Start, name: str) -> str | None:
-        rules = __import__(f"advisor.verdict.startup.{room}", fromlist=[function])
-        value: str | None = getattr(rules, function)(start, name)
-        return value
+# Imported lazily: only files that set one of these options need the module.
+def _pool(start: Start, name: str) -> str | None:
+    from advisor.verdict.startup.engine import pool
 
-    return told
+    return pool(start, name)
+
+
+def _opened(start: Start, name: str) -> str | None:
+    from advisor.verdict.startup.engine import opened
+
+    return opened(start, name)
+
+
+def _storage_engine(start: Start, name: str) -> str | None:
+    from advisor.verdict.startup.words import storage_engine
+
+    return storage_engine(start, name)
+
+
+def _skipped_errors(start: Start, name: str) -> str | None:
+    from advisor.verdict.startup.words import skipped_errors
+
+    return skipped_errors(start, name)
+
+
+def _decimal(start: Start, name: str) -> str | None:
+    from advisor.verdict.startup.words import decimal
+
+    return decimal(start, name)
+
+
+def _flags(start: Start, name: str) -> str | None:
+    from advisor.verdict.startup.words import flags
+
+    return flags(start, name)
+
+
+def _low_water_mark(start: Start, name: str) -> str | None:
+    from advisor.verdict.startup.engine import low_water_mark
+
+    return low_water_mark(start, name)
+
+
+def _open_files(start: Start, name: str) -> str | None:
+    from advisor.verdict.startup.engine import open_files
+
+    return open_files(start, name)
+
+
+def _sort_degree(start: Start, name: str) -> str | None:
+    from advisor.verdict.startup.engine import sort_degree
+
+    return sort_degree(start, name)
+
+
+def _size(start: Start, name: str) -> str | None:
+    from advisor.verdict.startup.schema import size
+
+    return size(start, name)
+
+
+def _write_ahead(start: Start, name: str) -> str | None:
+    from advisor.verdict.startup.engine import write_ahead
+
+    return write_ahead(start, name)
+
+
+def _gtid_consistency(start: Start, name: str) -> str | None:
+    from advisor.verdict.startup.words import gtid_consistency
+
+    return gtid_consistency(start, name)
 
 
 def _beside(other: str, rule: "Rule") -> "Rule":
@@ -196,13 +260,13 @@ def _beside(other: str, rule: "Rule") -> "Rule":
     return lambda start, name: rule(start, name) if other in start.values else None
 
 
-_POOL = _room("engine", "pool")
-_OPENED = _beside("innodb_flush_method", _room("engine", "opened"))
-_ENGINE = _room("words", "storage_engine")
-_SKIPPED = _room("words", "skipped_errors")
-_DECIMAL = _room("words", "decimal")
+_POOL = _pool
+_OPENED = _beside("innodb_flush_method", _opened)
+_ENGINE = _storage_engine
+_SKIPPED = _skipped_errors
+_DECIMAL = _decimal
 KINDS: "dict[str, Rule]" = {
-    "flagset": _room("words", "flags"),
+    "flagset": _flags,
     "double": lambda start, name: _DECIMAL(start, name) if _maybe_rounded(start.values[name]) else None,
 }
 EVERYWHERE: "dict[str, Rule]" = {
@@ -211,9 +275,9 @@ EVERYWHERE: "dict[str, Rule]" = {
     "event_scheduler": _always("OFF", instead_of="ORIGINAL"),
     "innodb_io_capacity": _io_capacity,
     "innodb_io_capacity_max": _io_capacity,
-    "innodb_max_dirty_pages_pct_lwm": _room("engine", "low_water_mark"),
-    "innodb_open_files": _room("engine", "open_files"),
-    "innodb_ft_sort_pll_degree": _room("engine", "sort_degree"),
+    "innodb_max_dirty_pages_pct_lwm": _low_water_mark,
+    "innodb_open_files": _open_files,
+    "innodb_ft_sort_pll_degree": _sort_degree,
     "character_set_server": _charset,
     "character_set_filesystem": _charset,
     "collation_server": _charset,
@@ -221,17 +285,17 @@ EVERYWHERE: "dict[str, Rule]" = {
     "default_tmp_storage_engine": _ENGINE,
 }
 MYSQL: "dict[str, Rule]" = {
-    "performance_schema_*": _room("schema", "size"),
+    "performance_schema_*": _size,
     "binlog_cache_size": _at_most("max_binlog_cache_size"),
     "binlog_stmt_cache_size": _at_most("max_binlog_stmt_cache_size"),
     "innodb_buffer_pool_size": _POOL,
     "innodb_buffer_pool_chunk_size": _POOL,
     "innodb_buffer_pool_instances": _POOL,
     "innodb_page_cleaners": _POOL,
-    "innodb_log_write_ahead_size": _room("engine", "write_ahead"),
+    "innodb_log_write_ahead_size": _write_ahead,
     "innodb_support_xa": _always("ON", instead_of="FALSE"),
     "log_warnings": _log_warnings,
-    "enforce_gtid_consistency": _room("words", "gtid_consistency"),
+    "enforce_gtid_consistency": _gtid_consistency,
     "slave_skip_errors": _SKIPPED,
     "replica_skip_errors": _SKIPPED,
 }
