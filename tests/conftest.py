@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -29,9 +30,24 @@ settings.load_profile(os.environ.get("MYCNF_DRAWS", "same"))
 
 
 def pytest_configure() -> None:
-    """Hear Ctrl-C: a shell in the background ignores it, and so would all that tests start and interrupt."""
+    """Hear Ctrl-C: a shell in the background ignores it, and so would all that tests start and interrupt.
+
+    What is imported and collected is no garbage, so that none is looked for until all is.
+    """
+    gc.disable()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but never among what was imported and collected.
+
+    Without that a third of the time of the app's tests goes to looks at it. The product does the like:
+    `advisor.__main__`.
+    """
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
