@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.opening import open_root
-from advisor.collect.host.process import SERVERS
 from advisor.collect.persisted import NAME as PERSISTED
 from advisor.collect.persisted import read_persisted
 from advisor.exits import MycnfError
 from advisor.facts.files import FileCopy, Files
+from advisor.facts.host import SERVER_PROGRAMS
 from advisor.optionfile import resolve
 from advisor.optionfile.source import load
 from advisor.redact import redact_arguments, redact_text
@@ -147,7 +147,7 @@ def environment_of(pid: int, proc: str = "/proc") -> dict[str, str]:
 
 def _leading(arguments: tuple[str, ...]) -> list[tuple[str, str]]:
     """The options that stand right behind the program's name: only there do the servers obey those about files."""
-    program = next((i for i, word in enumerate(arguments) if posixpath.basename(word) in SERVERS), 0)
+    program = next((i for i, word in enumerate(arguments) if posixpath.basename(word) in SERVER_PROGRAMS), 0)
     found = []
     for argument in arguments[program + 1 :]:
         name, _, value = argument.removeprefix("--").partition("=")
@@ -176,9 +176,7 @@ def _tops(start: Start, named: list[str] | tuple[()], place: Callable[[str], str
     return [path for path in usual if os.path.lexists(place(path))]
 
 
-def _copies(
-    tops: list[str], reader: Reader, place: Callable[[str], str]
-) -> tuple[dict[str, FileCopy], list[str]]:
+def _copies(tops: list[str], reader: Reader, place: Callable[[str], str]) -> tuple[dict[str, FileCopy], list[str]]:
     """Each file once, where it is read first, includes behind the file that names them; and the directories listed."""
     copies: dict[str, FileCopy] = {}
     folders: list[str] = []

@@ -173,6 +173,10 @@ class Cgroup:
     io: tuple[IoLimit, ...] = ()
 
 
+# The names under which servers run.
+SERVER_PROGRAMS = frozenset({"mysqld", "mariadbd", "mysqld-debug", "mariadbd-debug", "mysqld-bin"})
+
+
 @record(frozen=True)
 class Limit:
     """A resource limit of a process by its ulimit name (nofile, memlock, …); None is unlimited."""

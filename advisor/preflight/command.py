@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.collect.host.process import SERVERS
-from advisor.unitfile import assigned, expanded, file_variables, specified
+from advisor.facts.host import SERVER_PROGRAMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from advisor.facts import Facts, Files, Service
-    from advisor.unitfile import Assigned
+    from advisor.facts import Facts, Files
 
 COMMAND_LINE = "command line"
 # Only right behind the program's name do servers obey these; they say which files are read.
 LEADING = ("no-defaults", "defaults-file", "defaults-extra-file", "defaults-group-suffix", "print-defaults")
-_PREFIXES = "@-:+!|"
-_INFINITE = "infinity"
 
 
 class Argument(NamedTuple):
@@ -47,52 +40,23 @@ class Command(NamedTuple):
     note: str = ""
 
 
-class _Unit:
-    """The unit with its drop-ins, read one after another; what comes later adds to lists, or begins them anew."""
-
-    def __init__(self, service: Service) -> None:
-        self.name = service.name
-        self.start: list[tuple[str, Assigned]] = []
-        self.limit = ""
-        self.variables: dict[str, Argument] = {n: Argument(v) for n, v in service.environment.items()}
-        own: list[tuple[str, Argument]] = []
-        for copy in service.unit_files:
-            for one in assigned(copy.text or ""):
-                if one.section == "Service":
-                    self._take(copy.path, one, own)
-        self.variables.update(own)
-        for copy in service.environment_files:
-            for name, value, line in file_variables(copy.text or ""):
-                self.variables[name] = Argument(value, copy.path, line)
-
-    def _take(self, path: str, one: Assigned, own: list[tuple[str, Argument]]) -> None:
-        if one.key == "ExecStart":
-            self.start = [*self.start, (path, one)] if one.value else []
-        elif one.key == "LimitNOFILE":
-            self.limit = one.value
-        elif one.key == "Environment":
-            if not one.value:
-                own.clear()
-            for word in one.words:
-                name, equals, value = specified(word.text, self.name).partition("=")
-                own += [(name, Argument(value, path, word.line, word.column))] if equals else []
-
-
 def next_command(facts: Facts) -> Command:
     """The next start's command line, as far as the facts tell."""
     if facts.service is not None:
-        found = _of_unit(_Unit(facts.service))
+        from advisor.preflight.unit import command_of
+
+        found = command_of(facts.service)
         if found is not None:
             return found
     known = facts.files is not None and bool(facts.files.command_line)
     words_now = tuple(Argument(text) for text in running_arguments(facts.files))
-    return _command(words_now, known=known, note=_why_not_unit(facts, known=known))
+    return split_command(words_now, known=known, note=_why_not_unit(facts, known=known))
 
 
 def running_arguments(files: Files | None) -> tuple[str, ...]:
     """The words behind the server's name; a loader's own, which may stand before it, are left out."""
     said = files.command_line if files else ()
-    program = next((i for i, word in enumerate(said) if posixpath.basename(word) in SERVERS), 0)
+    program = next((i for i, word in enumerate(said) if posixpath.basename(word) in SERVER_PROGRAMS), 0)
     return said[program + 1 :]
 
 
@@ -104,7 +68,7 @@ def _why_not_unit(facts: Facts, *, known: bool) -> str:
     return ""
 
 
-def _command(
+def split_command(
     arguments: tuple[Argument, ...],
     *,
     unit: str = "",
@@ -119,47 +83,3 @@ def _command(
 
 def _long_name(text: str) -> str:
     return text.removeprefix("--").partition("=")[0] if text.startswith("--") else ""
-
-
-def _of_unit(unit: _Unit) -> Command | None:
-    """The unit's command, None where it starts something else than a server."""
-    for path, one in unit.start:
-        found = list(_arguments(unit, path, one))
-        program = found[0].text.lstrip(_PREFIXES) if found else ""
-        if posixpath.basename(program) in SERVERS:
-            named = "@" in found[0].text[: len(found[0].text) - len(program)]  # the next word is what ps shows
-            behind = tuple(found[2:] if named else found[1:])
-            return _command(behind, unit=unit.name, limit=_limit(unit.limit), note=_manager_note(unit, one))
-    return None
-
-
-def _arguments(unit: _Unit, path: str, one: Assigned) -> Iterable[Argument]:
-    """The words with variables filled in; those of a variable have the place where it is set."""
-    values = {name: argument.text for name, argument in unit.variables.items()}
-    for word in one.words:
-        whole = unit.variables.get(word.text.removeprefix("$")) if word.text.startswith("$") else None
-        place = whole if whole and whole.line else Argument("", path, word.line, word.column)
-        for text in expanded(specified(word.text, unit.name), values):
-            yield place._replace(text=text)
-
-
-def _manager_note(unit: _Unit, one: Assigned) -> str:
-    """Variables that no file sets: the running process had them from somewhere else."""
-    named = [word.text.removeprefix("$") for word in one.words if word.text.startswith("$")]
-    foreign = [n for n in named if n in unit.variables and not unit.variables[n].line and unit.variables[n].text]
-    if not foreign:
-        return ""
-    return (
-        f"{', '.join(foreign)}: no file sets it, so it was taken as the running server got it; "
-        "systemctl show-environment tells whether the next start gets it too"
-    )
-
-
-def _limit(text: str) -> tuple[int | None, int | None] | None:
-    """`65535`, `1024:524288` or `infinity`; None for what is no limit of open files."""
-    soft, _, hard = text.partition(":")
-    parts = [part.strip() for part in (soft, hard or soft)]
-    if not all(re.fullmatch(r"[0-9]{1,10}", part) or part == _INFINITE for part in parts):
-        return None
-    numbers = [None if part == _INFINITE else int(part) for part in parts]
-    return numbers[0], numbers[1]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.upgrade.collations import CHARSET, COLLATION, default_of
-from advisor.verdict.charsets import charset_of, plain
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -26,6 +23,14 @@ def comes_back(name: str, target: Target) -> bool:
 def set_in_turn(late: Iterable[Placed], target: Target) -> list[Placed]:
     """The lines that take effect, with those that they bring: a character set and a collation set each other."""
     there = [placed for placed in late if comes_back(placed.line.name or "", target)]
+    return [*there, *_brought(there, target)] if there else []
+
+
+def _brought(there: list[Placed], target: Target) -> list[Placed]:
+    """The character set that a collation brings, and the other way round, where it is not persisted itself."""
+    from advisor.upgrade.collations import CHARSET, COLLATION, default_of
+    from advisor.verdict.charsets import charset_of, plain
+
     names = {placed.line.name for placed in there}
     brought = []
     for placed in there:
@@ -34,7 +39,7 @@ def set_in_turn(late: Iterable[Placed], target: Target) -> list[Placed]:
             brought.append(_beside(placed, COLLATION, default_of(plain(value), target)))
         elif placed.line.name == COLLATION and CHARSET not in names:
             brought.append(_beside(placed, CHARSET, charset_of(value)))
-    return [*there, *brought]
+    return brought
 
 
 def _beside(placed: Placed, name: str, value: str) -> Placed:

@@ -5,15 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.carriers.arguments import arguments_set
-from advisor.carriers.document import Document
-from advisor.carriers.persisted import read_persisted
-from advisor.carriers.piece import straight
 from advisor.model import Location, Origin
 from advisor.optionfile import groups_read, resolve
 from advisor.optionfile.lines import Kind, Line, Placed, Resolved
 from advisor.preflight.command import COMMAND_LINE
-from advisor.preflight.late import set_in_turn
 from advisor.verdict import judge_file
 
 if TYPE_CHECKING:
@@ -119,6 +114,12 @@ def installed_plugins(facts: Facts) -> Iterator[Placed]:
 
 def _command_lines(arguments: tuple[Argument, ...], catalog: Catalog) -> tuple[list[Placed], tuple[Stray, ...]]:
     """The words as option lines that have the places of the words; each word is a line of a document of our own."""
+    if not arguments:
+        return [], ()
+    from advisor.carriers.arguments import arguments_set
+    from advisor.carriers.document import Document
+    from advisor.carriers.piece import straight
+
     text = "\n".join(argument.text.replace("\n", " ") for argument in arguments)
     pieces, at = [], 0
     for argument in arguments:
@@ -149,6 +150,10 @@ class _Persisted(NamedTuple):
 
 def _persisted(files: Files, catalog: Catalog) -> _Persisted:
     """The persisted variables as the server takes them; each is a line of a document of our own."""
+    from advisor.carriers.document import Document
+    from advisor.carriers.persisted import read_persisted
+    from advisor.preflight.late import set_in_turn
+
     held = dict(enumerate(files.persisted_options or (), 2))
     text = "\n".join(["", *(_member(n, one) for n, one in held.items())])
     (found,) = read_persisted(Document(files.persisted, f'{{"Version": 2{text}\n}}')).sets

@@ -12,12 +12,11 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.collect.host.formats import cpu_list, number, read_number, size, table, word
-from advisor.facts.host import Limit, Process
+from advisor.facts.host import SERVER_PROGRAMS, Limit, Process
 
 if TYPE_CHECKING:
     from advisor.collect.host.root import Root
 
-SERVERS = frozenset({"mysqld", "mariadbd", "mysqld-debug", "mariadbd-debug", "mysqld-bin"})
 _LIMITS = {
     "cpu time": "cpu", "file size": "fsize", "data size": "data", "stack size": "stack", "core file size": "core",
     "resident set": "rss", "processes": "nproc", "open files": "nofile", "locked memory": "memlock",
@@ -62,7 +61,7 @@ def read_process(root: Root, pid: int) -> Process | None:
 def server_pids(root: Root) -> tuple[int, ...]:
     """The processes that are database servers by name."""
     pids = (int(name) for name in root.names("/proc") if re.fullmatch(r"[0-9]{1,9}", name))
-    return tuple(sorted(pid for pid in pids if word(root.read(f"/proc/{pid}/comm", 64)) in SERVERS))
+    return tuple(sorted(pid for pid in pids if word(root.read(f"/proc/{pid}/comm", 64)) in SERVER_PROGRAMS))
 
 
 def _urgency(stat: str | None) -> tuple[int | None, str | None]:

@@ -11,7 +11,7 @@ import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.formats import number, read_number, read_word, table
-from advisor.collect.host.process import SERVERS
+from advisor.facts.host import SERVER_PROGRAMS
 
 if TYPE_CHECKING:
     from advisor.collect.host.root import Root
@@ -99,8 +99,8 @@ def _is_server(root: Root, pid: int) -> bool:
     name = read_word(root, f"/proc/{pid}/comm") or ""
     if (program or name).startswith("ld-"):
         words = (root.read(f"/proc/{pid}/cmdline", 1 << 16) or "").split("\0")[:_LOADER_WORDS]
-        return any(posixpath.basename(word) in SERVERS for word in words)
-    return program in SERVERS or name in SERVERS
+        return any(posixpath.basename(word) in SERVER_PROGRAMS for word in words)
+    return program in SERVER_PROGRAMS or name in SERVER_PROGRAMS
 
 
 def _activated(root: Root, claim: ServerClaim) -> int | None:
