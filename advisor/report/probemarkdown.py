@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.report.mdtext import code, prose
 from advisor.report.probetable import CLAIMED, sheets
-from advisor.report.probewords import answer, claims, ended, found, headline, published, unseen, where
+from advisor.report.probewords import answer, beside, claims, ended, found, headline, published, unseen, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ def report(result: ProbeResult, proof: Proof | None = None) -> str:
         blocks += [prose(whole.title)] if whole.title else []
         blocks.append("\n".join(_table(whole)))
     if any(cell.endswith(CLAIMED) for row in sheets(result)[0].rows for cell in row):
-        blocks.append(f"\\{CLAIMED} differs from {code(result.baseline)} by more than noise of this run's size does")
+        blocks.append(f"\\{CLAIMED} differs from {code(beside(result))} by more than noise of this run's size does")
     for title, entries in (
         ("Found besides", found(result)),
         ("What this run can't show", unseen(result)),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.facts.probes import baselines
 from advisor.report.probefigures import DURATIONS, rows
 from advisor.report.probenames import curve_of, labels, numeric, short
 from rules.evidence_store import load
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 WIDEST = 3.0  # times the value; an interval that reaches further would leave no room for the curve
 Share = tuple[float, float, float]  # of the baseline: the value, and an interval
+HERE = "here"  # how the curves of this host are called
 ENOUGH = 2  # points in common that make two curves comparable
 
 
@@ -62,24 +65,45 @@ def curves(result: ProbeResult) -> tuple[Curve, ...]:
     """The local curve and the published ones that have points in common with it, each relative to the baseline.
 
     A published duration is turned round beside a local rate, and the other way, so that better is up or down in both.
+    Where variants stand in groups, each is relative to the baseline of its group: a curve of baselines alone says
+    nothing, and a published one has another baseline, so neither is drawn.
     """
     shares: dict[str, Share] = {}
     for row in rows(result):
         if row.ratio is not None and row.low is not None and row.high is not None:
             shares[row.name] = (row.ratio, row.low, row.high)
+    grouped = is_grouped(result)
     found = _local(result, shares)
+    if grouped:
+        first = set(baselines(result.arms, result.baseline).values())
+        named = curve_of(result)
+        telling = {named.get(arm.name, "") for arm in result.arms if arm.name in shares and arm.name not in first}
+        found = [curve for curve in found if curve.name.removeprefix(HERE).removeprefix(", ") in telling]
     if sum(len(curve.points) for curve in found) < ENOUGH:
         return ()
+    if grouped:
+        return tuple(found)
     for source, table in tables(result):
         found += _published(result, result.metrics[0], source, table)
     return tuple(found)
 
 
+def is_grouped(result: ProbeResult) -> bool:
+    """Whether variants are compared within groups, each with a baseline of its own."""
+    return len(baselines(result.arms, result.baseline)) > 1
+
+
 def most(shown: Sequence[Curve], local: int, published: int) -> tuple[list[Curve], str]:
-    """The first curves of each kind, and a sentence on how many more there are."""
-    drawn = [c for c in shown if c.here][:local] + [c for c in shown if not c.here][:published]
+    """The local curves that differ most from the baseline, the first published ones, and how many more there are."""
+    here = [c for c in shown if c.here]
+    farthest = sorted(here, key=_distance, reverse=True)[:local]
+    drawn = [c for c in here if c in farthest] + [c for c in shown if not c.here][:published]
     left = len(shown) - len(drawn)
     return drawn, f"{left} more {'curves are' if left > 1 else 'curve is'} in the tables alone" if left else ""
+
+
+def _distance(curve: Curve) -> float:
+    return max(abs(math.log(point.value)) if point.value > 0 else math.inf for point in curve.points)
 
 
 def turned(metric: Metric, table: Table) -> bool:
@@ -108,7 +132,7 @@ def _local(result: ProbeResult, shares: Mapping[str, Share]) -> list[Curve]:
             continue
         place = arm.point if arm.point is not None and found else float(order)
         points.setdefault(found.get(arm.name, ""), []).append(Point(named[arm.name], place, *shares[arm.name]))
-    return [Curve(f"here, {name}" if name else "here", tuple(ps), here=True) for name, ps in points.items()]
+    return [Curve(f"{HERE}, {name}" if name else HERE, tuple(ps), here=True) for name, ps in points.items()]
 
 
 def _published(result: ProbeResult, metric: Metric, source: Evidence, table: Table) -> list[Curve]:

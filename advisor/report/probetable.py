@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.report.probefigures import change, median, number, rows, span
 from advisor.report.probenames import axis_name, curve_of, labels, short
-from advisor.report.probepublished import curves
+from advisor.report.probepublished import curves, is_grouped
+from advisor.report.probewords import beside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,8 @@ class Sheet(NamedTuple):
 def sheets(result: ProbeResult) -> list[Sheet]:
     """All numbers: a row a variant, or a row a point and a column a curve where variants make several curves."""
     if len(set(curve_of(result).values())) > 1:
-        return [*(_by_curve(result, metric) for metric in known(result)), *_published(result)]
+        first, *others = (_by_curve(result, metric) for metric in known(result))
+        return [first, *_changes(result), *others, *_published(result)]
     return [_by_variant(result), *_others(result)]
 
 
@@ -52,7 +54,7 @@ def _by_variant(result: ProbeResult) -> Sheet:
     marked = any(row.claim in CLAIMS for row in found)
     compared = len(found) > 1
     heads = [axis_name(result), metric.unit or metric.name]
-    heads += [f"to {short(result, result.baseline)}", "95 %"] if compared else []
+    heads += [f"to {beside(result)}", "95 %"] if compared else []
     heads += [curve.name for curve in published]
     made = []
     for row in found:
@@ -74,19 +76,43 @@ def _others(result: ProbeResult) -> list[Sheet]:
 
 
 def _by_curve(result: ProbeResult, metric: Metric) -> Sheet:
-    """The medians of one metric, those starred that differ from the baseline."""
-    claimed = {row.name for row in rows(result) if row.claim in CLAIMS and metric == result.metrics[0]}
+    """One metric, the first one by the means that are compared, with a star where these differ from the baseline."""
+    compared = {row.name: row for row in rows(result)} if metric == result.metrics[0] else {}
+    claimed = {name for name, row in compared.items() if row.claim in CLAIMS}
     found, named = curve_of(result), labels(result)
     columns = list(dict.fromkeys(found.values()))
     cells: dict[tuple[float, str], tuple[str, str]] = {}
     for arm in result.arms:
         star = CLAIMED if arm.name in claimed else " " * bool(claimed)
-        cells[arm.point or 0.0, found[arm.name]] = (named[arm.name], number(median(arm, metric.name)) + star)
+        value = compared[arm.name].value if compared else median(arm, metric.name)
+        cells[arm.point or 0.0, found[arm.name]] = (named[arm.name], number(value) + star)
     made = []
     for point in sorted({place for place, _ in cells}):
         line = [cells.get((point, column), ("", "")) for column in columns]
         made.append((next(name for name, _ in line if name), *(text for _, text in line)))
     return Sheet(_named(metric), (axis_name(result), *columns), tuple(made))
+
+
+def _changes(result: ProbeResult) -> list[Sheet]:
+    """A row for each point and two columns for each curve: the change against its baseline and the 95 % interval."""
+    found, named = curve_of(result), labels(result)
+    compared = {row.name: row for row in rows(result) if row.claim != "baseline" and row.ratio is not None}
+    columns = list(dict.fromkeys(found[name] for name in compared))
+    if not is_grouped(result) or not compared:
+        return []
+    cells: dict[tuple[float, str], list[str]] = {}
+    for arm in result.arms:
+        if arm.name in compared:
+            row = compared[arm.name]
+            cells[arm.point or 0.0, found[arm.name]] = _beside(row, marked=True)
+    points = {arm.point or 0.0: named[arm.name] for arm in result.arms}
+    made = [
+        (points[point], *(cell for column in columns for cell in cells.get((point, column), ["", ""])))
+        for point in sorted(points)
+        if any((point, column) in cells for column in columns)
+    ]
+    heads = (axis_name(result), *(head for column in columns for head in (column, "95 %")))
+    return [Sheet(f"to {beside(result)}", heads, tuple(made))]
 
 
 def _published(result: ProbeResult) -> list[Sheet]:

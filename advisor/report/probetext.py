@@ -9,7 +9,7 @@ from advisor.report import probechart
 from advisor.report.probenames import numeric
 from advisor.report.probepublished import curves
 from advisor.report.probetable import CLAIMED, aligned, parted, sheets
-from advisor.report.probewords import answer, claims, ended, found, headline, published, relation, unseen, where
+from advisor.report.probewords import answer, beside, claims, ended, found, headline, published, relation, unseen, where
 from advisor.report.words import bold, wrap
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _numbers(result: ProbeResult, page: Page) -> str:
     whole = sheets(result)
     blocks = ["\n\n".join(_sheet(part, page)) for part in whole]
     if any(cell.endswith(CLAIMED) for row in whole[0].rows for cell in row):
-        words = f"{CLAIMED} differs from {result.baseline} by more than noise of this run's size does"
+        words = f"{CLAIMED} differs from {beside(result)} by more than noise of this run's size does"
         blocks[0] += "\n" + wrap(clean(words), "  ", "    ", page.width)
     return "\n\n".join(blocks)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.facts.probes import ANSWER
+from advisor.facts.probes import ANSWER, baselines
 from advisor.facts.server import DIGITS
 from advisor.report.probefigures import number
-from advisor.report.probenames import short
-from advisor.report.probepublished import curves, evidence
+from advisor.report.probenames import curve_of, short
+from advisor.report.probepublished import curves, evidence, is_grouped
 from advisor.report.words import plural
 from advisor.sizes import about, exact, lasted
 from probes.conclude import conclude
@@ -55,7 +55,18 @@ def relation(result: ProbeResult, shown: Sequence[Curve] | None = None) -> str:
     if any(not p.bounded and p.low < p.high for curve in shown for p in curve.points):
         words.append("intervals too wide for the paper are left out")
     told = "; ".join(word for word in words if word)
-    return f"{metric.name} relative to {short(result, result.baseline)}" + (f" ({told})" if told else "")
+    return f"{metric.name} relative to {beside(result)}" + (f" ({told})" if told else "")
+
+
+def beside(result: ProbeResult) -> str:
+    """What the changes are relative to: the baseline, or that of each group by what all of them have in common."""
+    if not is_grouped(result):
+        return short(result, result.baseline)
+    found = curve_of(result)
+    names = {found.get(name, "") for name in baselines(result.arms, result.baseline).values()}
+    if len(names) == 1 and (name := names.pop()):
+        return f"{name} at the same {result.axis}" if result.axis else name
+    return "the first of each group"
 
 
 def unseen(result: ProbeResult) -> tuple[str, ...]:
@@ -112,7 +123,7 @@ def claims(result: ProbeResult) -> list[str]:
     conclusion = conclude(result)
     claimed = [c.ratio for c in conclusion.comparisons if c.claim != "none"]
     told = list(conclusion.sentences[1 : 1 + len(claimed)])
-    first = [conclusion.sentences[0]] if ANSWER in result.facts else []
+    first = [conclusion.sentences[0]] if ANSWER in result.facts and not is_grouped(result) else []
     if len(told) > MANY:  # the table has them all
         order = sorted(range(len(told)), key=claimed.__getitem__)
         told = [told[order[0]], told[order[-1]]]

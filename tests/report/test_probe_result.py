@@ -14,7 +14,7 @@ from advisor.report import probechart
 from advisor.report.probefigures import change, number, rows, span
 from advisor.report.probenames import axis_name, curve_of, labels, numeric, short
 from advisor.report.probepage import Page
-from advisor.report.probepublished import Curve, Point, curves
+from advisor.report.probepublished import Curve, Point, curves, most
 from advisor.report.proberesult import render
 from advisor.report.probescale import axes
 from advisor.report.probetable import aligned, parted, sheets
@@ -190,6 +190,36 @@ def test_variants_at_one_point_are_curves_of_their_own() -> None:
     assert whole.heads == ("read_buffer_size", "flush 1", "flush 0")
     assert [row[0] for row in whole.rows] == ["1 at once", "8 at once"]
     etree.fromstring(render(many, "svg", Page()).encode())
+
+
+def test_groups_are_drawn_beside_their_own_baselines() -> None:
+    """The baseline is no curve but a name at the same threads; the best of many curves is never the one left out."""
+    kinds = [f"flush={flush} sync={sync}" for flush in (1, 2, 0) for sync in (1, 0)]
+    arms = [
+        replace(
+            arm(f"{kind} threads={threads}", tuple(threads * (1 + n) * x for x in (1.0, 1.01, 0.99)), float(threads)),
+            group=f"{threads} threads",
+        )
+        for threads in (1, 8)
+        for n, kind in enumerate(kinds)
+    ]
+    many = result(*arms, baseline=arms[0].name, axis="threads")
+    assert [c.name for c in curves(many)] == [f"here, {kind}" for kind in kinds[1:]]
+    page = render(many, "text", Page(80))
+    assert "relative to flush=1 sync=1 at the same threads" in page
+    assert "here, flush=0 sync=0" in page
+    first, changes = sheets(many)[:2]
+    assert [row[1] for row in first.rows] == ["1.00 ", "8.00 "]
+    assert changes.title == "to flush=1 sync=1 at the same threads"
+    assert [row[-2] for row in changes.rows] == ["6.0 times*", "6.0 times*"]
+
+
+def test_the_curves_that_differ_most_are_drawn() -> None:
+    """Where there are more curves than marks, the best and the worst stay."""
+    shown = [Curve(str(value), (Point("a", 0.0, value, value, value),), here=True) for value in (1.0, 1.1, 3.0, 0.2)]
+    kept, words = most(shown, 2, 0)
+    assert [curve.name for curve in kept] == ["3.0", "0.2"]
+    assert words == "2 more curves are in the tables alone"
 
 
 def test_names_that_tell_no_curve_are_points_in_a_row() -> None:

@@ -17,6 +17,7 @@ from running import PATIENCE, alive, eventually
 from servers_plugin import Binaries
 
 from probes.experiment import ProbeError
+from probes.rounds import SEEDS_OF_ROUND, SEEDS_OF_RUN
 from probes.sandbox import Binary, sweep
 from probes.served.serving import Served
 from probes.stopping import Stop
@@ -50,6 +51,16 @@ def filled(
 def task(it: Served, workload: str = "oltp_read_write", kind: str = "uniform") -> Task:
     """A load on its tables."""
     return Task(it.sandbox.socket, it.room, OLTP[workload], Access(kind), THREADS, ROWS, tables=2)
+
+
+@pytest.mark.servers("mysql-9.7")
+@pytest.mark.parametrize("word", DRIVERS)
+def test_the_driver_takes_the_seed_of_any_run(filled: Served, word: str) -> None:
+    """A run's seed has 31 bits, and those of its rounds and blocks come behind it."""
+    seed = ((1 << 31) - 1) * SEEDS_OF_RUN + 3 * SEEDS_OF_ROUND
+    ran = drive(driver(word), task(filled)._replace(seed=seed), 1, Stop())
+    assert ran is not None
+    assert ran.transactions > 0
 
 
 @pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8", whole="mysql mariadb-10.11")
