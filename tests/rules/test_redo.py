@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rule_cases import Case, known_of
 
-from advisor.engine import run
+from advisor.engine import choose, run
 from rules import file_rules, find
 
 if TYPE_CHECKING:
@@ -73,6 +73,13 @@ def test_a_mean_since_the_start(tmp_path: Path) -> None:
         "244K of redo a second on average since the server started 1 d ago fill the log of 100M in 6 min."
     )
     assert lines(found) == ["innodb_redo_log_capacity = 3456M"]
+
+
+def test_a_low_mean_says_nothing_of_the_busiest_hour(tmp_path: Path) -> None:
+    """Without a window the rule is skipped where the mean since the start would not fill the log, and never passed."""
+    status = {"uptime": 86400, "innodb_os_log_written": 86_400, "innodb_redo_log_capacity_resized": 104857600}
+    known = known_of(Case("", "", "mysql-8.4", server={"status": status}), tmp_path)
+    assert "LOG002" in {skipped.code for skipped in run(known, choose(None, None)).skipped}
 
 
 @pytest.mark.parametrize(("target", "file"), [
