@@ -38,3 +38,8 @@ def percent(share: float) -> str:
         return f"more than {MOST} %"
     digits = 0 if value >= 10 else 1 if value >= 1 else 2  # noqa: PLR2004 - where a digit stops counting
     return f"{value:.{digits}f} %"
+
+
+def waited(microseconds: float) -> str:
+    """A latency for people: 90 µs, 1.1 ms."""
+    return f"{microseconds:.0f} µs" if microseconds < 1000 else f"{microseconds / 1000:.1f} ms"  # noqa: PLR2004

@@ -103,14 +103,19 @@ def of_host(kept: Iterable[Kept], host: str) -> list[Kept]:
 
 
 def latest(found: Shelf, host: str) -> tuple[ProbeResult, ...]:
-    """The newest result of each kind of experiment on the host of that id, for rules and snapshots.
+    """What the host of that id measured in each kind of experiment, the newest kind first, for rules and snapshots.
 
     One kind is one experiment with the same values compared under the same parameters, on one server program and disk.
+    Its runs are one result as far as they can be (see `pooled`), so that a worse run takes nothing from a better one.
     """
-    newest: dict[tuple[object, ...], ProbeResult] = {}
+    kinds: dict[tuple[object, ...], list[ProbeResult]] = {}
     for kept in of_host(found.kept, host):
-        newest.setdefault(_kind(kept.result), kept.result)
-    return tuple(newest.values())
+        kinds.setdefault(_kind(kept.result), []).append(kept.result)
+    if not any(len(runs) > 1 for runs in kinds.values()):
+        return tuple(run for runs in kinds.values() for run in runs)
+    from probes.pooling import pooled  # imported lazily: statistics take longer to load than one run of a kind needs
+
+    return tuple(pooled(runs) for runs in kinds.values())
 
 
 def read(path: str) -> ProbeResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.sizes import exact, percent
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from rules.local import LocalAnswer, LocalArm, LocalPair
 
 BLIND = 0.5  # relative; a run that could have missed this much has not answered
+WORTH = 0.10  # relative; a run that leaves more than this possible contradicts nothing that was published
+NARROWER = 2.0  # times; a newer interval that is so much wider is a worse measurement
+OLD = 180  # days
+TINY = 1e-9
 TIMES = 2.0  # relative; beyond it the number itself says nothing
 WORSE, BETTER, SAME, MIXED, UNKNOWN = "worse", "better", "same", "mixed", "unknown"
 # How a metric of the experiments is spoken of: where it rises, where it falls, and of which part of the work.
@@ -62,14 +67,50 @@ class Judged(NamedTuple):
 
 
 def judge(probe: str, claim: Claim, known: Known, of: str, other: str) -> Judged | None:
-    """The newest result in which both values, or tested ones around `of`, were measured; None where there is none."""
+    """What was found of both values, or of tested ones around `of`; None where no result has them.
+
+    The newest result that answers says under which conditions (server and parameters). Of all under these the newest
+    counts that is not much wider than the narrowest, so that a worse measurement takes nothing from a better one. Where
+    none answers it is the newest.
+    """
     answers = [a for a in known.probes if a.probe == probe and a.metric in claim.metrics and claim.fits(known, a)]
-    for began in dict.fromkeys(a.began_at for a in answers):
-        told = [a for a in answers if a.began_at == began]
+    found: list[tuple[LocalAnswer, Judged]] = []
+    for run in dict.fromkeys(map(_run_of, answers)):
+        told = [a for a in answers if _run_of(a) == run]
         besides = tuple(b for a in told for b in _besides(a, claim, known, of, other))
         if besides:
-            return _summed(told, besides, of, other)
-    return None
+            found.append((told[0], _summed(told, besides, of, other)))
+    answered = [(answer, judged) for answer, judged in found if _is_answer(judged)]
+    if not answered:
+        return found[0][1] if found else None
+    newest = answered[0][0]
+    alike = [judged for answer, judged in answered if _is_alike(answer, newest)]
+    narrowest = min(map(_width, alike))
+    return next(judged for judged in alike if _width(judged) <= NARROWER * narrowest)
+
+
+def _is_answer(judged: Judged) -> bool:
+    return judged.verdict != UNKNOWN and (judged.verdict != SAME or judged.bound <= WORTH)
+
+
+def _is_alike(answer: LocalAnswer, newest: LocalAnswer) -> bool:
+    """Whether a result was measured under the newest one's conditions, and not long before it."""
+    if (answer.server, answer.parameters) != (newest.server, newest.parameters):
+        return False
+    try:
+        age = date.fromisoformat(newest.day) - date.fromisoformat(answer.day)
+    except ValueError:
+        return answer is newest
+    return age.days <= OLD
+
+
+def _run_of(answer: LocalAnswer) -> tuple[str, tuple[str, ...]]:
+    return answer.began_at, tuple(arm.name for arm in answer.arms)
+
+
+def _width(judged: Judged) -> float:
+    """How wide the widest interval is, as a share of the ratio that it is of."""
+    return max((b.pair.high - b.pair.low) / max(b.pair.ratio, TINY) for b in judged.besides)
 
 
 def shown(value: str) -> str:

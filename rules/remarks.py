@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Local
+from advisor.sizes import waited
 
 if TYPE_CHECKING:
     from advisor.model import Finding
@@ -61,11 +62,6 @@ def _of_seeks(known: Known, finding: Finding) -> Finding | None:
     latency, answer = found
     words = f"Here, probe of {answer.day}: a random read takes {waited(latency)}, so nothing turns."
     return finding._replace(local=Local(answer.probe, answer.began_at, TOLD, words))
-
-
-def waited(microseconds: float) -> str:
-    """A latency for people: 90 µs, 1.1 ms."""
-    return f"{microseconds:.0f} µs" if microseconds < 1000 else f"{microseconds / 1000:.1f} ms"  # noqa: PLR2004
 
 
 REMARKS = {

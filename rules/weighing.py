@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Local, Severity
 from rules.claims import CLAIMS, COST, IDLE
-from rules.judging import BETTER, SAME, UNKNOWN, WORSE, judge, shown
+from rules.judging import BETTER, SAME, UNKNOWN, WORSE, WORTH, judge, shown
 from rules.remarks import REMARKS
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from rules.claims import Claim
     from rules.judging import Judged
     from rules.known import Known
-
-WORTH = 0.10  # relative; a run that leaves more than this possible contradicts nothing that was published
 
 
 def weigh(known: Known, findings: Iterable[Finding]) -> list[Finding]:

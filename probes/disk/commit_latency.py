@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from advisor.facts.probes import Metric
-from advisor.sizes import exact
+from advisor.facts.probes import ANSWER, Metric
+from advisor.sizes import exact, waited
 from probes.choices import Chosen
 from probes.disk import asking, single
 from probes.disk.tally import PROCESSOR
@@ -91,9 +91,11 @@ def _order(variant: Variant) -> dict[str, int | str | bool]:
 
 
 def _facts(tally: Tally, names: list[str]) -> dict[str, float | str]:
-    """The `quickest` variant and its median latency in us as `quickest_latency`."""
+    """The usual commit in a sentence, the `quickest` variant and its median latency in us as `quickest_latency`."""
     best, latency = tally.best(names, LATENCY.name, least=True)
-    return {"quickest": best, "quickest_latency": round(latency, 1)}
+    first = f"{names[0]}: {tally.wait(names[0], LATENCY.name, P99.name)}"
+    fastest = "" if best == names[0] else f" {best} has the shortest median, {waited(latency)}."
+    return {ANSWER: f"{first}, one commit at a time.{fastest}", "quickest": best, "quickest_latency": round(latency, 1)}
 
 
 def _variant(call: str, way: str, size: int) -> Variant:

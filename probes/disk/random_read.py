@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.facts.probes import Metric
+from advisor.facts.probes import ANSWER, Metric
 from advisor.sizes import exact
 from probes.choices import Chosen
 from probes.disk import asking, single
@@ -80,9 +80,15 @@ def _order(variant: Variant) -> dict[str, int]:
 
 
 def _facts(tally: Tally, names: list[str]) -> dict[str, float | str]:
-    """`most_reads` a second and the variant that gave them; `one_read` in us, and what sort of disk that is."""
+    """One read's time in a sentence; `most_reads` a second and the variant that gave them; `one_read` in us, and what
+    sort of disk that is."""
     best, most = tally.best(names, READS.name)
-    facts: dict[str, float | str] = {"most_reads": round(most, 1), "most_reads_at": best}
+    told = f"One read takes {tally.wait(names[0], MEDIAN.name, P99.name)} with {names[0]}"
+    facts: dict[str, float | str] = {
+        ANSWER: f"{told}; {best} gave most reads, {most:,.0f} a second.",
+        "most_reads": round(most, 1),
+        "most_reads_at": best,
+    }
     alone = next((name for name in names if name.split(", ")[-1] == ALONE), "")
     one = tally.median(alone, MEDIAN.name)
     return facts if one is None else facts | {"one_read": round(one, 1), "sort": _sort(one)}

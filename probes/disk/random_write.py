@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.facts.probes import Metric
+from advisor.facts.probes import ANSWER, Metric
 from advisor.sizes import exact
 from probes.choices import Chosen
 from probes.disk import asking, single
@@ -89,9 +89,13 @@ def _order(variant: Variant) -> dict[str, int]:
 
 
 def _facts(tally: Tally, names: list[str]) -> dict[str, float | str]:
-    """`most_writes` a second, the variant that gave them, and the same to two digits as `io_capacity_bound`."""
+    """The most that was kept in a sentence; `most_writes` a second, the variant that gave them, and the same to two
+    digits as `io_capacity_bound`."""
     best, most = tally.best(names, WRITES.name)
-    return {"most_writes": round(most, 1), "most_writes_at": best, "io_capacity_bound": float(f"{most:.2g}")}
+    took = tally.wait(best, BATCH.name, BATCH_P99.name)
+    answer = f"At most {most:,.0f} random page writes a second are kept, {best}: a batch takes {took}."
+    bound = float(f"{most:.2g}")
+    return {ANSWER: answer, "most_writes": round(most, 1), "most_writes_at": best, "io_capacity_bound": bound}
 
 
 def _pages(chosen: Chosen) -> list[int]:

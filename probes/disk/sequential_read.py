@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from advisor.facts.probes import Metric
+from advisor.facts.probes import ANSWER, Metric
 from advisor.sizes import about, exact
 from probes.choices import Chosen
 from probes.disk import asking
@@ -48,7 +48,7 @@ class SequentialRead:
     kind = "host"
     evidence = ("RBS-01", "RBS-02", "SCAN-02")
     choices = (
-        Choice("blocks", "sizes", ",".join(exact(8192 << step) for step in range(13)), "bytes of one read"),
+        Choice("blocks", "sizes", ",".join(exact(8192 << step) for step in range(0, 13, 2)), "bytes of one read"),
         Choice("readers", "numbers", "1,4,16", "how many read at once; several take every other block size"),
         Choice("ways", "words", "cached,ahead,direct", "from the page cache, through it (evicted), past it (O_DIRECT)"),
         asking.SIZE,
@@ -121,8 +121,10 @@ class _Bench:
         return self._tally.add(variant, whole, {THROUGHPUT.name: whole.bytes / whole.seconds / 1e6})
 
     def facts(self) -> dict[str, float | str]:
-        """Bends in bytes by way and readers (`enough_direct_1`, `falls_above_direct_1`), and the host's own limits."""
-        facts: dict[str, float | str] = {name: float(size) for name, size in limits_of(self._ground.host).items()}
+        """The throughput in a sentence; bends in bytes by way and readers (`enough_direct_1`, `falls_above_direct_1`),
+        and the host's own limits."""
+        facts: dict[str, float | str] = {ANSWER: self._answer()}
+        facts |= {name: float(size) for name, size in limits_of(self._ground.host).items()}
         for (way, readers), curve in self._curves().items():
             bends = knees(curve)
             if bends:
@@ -137,6 +139,16 @@ class _Bench:
         if "cached" in self._paths and (share := resident(self._paths["cached"])) < 1:
             said.append(f"Memory was short: only {share:.0%} of the file that was to stay in the page cache did so.")
         return (*filter(None, said), *self._tally.notes(self._past_the_cache()))
+
+    def _answer(self) -> str:
+        """The throughput of the baseline, and the most that its way of reading gave."""
+        base = next(variant for variant in self._plan.variants if variant.name == self._plan.baseline)
+        alike = [v.name for v in self._plan.variants if v.settings["from"] == base.settings["from"]]
+        best, most = self._tally.best(alike, THROUGHPUT.name)
+        usual = self._tally.median(base.name, THROUGHPUT.name)
+        block = base.settings[AXIS]
+        first = "" if usual is None else f"one reader gets {usual:,.0f} MB/s in blocks of {block}; "
+        return f"{PATHS[base.settings['from']]} {first}most is {most:,.0f} MB/s ({best})."
 
     def _curves(self) -> dict[tuple[str, str], dict[int, list[float]]]:
         curves: dict[tuple[str, str], dict[int, list[float]]] = {}

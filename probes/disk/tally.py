@@ -7,6 +7,7 @@ import statistics
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.facts.probes import Metric
+from advisor.sizes import waited
 from probes.experiment import Measured, ProbeError
 
 if TYPE_CHECKING:
@@ -78,6 +79,13 @@ class Tally:
             raise ProbeError("the disk answered nothing in the time given: give it more with --time")
         name = (min if least else max)(medians, key=lambda name: medians[name])
         return name, medians[name]
+
+    def wait(self, variant: str, median: str, p99: str) -> str:
+        """How long one request of a variant takes, by two metrics in us: `95 µs at the median (p99 210 µs)`."""
+        usual, late = self.median(variant, median), self.median(variant, p99)
+        if usual is None:
+            return "no time"
+        return f"{waited(usual)} at the median" + ("" if late is None else f" (p99 {waited(late)})")
 
     def at_limit(self, variants: Iterable[str]) -> list[str]:
         """Those of the variants in which the driver's own processor time was the limit."""

@@ -6,7 +6,7 @@ import contextlib
 import statistics
 from typing import TYPE_CHECKING
 
-from advisor.facts.probes import Metric
+from advisor.facts.probes import ANSWER, Metric
 from advisor.sizes import exact
 from probes.choices import Chosen
 from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
@@ -79,6 +79,7 @@ class _Bench:
     def __init__(self, answers: Answers, plan: Plan) -> None:
         self._answers, self._plan = answers, plan
         self._costs: dict[str, list[float]] = {}
+        self._rates: dict[str, list[float]] = {}
 
     def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """The three questions, one after the other."""
@@ -88,15 +89,27 @@ class _Bench:
             given = asking.slowly(self._answers, metric.name, size, turn.seconds / len(self._plan.metrics), stop)
             if given:
                 metrics[metric.name] = _in_unit(metric, max(given))
+        if THROUGH.name in metrics:
+            self._rates.setdefault(variant.name, []).append(metrics[THROUGH.name])
         if ALLOCATE.name in metrics:
             self._costs.setdefault(variant.name, []).append(metrics[ALLOCATE.name])
         return Measured(metrics, {})
 
     def facts(self) -> dict[str, float | str]:
-        """`allocation_cliff`: the least size, in bytes, whose allocation costs page faults each time."""
+        """The rates in a sentence; `allocation_cliff`: the least size, in bytes, whose allocation costs page faults."""
         cliff = self._cliff()
         facts: dict[str, float | str] = {"measured_by": self._answers.name}
+        if self._rates:
+            facts[ANSWER] = self._answer()
         return facts | ({"allocation_cliff": float(cliff[0])} if cliff else {})
+
+    def _answer(self) -> str:
+        """How fast data pass through the baseline's buffer and through the largest one."""
+        names = dict.fromkeys((self._plan.baseline, self._plan.variants[-1].name))
+        rates = {name: statistics.median(self._rates[name]) for name in names if name in self._rates}
+        return (
+            "Data pass through " + ", and ".join(f"a buffer of {n} at {r:,.0f} MiB/s" for n, r in rates.items()) + "."
+        )
 
     def notes(self) -> tuple[str, ...]:
         """Where allocation falls off, in words."""

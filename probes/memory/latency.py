@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from advisor.facts.probes import Metric
+from advisor.facts.probes import ANSWER, Metric
 from advisor.sizes import about, exact
 from probes.choices import Chosen
 from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
@@ -100,7 +100,10 @@ class _Bench:
             facts["boundaries"] = ", ".join(about(boundary.size) for boundary in seen.resolved)
         if seen.share is not None:
             facts["share_of_last_cache"] = float(round(seen.share.size))
-        facts["nearest_ns"], facts["farthest_ns"] = (round(value, 2) for value in self._ends())
+        nearest, farthest = self._ends()
+        facts["nearest_ns"], facts["farthest_ns"] = round(nearest, 2), round(farthest, 2)
+        sizes = about(min(self._given)), about(max(self._given))
+        facts[ANSWER] = f"A load takes {nearest:.3g} ns within {sizes[0]} and {farthest:.3g} ns within {sizes[1]}."
         caches = self._host.cpu.caches if self._host.cpu else ()
         return facts | {f"sysfs_{cache.name}": float(cache.size) for cache in caches if cache.name != "L1i"}
 

@@ -15,6 +15,7 @@ from probes import results
 from probes.experiment import ProbeError
 from probes.hostid import host_id
 from probes.merging import differs, merged
+from probes.pooling import width
 from probes.results import Shelf, find, keep, latest, of_host, read, shelf
 
 HERE = Place("here", "A CPU", 2, 8 << 30, "6.1", "/srv/db", "ext4", "vda")
@@ -131,14 +132,66 @@ def test_the_newest_come_first_and_are_found_by_name() -> None:
     assert find(kept, "fsync") is None
 
 
-def test_rules_get_the_latest_of_this_host_alone() -> None:
-    """Another host's results don't count, nor do older ones of the same kind; another server's are another kind."""
+def test_rules_get_what_this_host_measured_alone() -> None:
+    """Another host's results don't count; two of a kind are one longer run, and another server's are another kind."""
     keep(result("2026-11-19T04:00:00Z"))
-    keep(result("2026-11-20T04:00:00Z"))
+    keep(result("2026-11-20T04:00:00Z", rounds=3))
     keep(result("2026-11-18T04:00:00Z", server="mariadb-10.11.19"))
     keep(result("2026-11-21T04:00:00Z", place=replace(HERE, host="elsewhere")))
     found = latest(shelf(), "here")
-    assert [(r.began_at[8:10], r.server) for r in found] == [("20", "mysql-8.0.45"), ("18", "mariadb-10.11.19")]
+    days = [(r.began_at[8:10], r.server, r.rounds) for r in found]
+    assert days == [("20", "mysql-8.0.45", 5), ("18", "mariadb-10.11.19", 2)]
+
+
+@pytest.mark.parametrize("changes", [
+    {"place": replace(HERE, kernel="6.12")},
+    {"place": replace(HERE, path="/srv/other")},
+    {"driver": "sysbench"},
+    {"schema": "1.0"},
+    {"began_at": "2025-11-19T04:00:00Z"},
+    {"arms": tuple(replace(a, blocks=tuple(replace(b, invalid="why") for b in a.blocks)) for a in result().arms)},
+])  # fmt: skip
+def test_what_is_old_void_or_of_another_configuration_never_outranks(changes: dict[str, object]) -> None:
+    """Such a run is left out beside a newer one, however narrow it is."""
+    newest = result("2026-11-20T04:00:00Z")
+    keep(newest)
+    keep(result(**{"began_at": "2026-11-19T04:00:00Z", "rounds": 9, **changes}))
+    assert latest(shelf(), "here") == (newest,)
+
+
+def real(name: str, began: str) -> ProbeResult:
+    """A run of read-buffer on MySQL 5.7, as it was kept, with another date."""
+    return replace(read(str(Path(__file__).parent / "kept" / f"{name}.json")), began_at=began)
+
+
+def test_real_runs_are_pooled() -> None:
+    """Of a run of five rounds and later ones of two and one, the answer gets no wider."""
+    long, short = real("five-rounds", "2026-11-19T04:00:00Z"), real("two-rounds", "2026-11-20T04:00:00Z")
+    keep(long)
+    keep(short)
+    keep(replace(short, began_at="2026-11-21T04:00:00Z", arms=tuple(
+        replace(arm, blocks=arm.blocks[:1]) for arm in short.arms
+    )))  # fmt: skip
+    (found,) = latest(shelf(), long.place.host)
+    assert found.rounds == 7
+    assert width(found) <= width(long)
+    assert found.began_at == "2026-11-20T04:00:00Z"
+    assert found.facts == long.facts
+
+
+def test_a_real_run_that_went_wild_is_left_out() -> None:
+    """One whose blocks scatter far beyond those of the first takes nothing from it."""
+    long = real("five-rounds", "2026-11-19T04:00:00Z")
+    wild = [
+        replace(arm, blocks=tuple(
+            replace(b, metrics={n: value * (9.0 if (b.round + place) % 2 else 0.2) for n, value in b.metrics.items()})
+            for b in arm.blocks
+        ))
+        for place, arm in enumerate(long.arms)
+    ]  # fmt: skip
+    keep(long)
+    keep(replace(long, began_at="2026-11-20T04:00:00Z", arms=tuple(wild)))
+    assert latest(shelf(), long.place.host) == (long,)
 
 
 def test_a_host_without_an_identity_has_no_results() -> None:

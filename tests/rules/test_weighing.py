@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from local_results import CALM, HOST, LOUD, PLACE, TPS, Variant, audited, measured, scans, told
 from rule_cases import Case, facts_of
+from simulated import Noise
 
 from advisor.assemble import know
 from advisor.catalog.targets import parse_target
@@ -134,6 +135,20 @@ def test_the_newest_result_with_both_values_counts() -> None:
     assert local(scanned(other, sweep)).began_at == sweep.began_at
     newer = scans({"128K": 1.0, "8M": 1.0}, began_at="2026-11-22T04:00:00Z")
     assert local(scanned(sweep, other, newer)).verdict == "same"
+
+
+def test_noise_takes_nothing_from_what_was_measured_before() -> None:
+    """A newer noisy run leaves the finding measured; one on another server version or half a year later doesn't."""
+    good = scans({"128K": 1.0, "8M": 1.3})
+    noise = {"began_at": "2026-11-22T04:00:00Z", "noise": LOUD, "rounds": 3}
+    assert scanned(good, scans({"16K": 1.0, "128K": 1.0, "8M": 1.3}, **noise)).confidence is Confidence.MEASURED
+    answered = scans({"16K": 1.0, "128K": 1.0, "8M": 1.0}, began_at="2027-06-22T04:00:00Z")
+    assert local(scanned(good, answered)).verdict == "same"
+    wider = Noise(spread=0.02, seconds=0.02, stalls=0, drift=0)
+    again = scans({"16K": 1.0, "128K": 1.0, "8M": 1.3}, began_at="2026-11-22T04:00:00Z", noise=wider)
+    assert local(scanned(good, again)).began_at == good.began_at
+    assert local(scanned(good, replace(again, began_at="2027-06-22T04:00:00Z"))).began_at.startswith("2027")
+    assert local(scanned(good, replace(again, server="mariadb-10.11.20"))).began_at == again.began_at
 
 
 def test_a_rule_that_says_nothing_changes_is_not_weakened_by_that() -> None:

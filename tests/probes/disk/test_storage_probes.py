@@ -142,7 +142,7 @@ def test_sequential_reads_cover_what_they_promise(tmp_path: Path) -> None:
     for variant in plan.variants:
         seen.setdefault((variant.settings["from"], variant.settings["readers"]), []).append(int(variant.point or 0))
     assert set(seen) == {(way, n) for way in ("cached", "direct") for n in ("1", "4", "16")} | {("ahead", "1")}
-    assert seen["direct", "1"] == [8192 << step for step in range(13)]
+    assert seen["direct", "1"] == [8192 << step for step in range(0, 13, 2)]
     assert all(points[0] == 8192 and points[-1] == 32 << 20 for points in seen.values())
 
 

@@ -1,0 +1,80 @@
+"""One result out of several runs of one configuration: pooled, without the runs that scatter far more than the rest."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from probes.merging import differs, merged
+from probes.stats import compare_in_groups
+from probes.stats.student import two_sided
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.facts.probes import ProbeResult
+
+APART = 3.0  # standard errors between the scatter of two runs from which on it is no chance
+LONG = 10  # rounds from which on a run knows its own scatter
+OLD = timedelta(days=180)  # before the newest run: the host has changed in ways that nobody wrote down
+
+
+def pooled(runs: Sequence[ProbeResult]) -> ProbeResult:
+    """What runs of one kind say together, the newest run first: it says on which configuration.
+
+    Runs of another configuration (host, server, driver, metrics, format of the samples), runs much older and runs
+    without a result are left out beside it, and so are those that scatter more than the quietest beyond chance. A long
+    run alone is taken where all together know less; of short ones chance alone makes some look quiet. Findings beside
+    the samples are those of the longest run in it, the date is that of the newest.
+    """
+    newest = next((run for run in runs if not run.is_void), runs[0])
+    alike = [run for run in runs if run is newest or (not run.is_void and _is_alike(run, newest))]
+    scatters = [scatter(run) for run in alike]
+    quietest = scatters.index(min(scatters))
+    chosen = [run for place, run in enumerate(alike) if _counts(alike, scatters, place, quietest)]
+    longest = max(reversed(chosen), key=lambda run: run.rounds)  # the first of several: no later one replaces it
+    if len(chosen) == 1:
+        return longest
+    whole = replace(reduce(merged, reversed(chosen)), began_at=chosen[0].began_at, facts=longest.facts)
+    return longest if longest.rounds >= LONG and width(longest) < width(whole) else whole
+
+
+def width(run: ProbeResult) -> float:
+    """How wide the interval of the usual comparison is, as a logarithm; infinite of one round."""
+    found = compare_in_groups(run.arms, run.metrics[0], run.baseline)
+    widths = [math.log(c.high / c.low) if 0 < c.low <= c.high < math.inf else math.inf for c in found]
+    return statistics.median(widths) if widths else math.inf
+
+
+def scatter(run: ProbeResult) -> float:
+    """The standard deviation of a round in the usual comparison, as a logarithm; infinite of one round."""
+    half = width(run) / 2
+    return half * math.sqrt(run.rounds) / two_sided(0.05, run.rounds - 1) if math.isfinite(half) else math.inf
+
+
+def _counts(runs: Sequence[ProbeResult], scatters: Sequence[float], place: int, quietest: int) -> bool:
+    """Whether a run scatters no more than the quietest does, but for chance."""
+    if place == quietest:
+        return True
+    seen, least = scatters[place], scatters[quietest]
+    if not math.isfinite(seen):
+        return False
+    chance = math.sqrt(sum(1 / (2 * (runs[number].rounds - 1)) for number in (place, quietest)))
+    return seen <= least * math.exp(APART * chance)
+
+
+def _is_alike(run: ProbeResult, newest: ProbeResult) -> bool:
+    """Whether a run was made on the newest one's configuration, and not long before it."""
+    same = (run.place, run.schema) == (newest.place, newest.schema) and not differs(run, newest)
+    return same and _when(newest) - _when(run) <= OLD
+
+
+def _when(run: ProbeResult) -> datetime:
+    try:
+        return datetime.fromisoformat(run.began_at)
+    except ValueError:
+        return datetime.fromisoformat("1970-01-01T00:00:00Z")
