@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from probes.experiment import Bench, Experiment, Ground, Plan, Variant, Wanted
     from probes.stopping import Stop
 
-SLACK = 0.08  # the share of its time by which a run may overrun
+SLACK = 0.02  # the share of its time by which a run may overrun
 FEWEST = 3  # rounds before anything can be called precise
 SEEDS_OF_ROUND = 1_000  # one for each variant, with room for warm-ups
 SEEDS_OF_RUN = 1_000_000
@@ -238,7 +238,9 @@ class _Measuring:
             self._blocks[variant.name].append(block)
             self._tell(variant, place + 1, block)
         besides = (self._clock() - started - seconds) / len(order)
-        self._overhead = max(0.0, besides if self._whole else besides - self.plan.warm_up)
+        # The order decides how often a server restarts in a round: the most that any took is what the next may take.
+        least = self._overhead if self._whole else 0.0
+        self._overhead = max(least, besides if self._whole else besides - self.plan.warm_up)
         return True
 
     def _turn(self, turns: _Turns, to_come: int) -> float:

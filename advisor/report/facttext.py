@@ -91,7 +91,8 @@ def latency(audited: Audited) -> str:
     """What one random read takes, where that was measured: what disks say of themselves may be wrong."""
     if not audited.known.has("probes"):
         return ""
-    from rules.remarks import fact, waited
+    from advisor.sizes import waited
+    from rules.remarks import fact
 
     found = fact(audited.known, "random-read", "one_read")
     return f" · a random read takes {waited(found[0])} (probe of {found[1].day})" if found else ""
