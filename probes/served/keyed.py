@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.facts.probes import ANSWER, Metric
 from probes.experiment import Measured
-from probes.served.loaded import NOTHING
+from probes.served.loaded import NOTHING, activity_of
+from probes.served.mechanism import Bounds, Precondition, always, check, reads_pages
 from probes.workload.driving import drive
 from probes.workload.statements import OLTP, Access
 from probes.workload.task import Task
@@ -20,33 +21,44 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from probes.experiment import Turn, Variant
+    from probes.served.mechanism import Activity
     from probes.served.serving import Served
     from probes.stopping import Stop
 
 MISSES = Metric("misses", "pages read/query", "neither")
 POINT = OLTP["oltp_point_select"]
 AT_HAND = 0.1  # pages read a query, up to which the keys count as at hand
+READ, UNCOMPRESSED = "Innodb_buffer_pool_reads", "pages uncompressed"
+UNCOMPRESSED_LEAST = 0.5  # of the pages that were read; the pool may keep some both ways
+FITTING = 0.3  # pages read a query where all fit: a small pool keeps some of its pages for itself
 AT_ONCE = 500  # keys a statement, when keys are read to warm up
 ASKED = 200  # keys that pages are counted over
 
 
 class Layout(NamedTuple):
-    """Rows laid out in pages: the server with them, the database of their table, and how many pages its pool holds."""
+    """Rows laid out in pages: the server with them, the database of their table, and how many pages its pool holds.
+
+    Pages of a `compressed` one are uncompressed when they are read.
+    """
 
     name: str
     served: Served
     database: str
     pages: int
+    compressed: bool = False
 
 
 class KeyedBench:
-    """The same rows in several layouts; a variant's name begins with its layout, its point is the keys."""
+    """The same rows in several layouts; a variant's name begins with its layout, its point is the keys.
+
+    With the `fewest` keys all pages fit the pool in every layout, and a block that reads pages then is invalid.
+    """
 
     def __init__(
-        self, layouts: dict[str, Layout], driver: str, rows: int, threads: int, *, seed: int, acceptable: int
+        self, layouts: dict[str, Layout], driver: str, rows: int, threads: int, *, seed: int, acceptable: int, fewest: int
     ) -> None:
         self._layouts, self._driver, self._rows, self._threads = layouts, driver, rows, threads
-        self._acceptable = acceptable
+        self._acceptable, self._fewest = acceptable, fewest
         self._seed = seed
         self._source = random.Random(seed)  # noqa: S311 - load, no secret
         self._keys: list[int] = []
@@ -55,19 +67,23 @@ class KeyedBench:
 
     def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """Bring the keys' pages into the pool as far as it holds them, and read keys at random."""
-        layout, count = self._layouts[variant.name.partition(" ")[0]], int(variant.point or 1)
+        layout, count = self._layouts[variant.name.partition(",")[0]], int(variant.point or 1)
         keys = self._first(count)
         with layout.served.guard():
             self._warm(layout, keys, stop)
-            before = _pages_read(layout.served)
-            ran = drive(self._driver, self._task(layout, keys), turn.seconds, stop)
+            task, before = self._task(layout, keys), _status(layout.served)
+            ran = drive(self._driver, task, turn.seconds, stop)
             if ran is None:
                 return NOTHING
-            misses = (_pages_read(layout.served) - before) / max(1, ran.queries)
-        qps = ran.queries / ran.seconds
+            activity = activity_of(ran, task, before, _status(layout.served))
+        checked = check(_preconditions(layout, fits=count <= self._fewest), variant, activity)
+        if checked.invalid:
+            return Measured({}, {}, checked.counters, checked.invalid)
+        misses, qps = activity.grown[READ] / max(1, ran.queries), ran.queries / ran.seconds
         self._rates[layout.name].setdefault(count, []).append(qps)
         self._misses[layout.name].setdefault(count, []).append(misses)
-        return Measured({"qps": qps, "p95": ran.p95, MISSES.name: misses}, {"qps": ran.qps})
+        metrics = {"qps": qps, "p95": ran.p95, MISSES.name: misses}
+        return Measured(metrics, {"qps": ran.qps}, checked.counters)
 
     def facts(self) -> dict[str, float | str]:
         """For each layout the keys held at the acceptable rate, those whose pages were at hand, the steepest step, and
@@ -84,15 +100,11 @@ class KeyedBench:
 
     def _answer(self) -> str:
         """What the counters of pages say, which noise in the rates leaves alone."""
-        most = {name: _most_at_hand(misses) for name, misses in self._misses.items() if misses}
-        told = ", ".join(f"{count:,} in {name}" for name, count in most.items())
-        first, *rest = most.items()
-        times = [f"{name} {count / first[1]:.1f} times as many" for name, count in rest if first[1]]
-        beside = f": {' and '.join(times)} as {first[0]}" if times else ""
-        return (
-            f"The pool kept this many keys at hand, with a page read for at most one query in {1 / AT_HAND:.0f}: "
-            f"{told}{beside}."
-        )
+        brackets = {name: _bracket(misses) for name, misses in self._misses.items() if misses}
+        (_, first), *rest = brackets.items()
+        told = [f"{_keys(bracket)} in {name}{_times(bracket, first)}" for name, bracket in rest]
+        all_told = ", ".join([f"{_keys(first)} in {next(iter(brackets))}", *told])
+        return f"With a page read for at most one query in {1 / AT_HAND:.0f}, the pool held {all_told}."
 
     def notes(self) -> tuple[str, ...]:
         """Whether the cliff was seen at all."""
@@ -155,12 +167,58 @@ def _medians(seen: dict[int, list[float]]) -> list[tuple[int, float]]:
     return [(count, statistics.median(values)) for count, values in sorted(seen.items())]
 
 
+def _bracket(misses: dict[int, list[float]]) -> tuple[int, int | None]:
+    """The most keys that were at hand in every round, and the fewest that were in none; None where the pool held all.
+
+    0 where not even the fewest were.
+    """
+    low = held(((count, -max(seen)) for count, seen in sorted(misses.items())), -AT_HAND)
+    return low, next((count for count, seen in sorted(misses.items()) if min(seen) > AT_HAND), None)
+
+
+def _keys(bracket: tuple[int, int | None]) -> str:
+    low, high = bracket
+    if high is None:
+        return f"{low:,} keys or more"
+    return f"{low:,} to {high:,} keys" if low else f"fewer than {high:,} keys"
+
+
+def _times(bracket: tuple[int, int | None], first: tuple[int, int | None]) -> str:
+    """How many times as many keys as the first layout, as far as the steps tell."""
+    (low, high), (least, most) = bracket, first
+    if not (low and high and least and most):
+        return ""
+    return f" ({low / most:.2g} to {high / least:.2g} times as many)"
+
+
 def _most_at_hand(misses: dict[int, list[float]]) -> int:
     return held(((count, -share) for count, share in _medians(misses)), -AT_HAND)
 
 
-def _pages_read(served: Served) -> int:
-    return served.status()["Innodb_buffer_pool_reads"]
+def _preconditions(layout: Layout, *, fits: bool) -> tuple[Precondition, ...]:
+    """That each query looked a row up, that pages came from memory where all fit, and that compressed ones were
+    uncompressed as they were read."""
+
+    def uncompressed(_variant: Variant, activity: Activity) -> Bounds | None:
+        if not layout.compressed:
+            return Bounds(high=0.0)
+        return Bounds(UNCOMPRESSED_LEAST) if (activity.per_transaction(READ) or 0.0) > AT_HAND else None
+
+    return (
+        Precondition("rows looked up/query", lambda a: a.per_transaction("Handler_read_key"), always(0.98, 1.05)),
+        reads_pages(always(high=FITTING) if fits else always()),
+        Precondition("pages uncompressed/page read", _uncompressed, uncompressed),
+    )
+
+
+def _uncompressed(activity: Activity) -> float:
+    return activity.grown[UNCOMPRESSED] / max(1, activity.grown[READ])
+
+
+def _status(served: Served) -> dict[str, int]:
+    """The server's counters, with how many pages it has uncompressed since it started."""
+    ((count,),) = served.query("SELECT SUM(uncompress_ops) FROM information_schema.INNODB_CMP")
+    return {**served.status(), UNCOMPRESSED: int(count)}
 
 
 def held(steps: Iterable[tuple[int, float]], acceptable: float) -> int:

@@ -10,6 +10,7 @@ from grounds import ground_of, prepared, served
 from probes.experiment import Turn, Variant, Wanted
 from probes.registry import load
 from probes.sandbox import Binary
+from probes.served.keyed import Layout, _preconditions
 from probes.served.loaded import LoadedBench
 from probes.served.mechanism import Activity, Bounds, Precondition, always, changes_rows, check, log_syncs, reads_pages
 from probes.stopping import Stop
@@ -142,6 +143,38 @@ def test_data_that_fit_the_pool_say_nothing_of_a_file_system(binary: Binary, tem
     with prepared(experiment, ground, first, Stop(), **choices) as (bench, _):
         block = bench.measure(plan.variants[0], Turn(1, 1), Stop())
     assert "pages read from disk/transaction" in block.invalid
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8")
+def test_keys_that_are_no_rows_or_no_compressed_pages_say_nothing_of_a_pool(
+    binary: Binary, templates: Path, tmp_path: Path
+) -> None:
+    """Blocks of cache-fit that find the fewest keys cold, look up no rows or uncompress nothing are invalid."""
+    ground, experiment = ground_of(templates, tmp_path, binary), load("cache-fit")
+    choices = {"pool": "8M", "table": "32M", "steps": "14", "driver": "mycnf", "layouts": "16K,compressed"}
+    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    few, many = plan.variants[0], plan.variants[-1]
+    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+        right = [bench.measure(variant, Turn(1, 1), Stop()) for variant in (few, many)]
+        layouts = bench._layouts  # type: ignore[attr-defined]
+        layouts["compressed"], kept = layouts["compressed"]._replace(database="sbtest"), layouts["compressed"]
+        uncompressed = bench.measure(many, Turn(1, 1), Stop())
+        layouts["compressed"], layouts["16K"] = kept, layouts["16K"]._replace(compressed=True)
+        bench._fewest = 1 << 30  # type: ignore[attr-defined]
+        cold = bench.measure(many, Turn(1, 1), Stop())
+    assert [block.invalid for block in right] == ["", ""]
+    assert "pages uncompressed/page read" in uncompressed.invalid
+    assert "pages read from disk/transaction" in cold.invalid
+    assert uncompressed.metrics == cold.metrics == {}
+
+
+def test_a_query_that_looks_no_row_up_is_none_of_a_key() -> None:
+    """Half of the lookups that were sent: the rest met nothing."""
+    layout = Layout("16K", None, "sbtest", 512)  # type: ignore[arg-type]
+    counted = {"Innodb_buffer_pool_reads": 0, "pages uncompressed": 0}
+    made = check(_preconditions(layout, fits=True), ANY, activity(Handler_read_key=500, **counted))
+    assert "rows looked up/query" in made.invalid
+    assert check(_preconditions(layout, fits=True), ANY, activity(Handler_read_key=1001, **counted)).invalid == ""
 
 
 @pytest.mark.servers("mysql-9.7")
