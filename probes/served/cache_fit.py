@@ -83,7 +83,7 @@ class CacheFit:
         binary = binary_for(ground, chosen.word("server"))
         layouts = chosen.words("layouts", *KINDS)
         pool, rows = _pool(chosen), _rows(chosen)
-        counts = [min(rows, round(FIRST * pool / PAGE * STEP**n)) for n in range(chosen.number("steps", 2) + 1)]
+        counts = [min(rows, round(_fitting(pool) * STEP**n)) for n in range(chosen.number("steps", 2) + 1)]
         variants = tuple(
             Variant(f"{layout}, {count} keys", KINDS[layout].settings, float(count), f"{count} keys")
             for count in dict.fromkeys(counts)
@@ -133,9 +133,8 @@ class CacheFit:
                 ground.report(f"filling a table of {rows} rows, {name}")
                 shape = Shape(rows, 1, kind.engine, plan.parameters["filler"], key_on_k=False, database=kind.database)
                 fill(servers[kind.page].connection(), shape, stop)
-                layouts[name] = Layout(
-                    name, servers[kind.page], kind.database, pool // kind.page, compressed="COMPRESSED" in kind.engine
-                )
+                pages, compressed = pool // kind.page, "COMPRESSED" in kind.engine
+                layouts[name] = Layout(name, servers[kind.page], kind.database, pages, _fitting(pool), compressed)
             for served_one in servers.values():
                 served_one.restart()  # what the filling left to be written is written now
             yield KeyedBench(
@@ -144,13 +143,17 @@ class CacheFit:
                 rows,
                 chosen.number("threads", 1),
                 seed=wanted.seed + 1,
-                fewest=min(int(variant.point or 0) for variant in plan.variants),
                 acceptable=chosen.number("acceptable-qps", 1),
             )
 
 
 def _pool(chosen: Chosen) -> int:
     return chosen.size("pool", 8 << 20)
+
+
+def _fitting(pool: int) -> int:
+    """Keys whose pages the pool holds in every layout."""
+    return round(FIRST * pool / PAGE)
 
 
 def _rows(chosen: Chosen) -> int:

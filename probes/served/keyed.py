@@ -38,27 +38,26 @@ ASKED = 200  # keys that pages are counted over
 class Layout(NamedTuple):
     """Rows laid out in pages: the server with them, the database of their table, and how many pages its pool holds.
 
-    Pages of a `compressed` one are uncompressed when they are read.
+    The pages of `fitting` keys fit the pool, whichever they are. Those of a `compressed` one are uncompressed as they
+    are read.
     """
 
     name: str
     served: Served
     database: str
     pages: int
+    fitting: int = 0
     compressed: bool = False
 
 
 class KeyedBench:
-    """The same rows in several layouts; a variant's name begins with its layout, its point is the keys.
-
-    With the `fewest` keys all pages fit the pool in every layout, and a block that reads pages then is invalid.
-    """
+    """The same rows in several layouts; a variant's name begins with its layout, its point is the keys."""
 
     def __init__(
-        self, layouts: dict[str, Layout], driver: str, rows: int, threads: int, *, seed: int, acceptable: int, fewest: int
+        self, layouts: dict[str, Layout], driver: str, rows: int, threads: int, *, seed: int, acceptable: int
     ) -> None:
         self._layouts, self._driver, self._rows, self._threads = layouts, driver, rows, threads
-        self._acceptable, self._fewest = acceptable, fewest
+        self._acceptable = acceptable
         self._seed = seed
         self._source = random.Random(seed)  # noqa: S311 - load, no secret
         self._keys: list[int] = []
@@ -76,7 +75,7 @@ class KeyedBench:
             if ran is None:
                 return NOTHING
             activity = activity_of(ran, task, before, _status(layout.served))
-        checked = check(_preconditions(layout, fits=count <= self._fewest), variant, activity)
+        checked = check(_preconditions(layout, fits=count <= layout.fitting), variant, activity)
         if checked.invalid:
             return Measured({}, {}, checked.counters, checked.invalid)
         misses, qps = activity.grown[READ] / max(1, ran.queries), ran.queries / ran.seconds

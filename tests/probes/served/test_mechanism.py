@@ -159,8 +159,7 @@ def test_keys_that_are_no_rows_or_no_compressed_pages_say_nothing_of_a_pool(
         layouts = bench._layouts  # type: ignore[attr-defined]
         layouts["compressed"], kept = layouts["compressed"]._replace(database="sbtest"), layouts["compressed"]
         uncompressed = bench.measure(many, Turn(1, 1), Stop())
-        layouts["compressed"], layouts["16K"] = kept, layouts["16K"]._replace(compressed=True)
-        bench._fewest = 1 << 30  # type: ignore[attr-defined]
+        layouts["compressed"] = kept._replace(fitting=1 << 30)
         cold = bench.measure(many, Turn(1, 1), Stop())
     assert [block.invalid for block in right] == ["", ""]
     assert "pages uncompressed/page read" in uncompressed.invalid
@@ -170,7 +169,7 @@ def test_keys_that_are_no_rows_or_no_compressed_pages_say_nothing_of_a_pool(
 
 def test_a_query_that_looks_no_row_up_is_none_of_a_key() -> None:
     """Half of the lookups that were sent: the rest met nothing."""
-    layout = Layout("16K", None, "sbtest", 512)  # type: ignore[arg-type]
+    layout = Layout("16K", None, "sbtest", 512)
     counted = {"Innodb_buffer_pool_reads": 0, "pages uncompressed": 0}
     made = check(_preconditions(layout, fits=True), ANY, activity(Handler_read_key=500, **counted))
     assert "rows looked up/query" in made.invalid
