@@ -11,6 +11,7 @@ from advisor.verdict import REFUSED, Outcome, take
 from advisor.verdict.boolean import is_switch, misread
 from advisor.verdict.names import PREFIXES
 from advisor.verdict.number import SUFFIXES, leading_digits
+from advisor.verdict.plugins import NOT_LOADED, of_component
 from rules.subject import SAFE, UNSAFE, remove, rename, revalue, rewrite, sets_value, without_value, written
 
 if TYPE_CHECKING:
@@ -245,9 +246,10 @@ def bare(line: LineVerdict) -> str:
 
 
 def of_plugin(line: LineVerdict, catalog: Catalog) -> bool:
-    """Whether the target knows the option, and lacks only its plugin."""
+    """Whether the target knows the option, and lacks only its plugin; or a component may bring it."""
     option = catalog.get(bare(line))
-    return option is not None and bool(option.plugin)
+    known_plugin = option is not None and bool(option.plugin)
+    return known_plugin or NOT_LOADED in line.reason or of_component(bare(line), catalog.target)
 
 
 def respelt(line: Line, old: str, new: str) -> str:

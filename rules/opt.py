@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import documented
+from advisor.catalog.elsewhere import documented, documented_value
 from advisor.model import Confidence, Severity
 from advisor.verdict import REFUSED, Outcome, take
 from advisor.verdict.enumeration import SHORT, named
+from advisor.verdict.plugins import NOT_LOADED, of_component
 from rules.registry import Docs, rule
 from rules.subject import UNSAFE, of_verdict, remove, written
 
@@ -68,8 +69,16 @@ def _stop(line: LineVerdict, known: Known) -> str:
     examined = known.catalog.read_as
     if examined != known.target:
         return f"{examined.label}, the nearest version that was examined, refuses to start with this line."
-    other = documented(written(line.placed.line).removeprefix("enable_"), known.target) if not line.option else None
-    return f"{known.target.label}{' on Linux' if other and other.windows else ''} will not start with this line."
+    name = written(line.placed.line)
+    if NOT_LOADED in line.reason:
+        return f"{known.target.label} will not start with this line unless INSTALL PLUGIN has installed it."
+    if of_component(name, known.target):
+        return f"Without that component {known.target.label} will not start with this line."
+    other = documented(name.removeprefix("enable_"), known.target) if not line.option else None
+    other = other or documented_value(line.canonical or "", line.value or "", known.target)
+    if other is not None and not other.windows:
+        return "That server will not start with this line."
+    return f"{known.target.label}{' on Linux' if other else ''} will not start with this line."
 
 
 @rule(
@@ -133,12 +142,19 @@ def _check(known: Known) -> str:
 
 
 def _of_plugin(line: LineVerdict, known: Known) -> bool:
-    option = known.catalog.get(written(line.placed.line).removeprefix("loose_"))
-    return option is not None and option.plugin is not None
+    name = written(line.placed.line).removeprefix("loose_")
+    option = known.catalog.get(name)
+    known_plugin = option is not None and option.plugin is not None
+    return known_plugin or NOT_LOADED in line.reason or of_component(name, known.target)
 
 
 def _near(line: LineVerdict, fix: Fix | None, known: Known) -> str:
     """The successor that another flavour gave it, where the target has that, else what comes of the line."""
+    name = written(line.placed.line)
+    other = documented(name, known.target) if not line.loose else None
+    if other is not None and not other.windows:
+        series = f"{known.target.flavour}-{known.target.series}"
+        return f"if the server is Percona's, lint with --target {series}, which names no patch; else remove the line"
     return _without(line) if _of_plugin(line, known) else instead(line, fix, _without(line), known)
 
 

@@ -28,6 +28,7 @@ _OTHERWISE = frozenset(Kind) - _STOPS - {Kind.STILL_REFUSED}
 def report(move: Move, *, every: bool = False, colour: bool = False) -> str:
     """The comparison; `every` also tells the defaults that change little, and gives each the line that keeps it."""
     mark = _mark(move)
+    move = move._replace(lines=_groups_once(move.lines))
     heavy = [c for c in move.defaults if c.area in WEIGHTY]
     light = [c for c in move.defaults if c.area not in WEIGHTY]
     blocks = [_head(move, heavy, light)]
@@ -42,6 +43,18 @@ def report(move: Move, *, every: bool = False, colour: bool = False) -> str:
     blocks.append(_paste([c for c in move.defaults if every or c.area is not Area.REST]))
     blocks += [_foot(move)] if _told(move) == {Confidence.LIKELY} else []
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _groups_once(lines: Iterable[LineChange]) -> tuple[LineChange, ...]:
+    """The lines; that a group goes unread, or is read anew, is said at its first line in a file."""
+    heard: set[tuple[str, str]] = set()
+    told = []
+    for change in lines:
+        said = change.placed.path, change.message
+        told.append(change._replace(message="") if said in heard else change)
+        if change.kind in {Kind.NOT_READ, Kind.NEWLY_READ}:
+            heard.add(said)
+    return tuple(told)
 
 
 def _head(move: Move, heavy: list[DefaultChange], light: list[DefaultChange]) -> str:
@@ -131,10 +144,11 @@ def _lines(move: Move, kinds: frozenset[Kind], mark: str, colour: bool) -> str:
 def _line(change: LineChange, move: Move, mark: str, colour: bool) -> str:
     """What becomes of a line, beside it where there is room."""
     lead = f"{change.severity.value}  {_place(change, move)}  {_source(change)}"
-    said = clean(_said(change, move) + _sure(change, mark))
+    words = _said(change, move)
+    said = clean(words + _sure(change, mark)) if words else ""
     severity = painted(change.severity.value, change.severity, colour)
     head = f"{severity}  {_place(change, move)}  {bold(_source(change), colour)}"
-    lines = [f"{head}  {said}"] if len(lead) + 2 + len(said) <= WIDTH else [head, wrap(said, "  ")]
+    lines = [f"{head}  {said}".rstrip()] if len(lead) + 2 + len(said) <= WIDTH or not said else [head, wrap(said, "  ")]
     if change.write:
         lines.append(clean(f"  write:  {change.write}"))
     return "\n".join(lines)
@@ -152,7 +166,8 @@ def _said(change: LineChange, move: Move) -> str:
 
 def _note(change: LineChange, move: Move, mark: str) -> str:
     write = f" Write {change.write}" if change.write else ""
-    said = f"{_place(change, move)}: {_source(change)}: {change.message}{write}{_sure(change, mark)}"
+    message = f": {change.message}{write}{_sure(change, mark)}" if change.message else ""
+    said = f"{_place(change, move)}: {_source(change)}{message}"
     return wrap(clean(said), "  ", "    ")
 
 

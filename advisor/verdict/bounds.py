@@ -63,7 +63,7 @@ def overwritten(lines: list[LineVerdict], values: dict[str, str], catalog: Catal
     """
     last = lines[-1]
     option, written = last.option, last.placed.line.value
-    if option is None or last.outcome in REFUSED or not reads_wide(option, catalog.target) or not _is_bound(last):
+    if option is None or last.outcome in REFUSED or not reads_wide(option, catalog.target) or not is_bound(last):
         return
     taken = take_number(written or "", option, catalog.target)
     bound = leading_digits(_written(option, written or "", taken, catalog.target))[0]
@@ -78,7 +78,8 @@ def overwritten(lines: list[LineVerdict], values: dict[str, str], catalog: Catal
             lines[at] = line._replace(value=values[name], outcome=Outcome.ADJUSTED, reason=why)
 
 
-def _is_bound(line: LineVerdict) -> bool:
+def is_bound(line: LineVerdict) -> bool:
+    """Whether `maximum-` stands before the name."""
     name = (line.placed.line.name or "").replace("-", "_")
     return name.split("loose_")[-1].startswith("maximum_")
 

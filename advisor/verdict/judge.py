@@ -133,7 +133,7 @@ def _kept(taken: Taken, option: Option, values: dict[str, str]) -> Taken:
 
 
 def _verdict(placed: Placed, found: Found, taken: Taken, option: Option | None, *, certain: bool) -> LineVerdict:
-    outcome, value, reason = taken
+    outcome, value, reason, likely = taken
     reason = reason[:1].upper() + reason[1:] if reason.startswith(EMPTY) else reason
     return LineVerdict(
         placed=placed,
@@ -145,7 +145,7 @@ def _verdict(placed: Placed, found: Found, taken: Taken, option: Option | None, 
         deprecated=bool(option and option.deprecated),
         replaced_by=option.replaced_by if option else None,
         loose=found.loose and outcome in LOOSE_HELPS,
-        certain=certain and not _of_plugin(option, outcome),
+        certain=certain and not likely and not _of_plugin(option, outcome),
         reason=reason,
         candidates=found.candidates,
     )
@@ -189,11 +189,24 @@ def _order(lines: list[LineVerdict]) -> tuple[dict[str, LineVerdict], dict[str, 
         name = line.canonical
         if name is None or (line.outcome in REFUSED and line.value is None):
             continue
-        before = effective.pop(name, None)
+        before = effective.get(name)
         if before is not None and name not in LISTS:
             overridden.setdefault(name, []).append(before)
+        if not _only_bounds(line):
+            effective.pop(name, None)
+        elif before is None:
+            effective = {name: line, **effective}  # the default counts, and every line comes after it
         effective[name] = line
     return effective, {name: tuple(earlier) for name, earlier in overridden.items()}
+
+
+def _only_bounds(line: LineVerdict) -> bool:
+    """Whether the line is a `maximum-` that leaves the option's value as it was, and so takes no place in the order."""
+    if line.option is None or line.option.maximum == "sets" or "maximum" not in (line.placed.line.name or "").lower():
+        return False
+    from advisor.verdict.bounds import is_bound
+
+    return is_bound(line)
 
 
 def _settle(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, LineVerdict]:

@@ -53,11 +53,13 @@ class Taken(NamedTuple):
     """How a value was taken: `value` in the notation of `--verbose --help`, None where the option keeps what it had.
 
     A refusal with a value is one of a later check: the reader takes the value, and the server stops at it afterwards.
+    `likely` says that something outside of the files decides: a plugin that was installed, another vendor's build.
     """
 
     outcome: Outcome
     value: str | None = None
     reason: str = ""
+    likely: bool = False
 
 
 class Case(NamedTuple):

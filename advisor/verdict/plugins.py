@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from advisor.optionfile.lines import Placed
     from advisor.verdict.outcome import LineVerdict
 
+NOT_LOADED = "which this file does not load"
 LOADERS = frozenset({"plugin_load", "plugin_load_add", "early_plugin_load"})
 # The options of a library begin with another name than the library's own.
 OPTIONS_OF = {
@@ -26,6 +27,8 @@ OPTIONS_OF = {
     "libpluginmecab": ("mecab",),
     "version_token": ("version_tokens",),
 }
+# The servers that were asked with their plugins loaded; those of 5.7, 8.0 and 11.4 came without the libraries.
+WITH_PLUGINS = (("mysql", 9, 7), ("mariadb", 11, 8))
 NO_LIBRARY = ("", "0", "off")
 # Libraries that MySQL removed: the first version without them by its manual (what is new in 8.4, installing
 # semisynchronous replication in 9.5, the version reference of options), and what took their place. Asked: 5.7.22,
@@ -55,7 +58,7 @@ def loaded_by(placed: Iterable[Placed]) -> frozenset[str]:
 def _names(value: str) -> list[str]:
     names: list[str] = []
     for plugin, stem in _libraries(value):
-        names += (stem, *OPTIONS_OF.get(stem, (stem.removeprefix("ha_"),)))
+        names += (stem, *prefixes_of(stem))
         if plugin:
             names.append(plugin)
     return names
@@ -68,6 +71,25 @@ def _libraries(value: str) -> Iterator[tuple[str, str]]:
         stem = library.rpartition("/")[2].partition(".")[0].replace("-", "_")
         if stem not in NO_LIBRARY:
             yield plugin.strip().replace("-", "_"), stem
+
+
+def prefixes_of(stem: str) -> tuple[str, ...]:
+    """What the names of a library's options begin with."""
+    return OPTIONS_OF.get(stem, (stem.removeprefix("ha_"),))
+
+
+def asked(stem: str, catalog: Catalog) -> bool:
+    """Whether the very server was asked with the library's plugin loaded, so that its list of options is whole."""
+    if not catalog.exact or not any(catalog.target.since(*version) for version in WITH_PLUGINS):
+        return False
+    raws = (raw for raw in catalog.options.values() if raw.get("plugin") == stem)
+    return any(raw.get("by", {}).get("inferred") != "*" for raw in raws)
+
+
+def of_component(name: str, target: Target) -> bool:
+    """Whether only a component can have the option: MySQL 9.7.4 knew such names once a component was installed."""
+    before, dot, after = name.partition(".")
+    return bool(dot and before and after) and target.since("mysql", 8)
 
 
 def removed_library(name: str, target: Target) -> tuple[str, str, str] | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.catalog.elsewhere import Presence, Span, documented, documented_value, known_elsewhere, nearest
 from advisor.catalog.load import load
 from advisor.verdict.outcome import Outcome, Taken
-from advisor.verdict.plugins import plugin_of, removed_library
+from advisor.verdict.plugins import NOT_LOADED, asked, of_component, plugin_of, prefixes_of, removed_library
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
@@ -26,6 +26,8 @@ def missing(written: str, found: Found, catalog: Catalog, loaded: frozenset[str]
     if found.candidates:
         return found, _ambiguous(written, found)
     name = found.canonical or bare(written, found)
+    if of_component(name, catalog.target):
+        return found._replace(canonical=None), _of_component(name, catalog)
     if any(name.startswith(plugin) for plugin in loaded):
         found, taken = _of_loaded(name, found._replace(canonical=None), catalog, loaded)
     else:
@@ -34,9 +36,9 @@ def missing(written: str, found: Found, catalog: Catalog, loaded: frozenset[str]
             sentence = other.sentence(name, catalog.read_as)
             option = catalog.get(name)
             if option is not None:  # as a plugin's
-                here = f"in MySQL Community it belongs to the plugin {option.plugin}, which this file does not load."
+                here = f"in MySQL Community it belongs to the plugin {option.plugin}, {NOT_LOADED}."
                 sentence = f"{other.who} documents {name}; {here}"
-            return found._replace(canonical=None), Taken(_of_other_build(catalog), None, sentence)
+            return found._replace(canonical=None), Taken(_of_other_build(catalog), None, sentence, likely=True)
         found, taken = _not_loaded_or_unknown(name, written, found, catalog)
     return found, _stood_for(name, taken, catalog)
 
@@ -46,7 +48,7 @@ def word_from_elsewhere(option: Option, value: str, taken: Taken, catalog: Catal
     other = documented_value(option.name, value, catalog.target)
     if other is not None:
         outcome = Outcome.INVALID if _of_other_build(catalog) is Outcome.UNKNOWN else Outcome.UNEXAMINED
-        return Taken(outcome, value, other.sentence(f"{option.name} = {value}", catalog.read_as))
+        return Taken(outcome, value, other.sentence(f"{option.name} = {value}", catalog.read_as), likely=True)
     if catalog.read_as == catalog.target:
         return taken
     why = f"{taken.reason} That is {catalog.read_as.label}, the nearest version that was examined."
@@ -81,7 +83,14 @@ def _not_loaded_or_unknown(name: str, written: str, found: Found, catalog: Catal
 
 
 def _not_loaded(name: str, plugin: str) -> Taken:
-    return Taken(Outcome.UNKNOWN, None, f"{name} belongs to the plugin {plugin}, which this file does not load.")
+    why = f"{name} belongs to the plugin {plugin}, {NOT_LOADED}."
+    return Taken(Outcome.UNKNOWN, None, why, likely=True)
+
+
+def _of_component(name: str, catalog: Catalog) -> Taken:
+    """A file cannot load a component, so that no file says whether the server knows its options."""
+    why = f"{name} belongs to a component, which INSTALL COMPONENT must have installed before."
+    return Taken(_of_other_build(catalog), None, why, likely=True)
 
 
 def _nowhere(name: str, found: Found, catalog: Catalog) -> tuple[Found, Taken]:
@@ -102,16 +111,22 @@ def _of_loaded(name: str, found: Found, catalog: Catalog, loaded: frozenset[str]
     """An option of a plugin that the file loads, and that the target's catalog does not hold for that plugin."""
     presence = known_elsewhere(name)
     own = presence.span(catalog.target.flavour) if presence else None
-    if presence is not None and own is not None and own.gone and _version(own.gone) <= catalog.target.version:
+    gone = own is not None and own.gone is not None and _version(own.gone) <= catalog.target.version
+    if presence is not None and own is not None and (gone or _introduced_later(own, catalog.target)):
         return found, _from_elsewhere(presence, catalog)
     library = removed_library(name, catalog.target)
     if library is not None:
         return found, _of_removed(name, library)
-    meant = nearest(name, catalog) if presence is None and "." not in name else None  # a dot is a component's
+    meant = nearest(name, catalog) if presence is None else None
     option = catalog.get(meant) if meant else None
     if option is not None and option.plugin in loaded:
         why = f"The plugin {option.plugin} has no option {name}; {meant} is near."
         return found._replace(candidates=(option.name,)), Taken(Outcome.UNKNOWN, None, why)
+    own_libraries = [stem for stem in sorted(loaded) if name.startswith(prefixes_of(stem))]
+    plugin = next((stem for stem in own_libraries if asked(stem, catalog)), None)
+    if plugin is not None and presence is None:
+        why = f"The plugin {plugin} of {catalog.read_as.label} has no option {name}."
+        return found, Taken(_of_other_build(catalog), None, why)
     why = f"{name} belongs to a plugin that the file loads, so it is expected to be known then."
     return found, Taken(Outcome.ACCEPTED, None, why)
 

@@ -58,6 +58,17 @@ def test_what_stops_comes_first(mycnf: Mycnf, tmp_path: Path) -> None:
     assert "\nRefused by MySQL 5.7.44 already\nerror  line 5  no_such_thing  No option" in ended.out
 
 
+@pytest.mark.parametrize(
+    "way", [("--from", "mariadb-10.11", "--to", "mysql-8.4"), ("--from", "mysql-8.4", "--to", "mariadb-10.11")]
+)
+def test_a_group_that_goes_unread_is_told_once(mycnf: Mycnf, tmp_path: Path, way: tuple[str, ...]) -> None:
+    """All its lines are listed, and the sentence about the group stands at the first."""
+    text = "[galera]\nwsrep_on=ON\nbinlog_format=ROW\n[mysqld]\nport=3306\n[galera]\ninnodb_autoinc_lock_mode=2\n"
+    out = " ".join(ran(mycnf, tmp_path, text, way=way).out.split())
+    assert out.count("does not read the group [galera]") == 1
+    assert all(f"line {number}" in out for number in (2, 3, 7))
+
+
 def test_data_comes_before_speed(mycnf: Mycnf, tmp_path: Path) -> None:
     """Defaults that change data stand before those of speed; those of little weight are counted until --all."""
     short = ran(mycnf, tmp_path, "[mysqld]\n").out

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from asking_servers import Judge, judge_lines, refused_lines
 from servers_plugin import Start
-from started_files import Run
+from started_files import Run, shown
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
@@ -22,6 +23,16 @@ early_plugin_load=keyring_file.so / keyring_file_data=/tmp/keys
 early_plugin_load=keyring_file.so / loose_keyring_file_data=/tmp/keys
 early_plugin_load=keyring_file.so / keyring_file_open_mode=1
 keyring_file_data=/tmp/keys
+"""
+STRANGE = """
+plugin_load_add=semisync_source.so / rpl_semi_sync_source_foo=1
+plugin_load_add=semisync_source.so / loose_rpl_semi_sync_source_foo=1
+plugin_load_add=thread_pool.so / thread_pool_foo=8
+plugin_load_add=thread_pool.so / thread_pool_size=8
+plugin_load_add=validate_password.so / validate_password.policy=STRONG
+validate_password.policy=STRONG
+loose_validate_password.policy=STRONG
+plugin_load_add=semisync_source.so / rpl_semi_sync_source_wait_point=SOMEWHERE
 """
 GROUPS = """
 group_replication_ip_whitelist=AUTOMATIC
@@ -45,7 +56,14 @@ GONE = [
     ("mysql-8.4", GROUP, "group_replication_recovery_complete_at=x", "removed"),
     ("mysql-8.4", GROUP, "group_replication_grup_name=x", "unknown"),
     ("mysql-8.4", "plugin_load_add=ours.so", "ours_size=1", "accepted"),
-    ("mysql-8.0", "plugin_load_add=validate_password.so", "validate_password.policy=1", "accepted"),
+    ("mysql-8.0", "plugin_load_add=validate_password.so", "validate_password.policy=1", "unexamined"),
+    ("mysql-8.0", "plugin_load_add=semisync_source.so", "rpl_semi_sync_source_wait_point=FOO", "invalid"),
+    ("mysql-8.4", "plugin_load_add=semisync_source.so", "rpl_semi_sync_source_timeout=abc", "invalid"),
+    ("mysql-8.4", "plugin_load_add=semisync_replica.so", "rpl_semi_sync_replica_enabled=ON", "accepted"),
+    ("mysql-8.0.20", "plugin_load_add=semisync_source.so", "rpl_semi_sync_source_enabled=ON", "unknown"),
+    ("mysql-8.0.20", "plugin_load_add=mysql_clone.so", "clone_block_ddl", "unknown"),
+    ("mysql-8.0.43", "plugin_load_add=mysql_clone.so", "clone_block_ddl", "accepted"),
+    ("mysql-8.4", GROUP, "group_replication_communication_stack=TCP", "invalid"),
     ("mysql-9.7.4", SEMISYNC, "rpl_semi_sync_master_enabled=1", "removed"),
     ("mysql-8.4", SEMISYNC, "rpl_semi_sync_master_enabled=1", "accepted"),
 ]
@@ -92,3 +110,35 @@ def test_a_target_that_has_the_library_takes_the_line() -> None:
     for target, outcome in (("mysql-8.0", "accepted"), ("mysql-8.4", "ignored"), ("mysql-9.7", "ignored")):
         (line,) = judge_lines("early_plugin_load=keyring_file.so", load(parse_target(target))).lines
         assert line.outcome == outcome
+
+
+@pytest.mark.servers("mysql-9.7")
+@pytest.mark.parametrize("lines", STRANGE.strip().splitlines())
+def test_what_a_loaded_plugin_lacks_stops_the_server(lines: str, run: Run, judge: Judge) -> None:
+    """The list of options is whole where the very server was asked with the plugin; dots are of components."""
+    assert (run(lines.split(" / ")) is None) == bool(refused_lines(judge(lines.replace(" / ", "\n"))))
+
+
+INSTALLED = [
+    ("INSTALL PLUGIN rpl_semi_sync_source SONAME 'semisync_source.so'", "rpl_semi_sync_source_timeout=77"),
+    ("INSTALL COMPONENT 'file://component_validate_password'", "validate_password.length=15"),
+]
+
+
+@pytest.mark.servers("mysql-9.7")
+@pytest.mark.parametrize(("statement", "line"), INSTALLED, ids=["plugin", "component"])
+def test_what_was_installed_before_brings_its_options(
+    statement: str, line: str, *, start: Start, server_name: str, tmp_path: Path, judge: Judge
+) -> None:
+    """The server starts with an option that no line of the file explains, so that the verdict is not certain."""
+    file = tmp_path / "my.cnf"
+    file.write_text("[mysqld]\n")
+    server = start(server_name, option_file=file)
+    with server.connect() as connection, connection.cursor() as cursor:
+        cursor.execute(statement)
+    file.write_text(f"[mysqld]\n{line}\n")
+    server.restart()
+    name, value = line.split("=")
+    assert shown(server)[name] == value
+    (verdict,) = judge(line).lines
+    assert (verdict.outcome, verdict.certain) == ("unknown", False)

@@ -59,9 +59,35 @@ def test_the_very_server_that_was_asked_refuses_it(line: str, ask: Ask, judge: J
     assert ask(line).refused
     assert refused_lines(verdict)
     (found,) = findings(line, verdict.catalog.target)
-    assert found.severity == "error"
+    assert (found.severity, found.confidence) == ("error", "likely")  # the server may be another vendor's all the same
+    assert "MySQL 9.7.4 will not start with this line." not in found.message
     assert found.fix is None or found.fix.edits[0].text.startswith("loose_")  # no deletion
     assert ("Windows" if line in WINDOWS else "MySQL Community") in found.message
+
+
+@pytest.mark.parametrize(
+    ("line", "ends"),
+    [
+        ("validate_password_policy=1", "will not start with this line unless INSTALL PLUGIN has installed it."),
+        ("thread_pool_dedicated_listeners=1", "will not start with this line unless INSTALL PLUGIN has installed it."),
+        ("validate_password.policy=1", "Without that component MySQL 9.7.4 will not start with this line."),
+    ],
+)
+def test_what_may_be_installed_in_the_server_is_likely(line: str, ends: str) -> None:
+    """INSTALL PLUGIN and INSTALL COMPONENT bring options that no file explains: the fix keeps the line."""
+    (found,) = findings(line, parse_target("mysql-9.7.4"))
+    assert (found.severity, found.confidence) == ("error", "likely")
+    assert found.message.endswith(ends)
+    assert found.fix is not None
+    assert found.fix.edits[0].text.startswith("loose_")
+
+
+@pytest.mark.parametrize("series", ["mysql-8.0", "mysql-8.4", "mysql-9.7"])
+def test_an_option_of_a_component_is_a_note(series: str) -> None:
+    """No file can load a component: only the server's own tables say whether it has it."""
+    found = findings("validate_password.policy=1", parse_target(series), any_build=True)
+    assert is_note(found)
+    assert "INSTALL COMPONENT" in found[0].message
 
 
 @pytest.mark.parametrize("line", UNKNOWN)
