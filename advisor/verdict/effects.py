@@ -95,8 +95,15 @@ def refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
         from advisor.verdict.clashes import clashes
 
         found.update(clashes(values, catalog, lines))
+    if values.get("chroot") == "":
+        found["chroot"] = "The server cannot change its root to an empty path."
     collation, charset = values.get("collation_server"), values.get("character_set_server", _default_charset(target))
-    if collation and not _belongs(collation, charset):
+    refused = "character_set_server" in lines and lines["character_set_server"].outcome in REFUSED
+    if (
+        collation
+        and not _belongs(collation, charset)
+        and not (refused and _belongs(collation, _default_charset(target)))
+    ):
         found["collation_server"] = f"The collation {collation} does not belong to the character set {charset}."
     return found
 

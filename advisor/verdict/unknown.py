@@ -111,6 +111,8 @@ def _of_loaded(name: str, found: Found, catalog: Catalog, loaded: frozenset[str]
     """An option of a plugin that the file loads, and that the target's catalog does not hold for that plugin."""
     presence = known_elsewhere(name)
     own = presence.span(catalog.target.flavour) if presence else None
+    if presence is not None and presence.spans and own is None and catalog.target.is_mariadb:
+        return found, _from_elsewhere(presence, catalog)._replace(likely=True)  # a library of MySQL's
     gone = own is not None and own.gone is not None and _version(own.gone) <= catalog.target.version
     if presence is not None and own is not None and (gone or _introduced_later(own, catalog.target)):
         return found, _from_elsewhere(presence, catalog)
