@@ -13,6 +13,7 @@ from probes.eviction import evictable
 from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
 from probes.served import measuring
 from probes.served.choosing import SERVER, binary_for
+from probes.served.mechanism import Activity, Precondition, always, check
 from probes.served.scanning import Readers
 from probes.served.serving import serve
 from probes.workload.scans import LONGEST, SHORTEST, Scan, make
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from advisor.model import Target
     from probes.experiment import Ground, Turn, Wanted
     from probes.sandbox import Binary
+    from probes.served.mechanism import Check
     from probes.served.scanning import Wave
     from probes.served.serving import Served
     from probes.stopping import Stop
@@ -37,6 +39,9 @@ ROUNDS = 5
 # Bytes of such a table that one reader gets through in a second, at least: by the buffer, and row by row.
 RATE, RATE_BY_ROW = 300 << 20, 30 << 20
 ALIKE = 1.1  # read sizes that differ by less are one
+KINDS = ("fixed", "varying")
+FROM_CACHE, FROM_DEVICE = 0.02, 0.9  # of the file, at most and at least
+STATUS_ROWS = 2000  # that asking for the counters reads
 UNREAD = 0.02  # the share of the file that may be left in the page cache for a scan to count as beyond it
 
 
@@ -55,6 +60,7 @@ class ReadBuffer:
         Choice("engine", "word", "MyISAM", "MyISAM or Aria (MariaDB)"),
         Choice("readers", "number", "1", "how many connections scan at once"),
         Choice("row-length", "number", "57", "bytes a row; 57 in the published test"),
+        Choice("rows", "words", "fixed", "fixed (CHAR), varying (VARCHAR), or both side by side"),
         Choice("fragmented", "number", "0", "per cent of the rows that are broken in pieces"),
     )
 
@@ -62,17 +68,18 @@ class ReadBuffer:
         """One variant a size; every block scans the table in the page cache, and then from the device."""
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
-        scan, readers = _scan(chosen, binary), chosen.number("readers", 1)
+        kinds, readers = _scans(chosen, binary), chosen.number("readers", 1)
+        scan = next(iter(kinds.values()))
         sizes = chosen.sizes("sizes")
         baseline = BASELINE if BASELINE in sizes else sizes[0]
         beyond = evictable(ground.host)
         processors = len(ground.host.cpu.online) if ground.host.cpu else 1
         rate = (RATE_BY_ROW if by_row(binary.target) else RATE) / max(1.0, readers / processors)
         return Plan(
-            variants=tuple(Variant(exact(size), {"read_buffer_size": str(size)}, float(size)) for size in sizes),
-            baseline=exact(baseline),
+            variants=tuple(_variant(size, kind, named=len(kinds) > 1) for kind in kinds for size in sizes),
+            baseline=_variant(baseline, next(iter(kinds)), named=len(kinds) > 1).name,
             metrics=(BEYOND, CACHED, READ_SIZE) if beyond else (CACHED, READ_SIZE),
-            cost=measuring.cost(pool=POOL + readers * max(sizes), data=scan.bytes, threads=readers),
+            cost=measuring.cost(pool=POOL + readers * max(sizes), data=scan.bytes * len(kinds), threads=readers),
             seconds=SECONDS,
             rounds=ROUNDS,
             overhead=0.05,
@@ -84,6 +91,7 @@ class ReadBuffer:
                 "table": about(scan.bytes),
                 "rows": str(scan.rows),
                 "row length": str(scan.row_length),
+                "rows are": " and ".join(kinds),
                 "fragmented": f"{scan.fragmented} %",
                 "readers": str(readers),
             },
@@ -95,20 +103,23 @@ class ReadBuffer:
         """A server with one table, and its readers."""
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
-        scan = _scan(chosen, binary)
+        kinds = _scans(chosen, binary)
         arguments = measuring.arguments(binary.target, pool=POOL, redo=64 << 20)
-        with serve(ground, binary, wanted.directory, arguments) as served:
-            ground.report(f"filling a {scan.engine} table of {about(scan.bytes)}")
-            make(served.connection(), scan, stop)
-            with Readers(served, scan, chosen.number("readers", 1)) as readers:
-                yield ScanBench(served, readers, beyond=plan.metrics[0] is BEYOND)
+        with serve(ground, binary, wanted.directory, arguments) as served, contextlib.ExitStack() as stack:
+            readers = {}
+            for kind, scan in kinds.items():
+                ground.report(f"filling a {scan.engine} table of {about(scan.bytes)}, {kind} rows")
+                make(served.connection(), scan, stop)
+                readers[kind] = stack.enter_context(Readers(served, scan, chosen.number("readers", 1)))
+            yield ScanBench(served, readers, beyond=plan.metrics[0] is BEYOND)
 
 
 class ScanBench:
-    """Scans at one size after the other."""
+    """Scans at one size after the other; `readers` by the kind of rows in their table."""
 
-    def __init__(self, served: Served, readers: Readers, *, beyond: bool) -> None:
-        self._served, self._readers, self._beyond = served, readers, beyond
+    def __init__(self, served: Served, readers: dict[str, Readers], *, beyond: bool) -> None:
+        self._served, self._kinds, self._beyond = served, readers, beyond
+        self._readers = next(iter(readers.values()))
         self._read_sizes: dict[str, list[float]] = {}
         self._running: dict[str, int] = {}
         self._from_device: list[float] = []
@@ -116,13 +127,19 @@ class ScanBench:
 
     def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """Scans in the page cache for half of the time, and from the device for the other, one of each at least."""
+        self._readers = self._kinds.get(variant.group.partition(" ")[0], self._readers)
         with self._served.guard():
+            before = self._served.status()
             self._running[variant.name] = self._readers.set("read_buffer_size", int(variant.point or 0))
             share = turn.seconds / 2 if self._beyond else turn.seconds
             cached = self._waves(share, stop, beyond=False)
             beyond = self._waves(share, stop, beyond=True) if self._beyond else []
+            after = self._served.status()
         if stop.is_set():
             return Measured({}, {})
+        checked = self._checked(variant, cached, beyond, (before, after))
+        if checked.invalid:
+            return Measured({}, {}, checked.counters, checked.invalid)
         metrics = {CACHED.name: _each(cached)}
         if beyond:
             metrics[BEYOND.name] = _each(beyond)
@@ -131,7 +148,20 @@ class ScanBench:
             metrics[READ_SIZE.name] = statistics.median(sizes)
             self._read_sizes.setdefault(variant.name, []).extend(sizes)
         self._from_device += [wave.reads.from_device for wave in beyond if wave.reads]
-        return Measured(metrics, {})
+        return Measured(metrics, {}, checked.counters)
+
+    def _checked(
+        self, variant: Variant, cached: list[Wave], beyond: list[Wave], status: tuple[dict[str, int], dict[str, int]]
+    ) -> Check:
+        """Whether every scan read all rows, from the page cache or from the device as it should."""
+        before, after = status
+        waves, file = [*cached, *beyond], self._readers.file_size
+        grown = {name: value - before[name] for name, value in after.items() if name in before}
+        scans = len(waves) * self._readers.count
+        seconds = sum(wave.seconds for wave in waves)
+        activity = Activity(seconds, scans, 0, self._readers.count, grown, after)
+        needed = _preconditions(self._readers.scan.rows, _share(cached, file), _share(beyond, file))
+        return check(needed, variant, activity)
 
     def facts(self) -> dict[str, float | str]:
         """How long the reads were at each size."""
@@ -143,7 +173,7 @@ class ScanBench:
     def notes(self) -> tuple[str, ...]:
         """What the read sizes say, and whether the table really left the page cache."""
         said = list(_told_by_reads(self._read_sizes, broken=self._readers.scan.fragmented > 0))
-        differ = [f"{name} runs as {made}" for name, made in self._running.items() if exact(made) != name]
+        differ = [f"{n} runs as {made}" for n, made in self._running.items() if exact(made) != n.split(", ")[-1]]
         if differ:
             said.append(f"The server rounds the size: {', '.join(differ)}.")
         if self._stayed > UNREAD:
@@ -167,6 +197,30 @@ class ScanBench:
                 break
             waves.append(wave)
         return waves
+
+
+def _preconditions(rows: int, cached: float | None, beyond: float | None) -> tuple[Precondition, ...]:
+    """What the scans of a block must have read: `cached` and `beyond` are the shares that came from the device."""
+    return (
+        Precondition(
+            "rows read/scan",
+            lambda activity: activity.per_transaction("Handler_read_rnd_next"),
+            always(rows * 0.99, rows * 1.01 + STATUS_ROWS),
+        ),
+        Precondition("share read from the device, cached", lambda _: cached, always(high=FROM_CACHE)),
+        Precondition("share read from the device, beyond the cache", lambda _: beyond, always(FROM_DEVICE)),
+    )
+
+
+def _share(waves: list[Wave], file: int) -> float | None:
+    """The share of the file that came from the device in the usual scan; None where nobody knows."""
+    known = [wave.reads.from_device / file for wave in waves if wave.reads]
+    return statistics.median(known) if known and file else None
+
+
+def _variant(size: int, kind: str, *, named: bool) -> Variant:
+    name = f"{kind}, {exact(size)}" if named else exact(size)
+    return Variant(name, {"read_buffer_size": str(size)}, float(size), f"{kind} rows" if named else "")
 
 
 def by_row(target: Target) -> bool:
@@ -195,6 +249,12 @@ def _told_by_reads(sizes: dict[str, list[float]], *, broken: bool) -> Iterator[s
         )
     elif len(each) > 1:
         yield f"The scans read {about(min(each))} to {about(max(each))} bytes at a time, as the buffer was."
+
+
+def _scans(chosen: Chosen, binary: Binary) -> dict[str, Scan]:
+    """A table for each kind of rows."""
+    kinds, scan = chosen.words("rows", *KINDS), _scan(chosen, binary)
+    return {kind: scan._replace(database=f"scans_{kind}", varying=kind == "varying") for kind in kinds}
 
 
 def _scan(chosen: Chosen, binary: Binary) -> Scan:

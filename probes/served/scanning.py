@@ -40,6 +40,7 @@ class Readers:
         self._connections = [served.sandbox.connect(autocommit=True) for _ in range(count)]
         self._ids = [int(_ask(connection, "SELECT CONNECTION_ID()")) for connection in self._connections]
         self._pool = ThreadPoolExecutor(count)
+        self.count = count
 
     def __enter__(self) -> Self:
         return self

@@ -18,7 +18,7 @@ class Scan(NamedTuple):
     """A table of about so many `bytes`.
 
     `engine` is MyISAM or Aria, `row_length` bytes a row. `fragmented` is the share of rows, in per cent, that grew
-    after others had been written behind them; with any, rows are of varying length.
+    after others had been written behind them. With any, or where they are `varying`, rows are VARCHAR, else CHAR.
     """
 
     bytes: int
@@ -26,6 +26,7 @@ class Scan(NamedTuple):
     engine: str = "MyISAM"
     fragmented: int = 0
     database: str = "scans"
+    varying: bool = False
 
     @property
     def name(self) -> str:
@@ -36,6 +37,11 @@ class Scan(NamedTuple):
     def rows(self) -> int:
         """How many rows make up the bytes."""
         return max(1, self.bytes // self.row_length)
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether rows have a length of their own each."""
+        return self.varying or self.fragmented > 0
 
     @property
     def query(self) -> str:
@@ -74,7 +80,7 @@ def _width(scan: Scan) -> int:
 
 
 def _columns(scan: Scan) -> str:
-    if scan.fragmented:
+    if scan.is_dynamic:
         return f"id INT NOT NULL, pad VARCHAR({_width(scan)}) NOT NULL"
     whole, rest = divmod(_width(scan), CHAR_MOST)
     widths = [CHAR_MOST] * whole + ([rest] if rest else [])
@@ -84,13 +90,13 @@ def _columns(scan: Scan) -> str:
 def _storage(scan: Scan) -> str:
     # Aria's own row format goes through its page cache; these two are read as MyISAM's are.
     crash_safe = " TRANSACTIONAL=0" if scan.engine == "Aria" else ""
-    return f"ENGINE={scan.engine} ROW_FORMAT={'DYNAMIC' if scan.fragmented else 'FIXED'}{crash_safe}"
+    return f"ENGINE={scan.engine} ROW_FORMAT={'DYNAMIC' if scan.is_dynamic else 'FIXED'}{crash_safe}"
 
 
 def _insert(scan: Scan, base: int) -> str:
     number = f"id + {base}"
     which = f"FROM {scan.database}.seed WHERE id <= {min(SEEDS, scan.rows - base)}"
-    if not scan.fragmented:
+    if not scan.is_dynamic:
         return f"INSERT INTO {scan.name} (id) SELECT {number} {which}"
     text = f"REPEAT('x', IF({_grows(scan, number)}, {min(SHORT, _width(scan))}, {_width(scan)}))"
     return f"INSERT INTO {scan.name} SELECT {number}, {text} {which}"

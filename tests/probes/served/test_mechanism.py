@@ -176,6 +176,32 @@ def test_a_query_that_looks_no_row_up_is_none_of_a_key() -> None:
     assert check(_preconditions(layout, fits=True), ANY, activity(Handler_read_key=1001, **counted)).invalid == ""
 
 
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8")
+def test_scans_that_read_from_elsewhere_than_they_should_are_invalid(
+    binary: Binary, templates: Path, tmp_path: Path
+) -> None:
+    """Tables of fixed and of varying rows: cached scans beyond the cache, cold ones within it, and too few rows."""
+    ground, experiment = ground_of(templates, tmp_path, binary), load("read-buffer")
+    choices = {"table": "4M", "sizes": "128K", "rows": "fixed,varying"}
+    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    if plan.metrics[0].name != "beyond_cache":
+        pytest.skip("needs temporary files on a device")
+    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+        right = [bench.measure(variant, Turn(1, 0.2), Stop()) for variant in plan.variants]
+        fixed, varying = bench._kinds.values()  # type: ignore[attr-defined]
+        fixed.evict, varying.bring_in = lambda: 0.0, varying.evict
+        warm, cold = (bench.measure(variant, Turn(2, 0.2), Stop()) for variant in plan.variants)
+        sizes = fixed.file_size, varying.file_size
+        fixed.scan = fixed.scan._replace(bytes=8 << 20)
+        few = bench.measure(plan.variants[0], Turn(3, 0.2), Stop())
+    assert [block.invalid for block in right] == ["", ""]
+    assert "share read from the device, beyond the cache" in warm.invalid
+    assert "share read from the device, cached" in cold.invalid
+    assert "rows read/scan" in few.invalid
+    assert warm.metrics == cold.metrics == few.metrics == {}
+    assert sizes[0] != sizes[1]
+
+
 @pytest.mark.servers("mysql-9.7")
 def test_a_pool_that_is_not_full_says_nothing_of_its_instances(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Data that leave the pool half empty evict nothing, and the block says so."""
