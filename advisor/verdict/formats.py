@@ -60,7 +60,9 @@ def take_url(case: Case) -> Taken | None:
     port = text.rpartition(":")[2]
     if not text or (URL.fullmatch(text) and not (port.isdecimal() and int(port) > HIGHEST_PORT)):
         return None
-    return Taken(Outcome.INVALID, text, f"{quoted(text)} is no address such as mysql://host:3306 or mariadb://host:3306.")
+    return Taken(
+        Outcome.INVALID, text, f"{quoted(text)} is no address such as mysql://host:3306 or mariadb://host:3306."
+    )
 
 
 def take_algorithms(case: Case) -> Taken | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.elsewhere import Presence, Span, documented, documented_value, known_elsewhere, nearest
 from advisor.catalog.load import load
+from advisor.catalog.targets import SERIES
 from advisor.verdict.outcome import Outcome, Taken
 from advisor.verdict.plugins import NOT_LOADED, asked, of_component, plugin_of, prefixes_of, removed_library
 
@@ -164,8 +165,7 @@ def _from_elsewhere(presence: Presence, catalog: Catalog) -> Taken:
     own = presence.span(catalog.target.flavour)
     instead = f" Use {successor}." if successor and catalog.get(successor) else ""
     if own is None:
-        other = presence.spans[0].flavour if presence.spans else "other"
-        return Taken(Outcome.UNKNOWN, None, f"Only {FLAVOURS.get(other, 'another server')} knows {name}.{instead}")
+        return Taken(Outcome.UNKNOWN, None, f"{_stranger(presence, catalog)}{instead}")
     if own.gone and _version(own.gone) <= catalog.target.version:
         return Taken(Outcome.REMOVED, None, f"{name} was removed in {own.gone}.{instead}")
     if came := _introduced_later(own, catalog.target):
@@ -178,6 +178,16 @@ def _from_elsewhere(presence: Presence, catalog: Catalog) -> Taken:
         return Taken(_of_other_build(catalog), None, f"{lacks} unless it was built with {presence.built}.")
     gone = _version(own.last)[:2] < catalog.target.version[:2] and not own.gone
     return Taken(Outcome.REMOVED if gone else Outcome.UNKNOWN, None, f"{lacks}.{instead}")
+
+
+def _stranger(presence: Presence, catalog: Catalog) -> str:
+    """Who knows an option that the flavour never had; what went before the supported series both may have had."""
+    if not presence.spans:
+        return f"Only another server knows {presence.name}."
+    other = presence.spans[0]
+    if _version(other.last)[:2] < min(SERIES[other.flavour]):
+        return f"{catalog.read_as.label} has no option {presence.name}."
+    return f"Only {FLAVOURS[other.flavour]} knows {presence.name}."
 
 
 def _introduced_later(own: Span, target: Target) -> str | None:
