@@ -28,6 +28,20 @@ USUAL_FOLDERS = (
     "/opt/mysql/server/bin",
 )
 PROGRAMS = ("mysqld", "mariadbd")
+STARTERS = frozenset(
+    {
+        "mysqld_safe",
+        "mariadbd-safe",
+        "mysqld_safe_helper",
+        "mariadbd-safe-helper",
+        "mysqld_multi",
+        "mariadbd-multi",
+        "mysql.server",
+        "mariadb.server",
+    }
+)
+LIBRARIES_BESIDE = ("lib/private", "lib", "lib64", "lib/mysql/private", "lib64/mysql/private", "lib/mysql")
+MISSING_LIBRARY = re.compile(r"error while loading shared libraries: (\S+?):")
 # What would let the developer's own surroundings reach into a throwaway server.
 FOREIGN_VARIABLES = (
     "MYSQL_HOME",
@@ -69,11 +83,13 @@ def describe(
 ) -> Binary:
     """Ask a server program what it is; parts that aren't given are looked for beside it.
 
-    Raises SandboxError when it doesn't run or tells no version.
+    Raises SandboxError when it doesn't run or tells no version, and for scripts that would start a server of their own.
     """
+    refuse_starters(program)
     said = run_briefly([program, "--no-defaults", "--version"])
     match = re.search(r"Ver\s+((\d+(?:\.\d+)+)\S*)", said.stdout)
     if said.returncode != 0 or match is None:
+        refuse_apart(program, said.stderr)
         raise explain(f"{program} doesn't say its version", said.stderr + said.stdout)
     flavour = "mariadb" if "mariadb" in said.stdout.lower() else "mysql"
     target = Target(flavour, tuple(int(part) for part in match[2].split(".")))
@@ -88,6 +104,27 @@ def describe(
         plugins or beside.plugins,
         print_defaults,
     )
+
+
+def refuse_starters(program: str) -> None:
+    """Raise SandboxError for a script that starts a server in the background, whatever it is asked: name the server."""
+    for name in dict.fromkeys((os.path.basename(program), os.path.basename(os.path.realpath(program)))):
+        if name in STARTERS:
+            raise SandboxError(
+                f"{program} is {name}, which starts a server on this host's own data: name the mysqld or mariadbd "
+                "program itself"
+            )
+
+
+def refuse_apart(program: str, said: str) -> None:
+    """Raise SandboxError where the library that a program lacks lies in its own tree, where the loader doesn't look."""
+    match = MISSING_LIBRARY.search(said)
+    base = os.path.dirname(os.path.dirname(os.path.realpath(program)))
+    for folder in (os.path.join(base, place) for place in LIBRARIES_BESIDE) if match else ():
+        if match and os.path.exists(os.path.join(folder, match[1])):
+            raise SandboxError(
+                f"{program} needs {match[1]}, which is in {folder}: run mycnf with LD_LIBRARY_PATH={folder}"
+            )
 
 
 def host_binaries(also: Iterable[str] = ()) -> list[Binary]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 from running import first_row
 from servers_plugin import quickly
 
-from probes.sandbox import Binary, describe, start
+from probes.sandbox import Binary, SandboxError, describe, start
+from probes.sandbox.binary import STARTERS
 from probes.sandbox.tree import Tree, tree_of
 
 
@@ -32,6 +34,48 @@ def test_an_unpacked_server_is_started_by_its_path(
         (version,) = first_row(sandbox, "SELECT VERSION()")
     assert str(version).startswith(by_path.target.number)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", sorted(STARTERS))
+def test_what_starts_a_server_of_its_own_is_refused_without_being_run(name: str, tmp_path: Path) -> None:
+    """Also behind a link that is called as a server is; what it would have made isn't there."""
+    script = tmp_path / name
+    script.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n", encoding="utf-8")
+    script.chmod(0o755)
+    link = tmp_path / "mysqld"
+    link.symlink_to(script)
+    for program in (script, link):
+        with pytest.raises(SandboxError, match=f"is {re.escape(name)}, which starts .* name the mysqld or mariadbd"):
+            describe(str(program))
+    assert not (tmp_path / "started").exists()
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-11.8")
+def test_a_link_and_a_script_are_the_server_that_they_run(binary: Binary, tmp_path: Path) -> None:
+    """A symbolic link called mysqld, and a script that passes on what it is given."""
+    link, script = tmp_path / "mysqld", tmp_path / "run-server"
+    script.write_text(f'#!/bin/sh\nexec {binary.program} "$@"\n', encoding="utf-8")
+    script.chmod(0o755)
+    link.symlink_to(script)
+    assert describe(str(script)).target == binary.target
+    assert describe(str(link)).target == binary.target
+
+
+@pytest.mark.parametrize("place", ["lib/private", "lib"])
+def test_a_library_beside_a_program_is_named(place: str, tmp_path: Path) -> None:
+    """The loader's own words of a program whose library lies in its tree lead to the variable that helps."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / place).mkdir(parents=True)
+    (tmp_path / place / "libown.so.1").touch()
+    program = tmp_path / "bin" / "mysqld"
+    said = "mysqld: error while loading shared libraries: libown.so.1: cannot open shared object file"
+    program.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 127\n", encoding="utf-8")
+    program.chmod(0o755)
+    with pytest.raises(SandboxError, match=rf"needs libown\.so\.1, .* LD_LIBRARY_PATH={tmp_path / place}$"):
+        describe(str(program))
+    (tmp_path / place / "libown.so.1").unlink()
+    with pytest.raises(SandboxError, match=r"libown\.so\.1"):
+        describe(str(program))
 
 
 def test_a_program_by_itself_has_no_tree(tmp_path: Path) -> None:
