@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor import __version__
-from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, ProbeResult, has_no_result
+from advisor.facts.probes import OTHERS, PROBE_SCHEMA, Arm, Block, ProbeResult, has_no_result
 from probes.experiment import ProbeError, Turn
 from probes.place import place_of
 from probes.safety import cautions, refuse, watching
@@ -27,7 +27,6 @@ SLACK = 0.02  # the share of its time by which a run may overrun
 FEWEST = 3  # rounds before anything can be called precise
 SEEDS_OF_ROUND = 1_000  # one for each variant, with room for warm-ups
 SEEDS_OF_RUN = 1_000_000
-OTHERS = "processor time of other processes, share of all"
 OTHERS_MOST = 0.25
 
 

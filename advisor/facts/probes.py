@@ -8,6 +8,7 @@ from dataclasses import field
 from advisor.record import record
 
 ANSWER = "answer"
+OTHERS = "processor time of other processes, share of all"
 PROBE_SCHEMA = "1.1"
 TOLERATED = 0.05  # the share of invalid blocks above which a run has no result
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING
 
-from advisor.facts.probes import ANSWER, baselines
+from advisor.facts.probes import ANSWER, OTHERS, baselines
 from advisor.facts.server import DIGITS
 from advisor.report.probefigures import number
 from advisor.report.probenames import curve_of, short
@@ -14,7 +15,7 @@ from advisor.sizes import about, exact, lasted
 from probes.conclude import conclude
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from advisor.facts.probes import ProbeResult
     from advisor.report.probepublished import Curve
@@ -98,7 +99,18 @@ def where(result: ProbeResult) -> list[str]:
         ", ".join(part for part in machine if part),
         " ".join(part for part in disk if part),
         f"load by {result.driver}" + (f": {chosen}" if chosen else ""),
+        *_others(result),
     ]
+
+
+def _others(result: ProbeResult) -> Iterator[str]:
+    """How much of the processors other processes used while blocks ran; nothing where the kernel doesn't tell."""
+    shares = [block.counters[OTHERS] for arm in result.arms for block in arm.blocks if OTHERS in block.counters]
+    if shares:
+        yield (
+            f"other processes used {statistics.median(shares):.0%} of the processors in the median block, "
+            f"{max(shares):.0%} at most"
+        )
 
 
 def _size(value: str) -> str:

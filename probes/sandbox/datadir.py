@@ -158,7 +158,8 @@ def _script(share: str, name: str) -> bytes:
             return script.read()
     raise SandboxError(
         f"{candidates[0]} is missing, and without it no data directory can be made: "
-        "install the package that ships mariadb-install-db, or name the mariadbd of an unpacked server itself, no script"
+        "install the package that ships mariadb-install-db, or name the mariadbd of an unpacked server itself instead "
+        "of a script"
     )
 
 

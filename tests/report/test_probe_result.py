@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 
 from advisor.exits import MycnfError
-from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
+from advisor.facts.probes import OTHERS, PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
 from advisor.report import probechart
 from advisor.report.probefigures import change, number, rows, span
 from advisor.report.probenames import axis_name, curve_of, labels, numeric, short
@@ -212,6 +212,22 @@ def test_groups_are_drawn_beside_their_own_baselines() -> None:
     assert [row[1] for row in first.rows] == ["1.00 ", "8.00 "]
     assert changes.title == "to flush=1 sync=1 at the same threads"
     assert [row[-2] for row in changes.rows] == ["6.0 times*", "6.0 times*"]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_what_other_processes_used_is_told(form: str) -> None:
+    """The share of the processors, in the median block and at most."""
+    whole = scan()
+    arms = tuple(
+        replace(a, blocks=tuple(replace(b, counters={OTHERS: 0.02 if n else 0.11}) for n, b in enumerate(a.blocks)))
+        for a in whole.arms
+    )
+    made = " ".join(render(replace(whole, arms=arms), form, Page(80)).split())
+    said = {"json": f'"{OTHERS}": 0.11'}.get(
+        form, "other processes used 2% of the processors in the median block, 11% at most"
+    )
+    assert said in made
+    assert "other processes" not in render(whole, form, Page(80))
 
 
 def test_the_curves_that_differ_most_are_drawn() -> None:
