@@ -94,25 +94,24 @@ def _by_curve(result: ProbeResult, metric: Metric) -> Sheet:
 
 
 def _changes(result: ProbeResult) -> list[Sheet]:
-    """A row for each point and two columns for each curve: the change against its baseline and the 95 % interval."""
+    """A row for each point and a column for each curve: the change against its baseline with the 95 % interval."""
     found, named = curve_of(result), labels(result)
     compared = {row.name: row for row in rows(result) if row.claim != "baseline" and row.ratio is not None}
     columns = list(dict.fromkeys(found[name] for name in compared))
     if not is_grouped(result) or not compared:
         return []
-    cells: dict[tuple[float, str], list[str]] = {}
+    cells: dict[tuple[float, str], str] = {}
     for arm in result.arms:
         if arm.name in compared:
-            row = compared[arm.name]
-            cells[arm.point or 0.0, found[arm.name]] = _beside(row, marked=True)
+            change_of, interval = _beside(compared[arm.name], marked=True)
+            cells[arm.point or 0.0, found[arm.name]] = f"{change_of.strip()} ({interval})"
     points = {arm.point or 0.0: named[arm.name] for arm in result.arms}
     made = [
-        (points[point], *(cell for column in columns for cell in cells.get((point, column), ["", ""])))
+        (points[point], *(cells.get((point, column), "") for column in columns))
         for point in sorted(points)
         if any((point, column) in cells for column in columns)
     ]
-    heads = (axis_name(result), *(head for column in columns for head in (column, "95 %")))
-    return [Sheet(f"to {beside(result)}", heads, tuple(made))]
+    return [Sheet(f"to {beside(result)} (95 %)", (axis_name(result), *columns), tuple(made))]
 
 
 def _published(result: ProbeResult) -> list[Sheet]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from probes.stopping import Stop
     from probes.workload.task import Task
 
-EVICTED = Metric("evicted", "pages read ahead and evicted unread/transaction", "less")
+EVICTED = Metric("evicted", "unread pages/transaction", "less")
 AHEAD, EVICTED_UNREAD = "Innodb_buffer_pool_read_ahead", "Innodb_buffer_pool_read_ahead_evicted"
 AHEAD_AT_RANDOM = "Innodb_buffer_pool_read_ahead_rnd"
 SETTINGS = {
