@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import signal
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 from general_log import logged, ours, unlisted
 from hurried import PATIENT, hurried, hurry
+from running import eventually
 
 from advisor.collect import send
 from advisor.collect.collect import Request, from_account
@@ -113,11 +113,12 @@ def counted_up(live: Live) -> None:
     """Wait until the status counter holds all redo: 9.7 brings it up to date a moment after the write."""
     (row,) = live.run("SHOW ENGINE INNODB STATUS")
     written = int(re.search(r"Log sequence number\s+(\d+)", row[2])[1])
-    for _ in range(300):
+
+    def counted() -> bool:
         status = {name.lower(): value for name, value in live.run("SHOW GLOBAL STATUS LIKE 'Innodb%lsn%'")}
-        if not counts_lsn(status) or (lsn(status, "") or 0) >= written:
-            return
-        time.sleep(0.1)
+        return not counts_lsn(status) or (lsn(status, "") or 0) >= written
+
+    eventually(counted, what=f"a status counter of {written}")
 
 
 def test_the_redo_position_moves_with_writes(live: Live) -> None:

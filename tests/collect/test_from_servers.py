@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 from clients import CLIENT, at, told
 from provisioning.shelf import shelf
+from running import eventually
 
 from advisor.assemble import know
 from advisor.collect.texts import facts_of_texts
@@ -51,12 +51,14 @@ def runs(client: Path) -> bool:
 
 def stalked(samples: Path) -> Facts:
     """Facts of a directory of pt-stalk, which leaves while its collectors still write on a busy host."""
-    for _ in range(60):
-        facts = facts_of_texts([str(samples)])
-        if facts.workload is not None and facts.host is not None:
-            break
-        time.sleep(1)
-    return facts
+    found: list[Facts] = []
+
+    def whole() -> bool:
+        found[:] = [facts_of_texts([str(samples)])]
+        return found[0].workload is not None and found[0].host is not None
+
+    eventually(whole, what="what pt-stalk's collectors write", every=1)
+    return found[0]
 
 
 def warnings(facts: Facts) -> list[str]:

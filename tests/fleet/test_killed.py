@@ -72,7 +72,6 @@ VICTIMS: dict[str, Callable[[int, int, int], None]] = {
     "mycnf and its guard": lambda run, guard, _ansible: _kill(guard, run),
     "all three": lambda run, guard, ansible: _kill(guard, run, ansible),
 }
-ALIKE = ("its process group", "mycnf and its guard")
 WITHOUT_GUARD = ("mycnf and its guard", "all three")  # nobody is left to put anything away
 
 
@@ -84,7 +83,7 @@ def _kill(*pids: int) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("victim", [pytest.param(it, marks=pytest.mark.whole) if it in ALIKE else it for it in VICTIMS])
+@pytest.mark.parametrize("victim", VICTIMS)
 def test_killed(victim: str, ground: Ground, hosts: dict[str, dict[str, object]], host: dict[str, object]) -> None:
     """Workers, ssh, what hosts made for us and what is half done end and go; the next part asks whom it lacks."""
     ground.inventory({"db": hosts})

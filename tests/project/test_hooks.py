@@ -86,7 +86,8 @@ def pre_commit(repository: Path, *words: str, cache: Path) -> subprocess.Complet
     if importlib.util.find_spec("pre_commit") is None:
         pytest.skip("pre-commit is not installed")
     places = {"PRE_COMMIT_HOME": str(cache), "PRE_COMMIT_COLOR": "never"}
-    environment = {**os.environ, **places, "PIP_NO_COMPILE": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    # pip takes the word for its option that compiles: 0 is what keeps it from that.
+    environment = {**os.environ, **places, "PIP_NO_COMPILE": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     run = [sys.executable, "-m", "pre_commit", *words]
     ran = subprocess.run(run, cwd=repository, env=environment, capture_output=True, text=True, timeout=600, check=False)
     if re.search(r"from versions: none|NewConnectionError|name resolution", ran.stdout):

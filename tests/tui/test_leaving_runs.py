@@ -128,14 +128,15 @@ class Case(NamedTuple):
 
 CASES = (
     Case("mysql-8.0", "preparing", quit_by_key, 0),
+    Case("mariadb-10.11", "preparing", quit_by_key, 0),
     Case("mariadb-10.11", "round 1 of", quit_by_palette, 0),
     Case("mariadb-10.11", "round 1 of", quit_beside_a_hung_server, 0),
     Case("mariadb-10.11", "round 1 of", close_the_terminal, None),
     Case("mariadb-10.11", "round 1 of", interrupt, 130),
     Case("mariadb-10.11", "round 1 of", terminate, 130),
 )
+# On MySQL 8.0 these take six to eight seconds of a processor, most of it while its servers start.
 MORE = (
-    Case("mariadb-10.11", "preparing", quit_by_key, 0),
     Case("mysql-8.0", "round 1 of", quit_by_key, 0),
     Case("mysql-8.0", "preparing", close_the_terminal, None),
 )

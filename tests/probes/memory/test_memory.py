@@ -8,10 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from running import alive, eventually
 
 from advisor.collect.host import open_root, read_host
 from advisor.facts.host import Host
@@ -131,23 +131,10 @@ def test_nothing_outlives_a_kill(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True) as run_of_it:
         program = int(run_of_it.stdout.readline())
         run_of_it.kill()
-    assert _ends(program)
+    eventually(lambda: not alive(program), what="the end of the program")
     assert len(os.listdir(tmp_path)) == 1
     subprocess.run([sys.executable, "-c", code.replace("60", "0.01")], env=env, check=True, capture_output=True)
     assert os.listdir(tmp_path) == []
-
-
-def _ends(pid: int) -> bool:
-    """Whether a process ends; one that nobody waits for stays behind as a zombie."""
-    for _ in range(100):
-        try:
-            with open(f"/proc/{pid}/stat", encoding="ascii") as text:
-                if text.read().rpartition(")")[2].split()[0] == "Z":
-                    return True
-        except FileNotFoundError:
-            return True
-        time.sleep(0.1)
-    return False
 
 
 @needs_compiler

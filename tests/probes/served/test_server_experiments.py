@@ -19,7 +19,7 @@ MIB = 1 << 20
 CHANGES = {"mysql-8.0": "innodb_buffer_pool_size=16M,24M", "mariadb-11.4": "innodb_flush_neighbors=0,1"}
 
 
-@pytest.mark.servers("mysql-5.7", "mariadb-11.8", whole="mysql-9.7 mariadb-10.11")
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 def test_commit_measures_each_way_of_flushing(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Every variant commits, and the redo log is flushed for each commit of one connection that asks for it only."""
     ground, commit = ground_of(templates, tmp_path, binary), load("commit")
@@ -50,7 +50,6 @@ def test_ab_runs_any_option(server_name: str, binary: Binary, templates: Path, t
         assert not bench.facts()
 
 
-@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", whole="all")
 def test_read_sizes_tell_whether_scans_read_with_the_buffer(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """MyISAM scans of MySQL 5.7 and MariaDB read as much as read_buffer_size says, those of MySQL 8.0 a row."""
     ground, read_buffer = ground_of(templates, tmp_path, binary), load("read-buffer")

@@ -94,7 +94,7 @@ def test_eviction_drops_our_file_and_no_other(templates: Path, tmp_path: Path) -
         pytest.skip("the directory for temporary files lies in memory")
     ours, others = tmp_path / "ours", tmp_path / "others"
     for path in (ours, others):
-        path.write_bytes(os.urandom(4 << 20))
+        path.write_bytes(b"page" * (1 << 20))
     assert resident(str(ours)) == resident(str(others)) == 1.0
     evict([str(ours), str(others)])
     others.read_bytes()

@@ -63,7 +63,7 @@ def test_the_driver_takes_the_seed_of_any_run(filled: Served, word: str) -> None
     assert ran.transactions > 0
 
 
-@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8", whole="mysql mariadb-10.11")
+@pytest.mark.servers("mysql", "mariadb-10.11", "mariadb-11.8")
 @pytest.mark.parametrize("word", DRIVERS)
 def test_the_driver_counts_what_the_server_counts(filled: Served, word: str) -> None:
     """Queries and commits are the server's own, but for what connecting and rolling back takes, and in clear text."""

@@ -32,7 +32,6 @@ def it(running: Served) -> Iterator[Served]:
         running.query(f"DROP DATABASE IF EXISTS {database}")
 
 
-@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8", whole="all")
 def test_tables_are_filled_whole(it: Served) -> None:
     """Every row has a key and texts of the right shape, k has its index, and nothing else is left behind."""
     flush = it.variable("innodb_flush_log_at_trx_commit")
