@@ -100,6 +100,24 @@ def test_blocks_that_miss_their_time_are_allowed_for(late: float) -> None:
     assert ran(Timed(late=late), seconds=60.0).seconds == pytest.approx(60.0, rel=0.1)
 
 
+@dataclass
+class Restarting(Timed):
+    """A server that restarts where the variant is another than that of the block before."""
+
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+        """Six seconds more for each restart."""
+        self.now += 6.0 if self.order and self.order[-1] != variant.name else 0.0
+        return super().measure(variant, turn, stop)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_restarts_are_part_of_the_time(seed: int) -> None:
+    """The order decides how often a server restarts in a round; a run of 60 s doesn't take 63."""
+    timed = Restarting(variants=2, told_extra=6.0)
+    wish = Wanted("/", seconds=60.0, force=FORCED, seed=seed)
+    assert run(timed, Ground(Host(), "here"), wish, Stop(), clock=lambda: timed.now).seconds <= 63.0
+
+
 def test_rounds_alone_take_their_share_of_the_plan() -> None:
     """Twice as many rounds as planned take twice the plan's time."""
     result = ran(Timed(), rounds=10)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from grounds import ground_of, prepared, served
+from servers_plugin import Binaries
 
 from probes.experiment import Turn, Variant, Wanted
 from probes.registry import load
@@ -113,6 +114,43 @@ def test_a_setting_that_is_not_in_force_makes_blocks_of_commit_invalid(
         wrong = bench.measure(plan.variants[0], Turn(2, 1, 2, 20), Stop())
     assert [block.invalid for block in right] == ["", ""]
     assert "redo log syncs/transaction" in wrong.invalid
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7")
+def test_a_binary_log_that_is_not_synced_as_set_makes_blocks_of_commit_invalid(
+    binary: Binary, templates: Path, tmp_path: Path
+) -> None:
+    """Where each commit should sync it and none does, and the other way round."""
+    ground, commit = ground_of(templates, tmp_path, binary), load("commit")
+    choices = {"flush": "2", "sync": "1,0", "threads": "1", "rows": "500", "driver": "mycnf"}
+    plan = commit.plan(ground, Wanted(str(tmp_path), choices=choices))
+    with prepared(commit, ground, tmp_path, Stop(), **choices) as (bench, _):
+        right = [bench.measure(v, Turn(1, 1, 1, place), Stop()) for place, v in enumerate(plan.variants)]
+        served, wrong = bench.served, []  # type: ignore[attr-defined]
+        for place, variant in enumerate(plan.variants):
+            served.query(f"SET GLOBAL sync_binlog = {1 - int(variant.settings['sync_binlog'])}")
+            served.set_to, kept = (lambda _settings: False), served.set_to
+            wrong.append(bench.measure(variant, Turn(2, 1, 2, 20 + place), Stop()))
+            served.set_to = kept
+    assert [block.invalid for block in right] == ["", ""]
+    assert all("binary log syncs/transaction" in block.invalid for block in wrong)
+
+
+def test_ranges_that_are_not_in_memory_say_nothing_of_batches(
+    binaries: Binaries, templates: Path, tmp_path: Path
+) -> None:
+    """After a restart the pool is cold: the blocks that read it from disk are invalid."""
+    both = (binaries("mysql-5.7"), binaries("mysql-9.7"))
+    ground, experiment = ground_of(templates, tmp_path, *both), load("range-scan")
+    choices = {"servers": "mysql-5.7,mysql-9.7", "ranges": "1,1000", "rows": "200000", "driver": "mycnf"}
+    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+        right = [bench.measure(variant, Turn(1, 1), Stop()) for variant in plan.variants[:2]]
+        for variant in plan.variants[:2]:
+            bench._benches[variant.name].served.restart()  # type: ignore[attr-defined]
+        wrong = [bench.measure(variant, Turn(2, 1), Stop()) for variant in plan.variants[:2]]
+    assert [block.invalid for block in right] == ["", ""]
+    assert all("pages read from disk/transaction" in block.invalid for block in wrong)
 
 
 @pytest.mark.servers("mysql-5.7", "mariadb-10.11")
