@@ -27,6 +27,9 @@ BY_OPTION = {
         "server_id",
         "slave_skip_errors",
     ),
+    "rules.binoff": (
+        "log_bin",
+    ),
     "rules.buf": (
         "join_buffer_size",
         "max_heap_table_size",
@@ -96,6 +99,11 @@ BY_OPTION = {
         "wsrep_provider_options",
         "wsrep_sst_method",
     ),
+    "rules.galnode": (
+        "wsrep_certify_nonpk",
+        "wsrep_provider_options",
+        "wsrep_slave_threads",
+    ),
     "rules.grp": (
         "group_replication_bootstrap_group",
         "group_replication_flow_control_mode",
@@ -130,6 +138,7 @@ BY_OPTION = {
         "innodb_max_purge_lag_delay",
         "innodb_max_undo_log_size",
         "innodb_use_native_aio",
+        "innodb_validate_tablespace_paths",
     ),
     "rules.inntab": (
         "binlog_format",
@@ -273,6 +282,8 @@ BY_OPTION = {
         "max_heap_table_size",
         "replica_load_tmpdir",
         "slave_load_tmpdir",
+        "temptable_max_mmap",
+        "temptable_max_ram",
         "tmp_disk_table_size",
         "tmp_memory_table_size",
         "tmp_table_size",

@@ -35,7 +35,7 @@ def writes_binary_log(known: Known) -> bool:
     if known.has("server"):
         return known.settings.on("log_bin") is True
     line = log_bin_line(known)
-    return known.target.since("mysql", 8, 0) if line is None else not _switches_off(line)
+    return known.target.since("mysql", 8, 0) if line is None else not switches_off(line)
 
 
 def log_bin_line(known: Known) -> LineVerdict | None:
@@ -44,7 +44,8 @@ def log_bin_line(known: Known) -> LineVerdict | None:
     return next((line for line in lines if line.canonical in SWITCHES and line.outcome not in REFUSED), None)
 
 
-def _switches_off(line: LineVerdict) -> bool:
+def switches_off(line: LineVerdict) -> bool:
+    """Whether a line of the binary log switches it off: `skip_log_bin`, `disable_log_bin`."""
     return written(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF)
 
 
@@ -280,7 +281,7 @@ def _errors(value: str) -> str:
 def binary_log_named_off(known: Known) -> Iterator[Finding]:
     """A binary log whose file is called OFF or 0."""
     line = log_bin_line(known)
-    if line is None or _switches_off(line):
+    if line is None or switches_off(line):
         return
     name = line.placed.line.value or ""
     if name.upper() in MEANT_OFF:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 KEPT_ALIVE = 30  # seconds: the shortest time after which HikariCP pings or replaces a connection (CONV-04)
 HOUR = 3600
+DAY = 24 * HOUR
 MINUTE = 60
 ROW_WAIT = 50  # seconds: the default of innodb_lock_wait_timeout in every series
 LOCK_WAITS = ("innodb_lock_wait_timeout", "lock_wait_timeout")
@@ -145,6 +146,40 @@ def row_waits_for_hours(known: Known) -> Iterator[Finding]:
         yield row_waits_for_hours.finding(
             f"A statement may wait {lasted(seconds)} for a row, and keeps its own locks meanwhile.",
             of_variable(known, "innodb_lock_wait_timeout"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "CON028",
+    "metadata-wait-for-days",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="A change of a table may wait more than a day for its lock, and holds up all later statements meanwhile.",
+    options=("lock_wait_timeout",),
+    evidence=("CONA-16",),
+    docs=Docs(
+        why="ALTER TABLE waits for the sessions that use the table, and while it waits later statements on the table "
+        "wait behind it, reading ones too. lock_wait_timeout ends the wait of both. The default is a year on MySQL and "
+        "a day on MariaDB; that more than a day is too long is an opinion.",
+        fix="Set lock_wait_timeout to an hour or less, or in the sessions that change tables.",
+        risk="Changes of tables and backups that wait longer fail with error 1205.",
+        exceptions="Servers whose changes of tables set the time in their own session.",
+        mind="No statement that ever waited for a metadata lock for long.",
+    ),
+)
+def metadata_wait_for_days(known: Known) -> Iterator[Finding]:
+    """A wait for metadata locks of more than a day, explicitly configured."""
+    name = "lock_wait_timeout"
+    seconds = known.number(name)
+    if seconds and seconds > DAY and known.chosen(name):
+        action = advise(
+            known, name, HOUR, risk="statements that wait longer fail with error 1205; open sessions keep their limit"
+        )
+        yield metadata_wait_for_days.finding(
+            f"A change of a table may wait {lasted(seconds)} for its lock, and later statements on it wait behind it.",
+            of_variable(known, name),
             help=words(action),
             actions=these(action),
         )

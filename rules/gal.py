@@ -121,7 +121,7 @@ def galera_founds_itself_anew(known: Known) -> Iterator[Finding]:
 )
 def galera_without_quorum(known: Known) -> Iterator[Finding]:
     """Options of the provider that pass over quorum."""
-    given = _provider_options(known)
+    given = provider_options(known)
     found = [name for name in WITHOUT_QUORUM if given.get(name) in YES]
     if found and in_use(known) and known.chosen(OPTIONS):
         yield galera_without_quorum.finding(
@@ -131,7 +131,7 @@ def galera_without_quorum(known: Known) -> Iterator[Finding]:
         )
 
 
-def _provider_options(known: Known) -> dict[str, str]:
+def provider_options(known: Known) -> dict[str, str]:
     """The options of the provider, names and values in upper case."""
     pairs = (part.partition("=") for part in (known.text(OPTIONS) or "").split(";"))
     return {name.strip(): value.strip() for name, _, value in pairs}
@@ -367,7 +367,7 @@ def _members(known: Known) -> list[str]:
 )
 def refused_galera_timeout(known: Known) -> Iterator[Finding]:
     """A time to suspect that has no room for three messages."""
-    given = _provider_options(known)
+    given = provider_options(known)
     suspect, alive = (_seconds(given.get(name, default)) for name, default in TIMEOUTS.items())
     if in_use(known) and known.chosen(OPTIONS) and suspect and alive and suspect < MESSAGES * alive:
         yield refused_galera_timeout.finding(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.model import Confidence, Severity
 from advisor.sizes import about
 from rules.advice import advise, these, words
-from rules.registry import Docs, rule
+from rules.registry import Docs, Span, rule
 from rules.subject import of_variable
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ LAG, LAG_DELAY = "innodb_max_purge_lag", "innodb_max_purge_lag_delay"
 PURGE_THREADS, USUAL_THREADS = "innodb_purge_threads", 4
 MANY_PROCESSORS = 16  # up to which MySQL 8.4 itself takes one purge thread
 UNDO_LIMIT, LARGE_UNDO = "innodb_max_undo_log_size", 10 << 30
+PATHS = "innodb_validate_tablespace_paths"
 
 
 @rule(
@@ -186,4 +187,35 @@ def undo_files_kept_large(known: Known) -> Iterator[Finding]:
             f"Each undo file may keep up to {about(value)} after a long transaction, for none below that is truncated.",
             of_variable(known, UNDO_LIMIT),
             help="remove the line",
+        )
+
+
+@rule(
+    "INN044",
+    "moved-files-unnoticed",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The server does not compare the paths of its data files with the data dictionary when it starts.",
+    targets=(Span("mysql", since=(8, 0, 21)),),
+    options=(PATHS,),
+    evidence=("PATH-01",),
+    docs=Docs(
+        why="MySQL finds data files that were moved while it was stopped by comparing paths at the start. Without that "
+        "the manual warns of undefined behaviour once a file was moved. The option is there for servers with very many "
+        "tables, which start sooner without the comparison, and whose files nobody moves.",
+        fix="Take the line out, or never move data files while the server is stopped.",
+        risk="Servers with a hundred thousand tables and more start later.",
+        restart=True,
+        exceptions="Managed platforms, where files cannot be moved.",
+        mind="A start that takes too long with the comparison, and files that stay where they are.",
+    ),
+)
+def moved_files_unnoticed(known: Known) -> Iterator[Finding]:
+    """The comparison of paths switched off."""
+    if known.switched(PATHS) is False:
+        yield moved_files_unnoticed.finding(
+            "Data files that are moved while the server is stopped are not noticed; the manual then warns of "
+            "undefined behaviour.",
+            of_variable(known, PATHS),
+            help="remove the line, unless starts take too long and data files are never moved",
         )

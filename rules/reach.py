@@ -29,6 +29,12 @@ def only_from_here(known: Known) -> bool:
     return "bind_address" in told and not any(beyond_the_host(known, name) for name in told)
 
 
+def by_socket_alone(known: Known) -> bool:
+    """Whether MySQL 8.0 or later takes no TCP connection because its accounts are switched off (ASK-SEC-12)."""
+    line = known.file_verdict.effective.get("skip_grant_tables")
+    return known.target.since("mysql", 8, 0) and line is not None and line.value == "TRUE"
+
+
 def _is_own(address: str) -> bool:
     """Whether an address is the host's own; MySQL lets the name of a network namespace follow it."""
     bare = address.partition("/")[0].strip().lower()

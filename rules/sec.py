@@ -27,9 +27,10 @@ OLD_TLS = frozenset({"TLSV1", "TLSV1.0", "TLSV1.1"})
     severity=Severity.ERROR,
     summary="The server lets everybody do everything, without a password.",
     options=("skip_grant_tables",),
-    evidence=("ASK-16",),
+    evidence=("ASK-16", "ASK-SEC-12"),
     docs=Docs(
-        why="skip_grant_tables is meant for a minute of resetting a lost password. With it accounts are not looked at.",
+        why="skip_grant_tables is meant for a minute of resetting a lost password. With it accounts are not looked at. "
+        "MySQL 8.0 and later then switch TCP off; MySQL 5.7 and MariaDB still listen on their port.",
         fix="Take the line out and restart.",
         risk="Clients that relied on it need accounts.",
         restart=True,
@@ -42,10 +43,17 @@ def no_access_control(known: Known) -> Iterator[Finding]:
     line = known.file_verdict.effective.get("skip_grant_tables")
     if (line is not None and line.value == "TRUE") or known.settings.on("skip_grant_tables"):
         yield no_access_control.finding(
-            "Accounts are not looked at: whoever reaches the server may read and change everything.",
+            f"Accounts are not looked at: whoever reaches the server{_by(known)} may read and change everything.",
             of_verdict(line) if line is not None else of_variable(known, "skip_grant_tables"),
             help="remove the line and restart",
         )
+
+
+def _by(known: Known) -> str:
+    """How the server is reached without accounts, where that is by less than usual."""
+    from rules.reach import by_socket_alone
+
+    return "'s socket (this version takes no TCP connection so)" if by_socket_alone(known) else ""
 
 
 @rule(

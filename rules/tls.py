@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
-from rules.reach import beyond_the_host
+from rules.reach import beyond_the_host, by_socket_alone
 from rules.registry import Docs, Span, rule
 from rules.subject import of_variable
 
@@ -58,7 +58,9 @@ def tls_switched_off(known: Known) -> Iterator[Finding]:
     name = switch(known)
     if name is not None and beyond_the_host(known):
         yield tls_switched_off.finding(
-            "TLS is switched off, and other hosts can reach the server: what they say is open to all on the way.",
+            "Accounts are off, so this version takes no TCP connection; with them, TLS is switched off for other hosts."
+            if by_socket_alone(known)
+            else "TLS is switched off, and other hosts can reach the server: what they say is open to all on the way.",
             of_variable(known, name),
             help="remove the line and restart",
         )

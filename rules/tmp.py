@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MARIADB = Span("mariadb")
 ENGINE = "internal_tmp_mem_storage_engine"
+LIMITS = ("temptable_max_ram", "temptable_max_mmap")
 ON_DISK = "tmp_disk_table_size"
 FILE = "innodb_temp_data_file_path"
 TABLE = "tmp_table_size"
@@ -64,6 +65,36 @@ def padded_temporary_tables(known: Known) -> Iterator[Finding]:
         help=words(action),
         actions=these(action),
     )
+
+
+@rule(
+    "TMP009",
+    "temptable-limits-unused",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Limits of TempTable are set, but internal temporary tables are MEMORY tables.",
+    targets=(Span("mysql", since=(8, 0)),),
+    options=LIMITS,
+    evidence=("ASK-TMP-01", "TMP-04"),
+    docs=Docs(
+        why="temptable_max_ram and temptable_max_mmap bound the engine TempTable. With "
+        "internal_tmp_mem_storage_engine = MEMORY only sessions that choose TempTable themselves are bound by them; "
+        "tmp_table_size and max_heap_table_size bound the others, each table by itself.",
+        fix="Take out internal_tmp_mem_storage_engine, or these lines.",
+        risk="With TempTable the limits count for all sessions together: look at their size first.",
+        exceptions="Programs that choose TempTable in their sessions.",
+        mind="A count of TempTable's memory in the Performance Schema that rises.",
+    ),
+)
+def temptable_limits_unused(known: Known) -> Iterator[Finding]:
+    """Limits of one engine, and the other one chosen."""
+    named = [name for name in LIMITS if known.chosen(name)]
+    if named and known.text(ENGINE) == "MEMORY":
+        yield temptable_limits_unused.finding(
+            f"{' and '.join(named)} bound{'s' if len(named) == 1 else ''} TempTable alone, and {ENGINE} is MEMORY.",
+            of_variable(known, named[0]),
+            help=f"remove {ENGINE} or the limits",
+        )
 
 
 @rule(

@@ -192,3 +192,14 @@ def test_what_a_patch_does_not_know_yet_is_not_set(tmp_path: Path) -> None:
     (action,) = found("raw-log", running)[0].actions
     assert action.statement is None
     assert action.restart
+
+
+@pytest.mark.parametrize(
+    ("target", "by_socket"), [("mysql-8.0.15", True), ("mysql-8.0.43", True), ("mysql-5.7.22", False)]
+)
+def test_without_accounts_only_some_versions_listen(target: str, by_socket: bool, tmp_path: Path) -> None:
+    """MySQL 8.0 and later switch TCP off with the accounts, so no other host reaches the server then (ASK-SEC-12)."""
+    of = known(target, tmp_path, file="skip_grant_tables\nskip_ssl")
+    (accounts,), (tls,) = found("no-access-control", of), found("tls-switched-off", of)
+    assert ("socket" in accounts.message) is by_socket
+    assert ("other hosts can reach the server" in tls.message) is not by_socket
