@@ -94,19 +94,21 @@ def _of_group(comparisons: tuple[Comparison, ...], baseline: str) -> tuple[Compa
 
 
 def _answer(result: ProbeResult, comparisons: tuple[Comparison, ...]) -> str:
-    """The answer in a sentence, one a group where there are several."""
+    """The answer in a sentence; where there are groups, one for those of which it is the same."""
     metric, first = result.metrics[0], baselines(result.arms, result.baseline)
     if result.is_void:
         return _void(result)
-    told = []
+    told: dict[str, list[str]] = {}
     for group, baseline in first.items():
         own = _of_group(comparisons, baseline)
         verdict, best = _verdict(result, metric, own, baseline)
         if verdict == "described" and len(first) > 1:
             return _described(result, metric)
         said = _headline(result, own, verdict, best, baseline)
-        told.append(f"{group}: {said}" if len(first) > 1 else said)
-    return " ".join(told)
+        told.setdefault(said, []).append(group)
+    if len(told) == 1:
+        return next(iter(told))
+    return " ".join(f"{_listed(tuple(groups))}: {said}" for said, groups in told.items())
 
 
 def _verdict(

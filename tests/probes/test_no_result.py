@@ -92,6 +92,15 @@ def test_too_many_invalid_blocks_leave_no_number(names: tuple[str, ...], form: s
         render(result, "svg", Page(80))
 
 
+def test_what_all_groups_say_alike_is_said_once() -> None:
+    """One round can't tell anything of any group."""
+    checked = Checked(frozenset(), GROUPS["grouped"])
+    wish = Wanted("/", rounds=1, force=FORCED)
+    found = conclude(run(checked, Ground(Host(), "here"), wish, Stop(), clock=lambda: checked.now)).sentences[0]
+    assert found.count("One round was finished") == 1
+    assert found.startswith("One round")
+
+
 def test_a_single_invalid_block_is_left_out_and_named() -> None:
     """The run has its result from the others, and the report says which block is missing and why."""
     result = ran(("a", "b"), ("b", 3))
