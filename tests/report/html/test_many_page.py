@@ -54,6 +54,7 @@ def test_opens(page: Tab, made: str) -> None:
     assert page.run("document.querySelectorAll('script').length") == 1
 
 
+# Both schemes have one markup; their colours are all that differs, and each look takes seven seconds of a processor.
 @pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.whole), "dark"])
 def test_everybody_can_use_it(page: Tab, axe: str, scheme: str) -> None:
     """axe-core finds nothing to say against it."""
