@@ -14,6 +14,23 @@ KEY_CACHE = frozenset(
     ("key_buffer_size", "key_cache_age_threshold", "key_cache_block_size", "key_cache_division_limit")
 )
 
+# Dynamic variables that SET PERSIST was refused for with error 1238 (asked: 8.0.15 and 9.7.4).
+NEVER_PERSISTED = frozenset(
+    (
+        "gtid_purged",
+        "innodb_doublewrite",
+        "innodb_undo_tablespaces",
+        "keyring_operations",
+        "log_bin_use_v1_row_events",
+        "restrict_fk_on_non_standard_key",
+    )
+)
+
+
+def may_be_persisted(name: str, target: Target) -> bool:
+    """Whether SET PERSIST takes the variable, and the server sets the value at its next start."""
+    return name not in NEVER_PERSISTED and comes_back(name, target)
+
 
 def comes_back(name: str, target: Target) -> bool:
     """Whether a persisted value is set at all: 8.0.15 writes those of key caches down, and that is all."""

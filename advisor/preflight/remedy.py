@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.model import Action, Origin
 from advisor.optionfile import groups_read, parse
 from advisor.preflight.item import Kind
-from advisor.preflight.late import comes_back
+from advisor.preflight.late import may_be_persisted
 from advisor.preflight.outlook import option_of, whole
 from advisor.redact import MASK, redact_value
 from advisor.sizes import exact
@@ -121,7 +121,7 @@ def _persist(option: Option, value: str, now: Known) -> str | None:
     """The statement that keeps a value beyond restarts, which MySQL 8 and later have."""
     if not now.target.since("mysql", 8) or not option.variable or now.server.managed:
         return None
-    if not comes_back(option.name, now.target):
+    if not may_be_persisted(option.variable, now.target):
         return None
     return set_statement(option, value, "PERSIST" if option.dynamic else "PERSIST_ONLY")
 

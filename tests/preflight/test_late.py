@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pymysql
+import pytest
+
+from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.preflight.late import comes_back
+from advisor.preflight.late import comes_back, may_be_persisted
 from advisor.upgrade.collations import default_of
 from advisor.verdict.charsets import charset_of
 
 if TYPE_CHECKING:
+    from pymysql.cursors import Cursor
+
     from probes.sandbox import Sandbox
 
 
@@ -37,3 +43,28 @@ def test_which_persisted_values_come_back() -> None:
         ("key_buffer_size", "mysql-9.7.4"),
     ]
     assert [comes_back(name, parse_target(target)) for name, target in asked] == [False, True, True]
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7")
+def test_what_may_be_persisted(any_server: Sandbox) -> None:
+    """No dynamic variable that preflight would persist is refused with error 1238."""
+    with any_server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT VERSION()")
+        target = parse_target(f"mysql-{cursor.fetchone()[0].partition('-')[0]}")
+        catalog = load(target)
+        cursor.execute("SHOW GLOBAL VARIABLES")
+        names = [name for name, _ in cursor.fetchall()]
+        dynamic = [n for n in names if (option := catalog.find_variable(n)) is not None and option.dynamic]
+        refused = {name for name in dynamic if _never_persisted(cursor, name)}
+    assert len(dynamic) > 200
+    assert {name for name in refused if may_be_persisted(name, target)} == set()
+
+
+def _never_persisted(cursor: Cursor, name: str) -> bool:
+    """Whether the server calls the variable one that it does not persist (1238); what it takes is reset."""
+    try:
+        cursor.execute(f"SET PERSIST_ONLY {name} = @@GLOBAL.{name}")
+    except pymysql.MySQLError as error:
+        return bool(error.args[0] == 1238)
+    cursor.execute(f"RESET PERSIST IF EXISTS {name}")
+    return False
