@@ -37,6 +37,14 @@ def test_a_start_stops_at_odd_pages(run: Run, judge: Judge) -> None:
     assert run(["innodb_page_size=12288"]) is None
 
 
+@pytest.mark.parametrize(("zone", "stops"), [("+25:00", True), ("-15:00", True), ("+02:75", True), ("+05:30", False)])
+def test_a_start_stops_at_an_offset_that_no_zone_has(zone: str, *, stops: bool, run: Run, judge: Judge) -> None:
+    """Every server takes hours and minutes from UTC, and none of 15 hours or of more than 59 minutes."""
+    line = f"default_time_zone={zone}"
+    assert bool(refused_lines(judge(line))) == stops
+    assert (run([line]) is None) == stops
+
+
 @pytest.mark.servers("mariadb")
 @pytest.mark.parametrize("lines", MARIADB)
 def test_a_start_of_mariadb_stops_where_the_verdict_says(lines: str, run: Run, judge: Judge) -> None:

@@ -28,6 +28,7 @@ STOPPING = frozenset(
     {
         "authentication_policy",
         "default_storage_engine",
+        "default_time_zone",
         "default_tmp_storage_engine",
         "encrypt_binlog",
         "encrypt_tmp_files",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from advisor.model import Target
     from advisor.verdict.outcome import Values
 
+ZONE, MOST_HOURS, MOST_MINUTES = "default_time_zone", 15, 59
 PAGE, ALGORITHM, BINLOG = "innodb_page_size", "innodb_compression_algorithm", "encrypt_binlog"
 BUILT_IN = ("none", "zlib")
 POLICY = "authentication_policy"
@@ -49,6 +50,8 @@ def stops(
 
         fault = fault_of_policy(values[POLICY], target, loads=bool(loaded))
         found.update({POLICY: Stop(fault, certain=False)} if fault else {})
+    if _is_no_offset(values.get(ZONE, "")):
+        found[ZONE] = Stop(f"No time zone is {values[ZONE]} from UTC.", certain=True)
     found.update(_engines(values, target))
     found.update(_data_files(values, target))
     if target.is_mariadb:
@@ -57,6 +60,14 @@ def stops(
         found.update(_nodes(values, unread))
     maybe_off = target.is_mariadb and ("innodb" in values or "ignore_builtin_innodb" in values)
     return {name: stop for name, stop in found.items() if not (maybe_off and name.startswith("innodb_"))}
+
+
+def _is_no_offset(zone: str) -> bool:
+    """Whether it is written as an offset that no server takes: all stop at 15 hours, and at minutes beyond 59."""
+    hours, colon, minutes = zone[1:].partition(":")
+    if zone[:1] not in ("+", "-") or not colon or not (hours + minutes).isdecimal() or not hours or not minutes:
+        return False
+    return int(hours[:3]) >= MOST_HOURS or int(minutes[:3]) > MOST_MINUTES
 
 
 def _engines(values: Values, target: Target) -> dict[str, Stop]:
