@@ -24,6 +24,7 @@ MODULES: dict[str, str] = {
     "range-scan": "probes.served.range_scan",
     "cache-fit": "probes.served.cache_fit",
     "commit": "probes.served.commit",
+    "redo-capacity": "probes.served.redo_capacity",
     "ab": "probes.served.ab",
 }
 

@@ -34,9 +34,11 @@ BINLOG_SYNCS = "syncs of the binary log"
 ASK_BINLOG_SYNCS = (
     "SELECT COUNT_MISC FROM performance_schema.file_summary_by_event_name WHERE EVENT_NAME = 'wait/io/file/sql/binlog'"
 )
-# A pool's resizing goes on in the background while one measures; doublewrite can't be switched on or off while a server
-# runs, though where it is dynamic its detecting form can.
-RESTARTED = frozenset(["innodb_buffer_pool_size", "innodb_doublewrite"])
+# The resizing of a pool or a redo log goes on in the background while one measures; doublewrite can't be switched on or
+# off while a server runs, though where it is dynamic its detecting form can.
+RESTARTED = frozenset(
+    ["innodb_buffer_pool_size", "innodb_doublewrite", "innodb_redo_log_capacity", "innodb_log_file_size"]
+)
 
 
 @contextlib.contextmanager

@@ -53,6 +53,7 @@ SMALL = {
     "commit": Run(
         ("rows=500", "flush=1,2", "sync=0", "threads=2", "driver=mycnf"), ("mariadb-10.11",), "workload.worker"
     ),
+    "redo-capacity": Run(("pool=32M", "sizes=16M,32M", "threads=2"), ("mysql-5.7",)),
     "ab": Run(("set=innodb_flush_neighbors=0,1", "rows=500", "threads=2"), ("mariadb-10.11",)),
 }
 

@@ -1,0 +1,173 @@
+"""How large the redo log must be for a load of writes not to wait for checkpoints."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from advisor.sizes import exact
+from probes.choices import Chosen
+from probes.experiment import Choice, Measured, Plan, Variant
+from probes.served import measuring
+from probes.served.choosing import SERVER, binary_for
+from probes.served.loaded import P95, TPS, LoadedBench
+from probes.served.mechanism import Bounds, Precondition
+from probes.served.pool_instances import STALLED, VARIATION, evenness
+from probes.served.redo_log import AGE, LSN, redo_counters, sized
+from probes.served.serving import serve
+from probes.workload.driving import DRIVER, driver_of
+from probes.workload.statements import OLTP, Access
+from probes.workload.tables import ROW_BYTES, Shape, fill
+from probes.workload.task import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probes.experiment import Ground, Turn, Wanted
+    from probes.served.mechanism import Activity
+    from probes.served.serving import Served
+    from probes.stopping import Stop
+
+MIB = 1 << 20
+WORKLOAD = OLTP["oltp_write_only"]
+SECONDS = 1800.0
+ROUNDS = 5
+SHORTEST = 30.0  # seconds of a block; a stall comes once in many seconds
+RESTART = 10.0  # with a new redo log, and the pool read in
+LEAST = 16 * MIB  # two files of 8M; MySQL takes 8M in all and MariaDB 4M
+TABLES = 4
+DATA = 60  # percent of the pool: what evicts dirty pages writes them whatever the redo log
+GROWTH_RATE = 4 * MIB  # bytes a second that updates add to tables and undo logs, at most
+CAPACITY = "redo log capacity"
+FLUSHED, WAITS = "Innodb_buffer_pool_pages_flushed", "Innodb_log_waits"
+TURNED = "redo written/capacity"
+FILLED = "checkpoint age/capacity"
+LEAST_FILLED = 0.1  # of the smallest log: innodb_adaptive_flushing_lwm, below which the log makes nothing be flushed
+SETTINGS = ("--innodb-flush-log-at-trx-commit=2",)
+DURABLE = (
+    "Commits don't wait for the disk here (innodb_flush_log_at_trx_commit=2), so that waits for checkpoints show. With "
+    "durable commits fewer go through, and a log of the same size lasts longer."
+)
+CACHED = (
+    "The data fit the buffer pool: where they don't, pages are written early to make room, and the log matters less."
+)
+RECOVERY = "It can't see how much longer a crash recovery takes with a larger redo log."
+LIMITS = (DURABLE, CACHED, RECOVERY)
+
+
+class RedoCapacity:
+    """The experiment `redo-capacity`."""
+
+    name = "redo-capacity"
+    title = "Stalls and the size of the redo log"
+    question = "How large must the redo log be for writes not to wait for checkpoints?"
+    kind = "server"
+    evidence = ("REDO-01", "REDO-04", "REDO-05")
+    choices = (
+        SERVER,
+        DRIVER,
+        Choice("sizes", "sizes", "32M,128M,512M", "sizes of the whole redo log; the first is the baseline"),
+        Choice("pool", "size", "512M", "innodb_buffer_pool_size; the data take 60 percent of it"),
+        Choice("threads", "number", "8", "connections that write at once"),
+    )
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """One variant for each size, on one server that is restarted for it. Raises ProbeError for sizes below 16M."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        sizes, pool, threads = chosen.sizes("sizes", LEAST), chosen.size("pool", LEAST), chosen.number("threads", 1)
+        variants = tuple(Variant(exact(size), sized(binary.target, size), float(size)) for size in sizes)
+        shape = _shape(pool)
+        growth = int(wanted.budget(SECONDS, ROUNDS) * GROWTH_RATE)
+        return Plan(
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=(P95, TPS, VARIATION, STALLED),
+            cost=measuring.cost(pool=pool, data=shape.bytes, redo=2 * max(sizes), growth=growth, threads=threads),
+            seconds=SECONDS,
+            rounds=ROUNDS,
+            overhead=RESTART,
+            shortest=SHORTEST,
+            grain=1.0,
+            axis="bytes of redo log",
+            driver=driver_of(chosen.word("driver")),
+            server=str(binary.target),
+            parameters={
+                "workload": WORKLOAD.name,
+                "rows": str(shape.rows),
+                "tables": str(TABLES),
+                "pool": str(pool),
+                "threads": str(threads),
+            },
+            limits=LIMITS,
+        )
+
+    @contextlib.contextmanager
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[RedoBench]:
+        """A server whose tables fit its pool."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        pool, threads = chosen.size("pool", LEAST), chosen.number("threads", 1)
+        shape = _shape(pool)
+        arguments = (*measuring.arguments(binary.target, pool=pool, redo=max(chosen.sizes("sizes"))), *SETTINGS)
+        with serve(ground, binary, wanted.directory, arguments) as served:
+            ground.report(f"filling {TABLES} tables of {shape.rows} rows")
+            fill(served.connection(), shape, stop)
+            task = Task(
+                served.sandbox.socket, served.room, WORKLOAD, Access(), threads=threads, rows=shape.rows, tables=TABLES
+            )
+            yield RedoBench(served, plan, task)
+
+
+class RedoBench(LoadedBench):
+    """Fills the pool after each restart, and reads before and after a block how full the redo log is."""
+
+    def __init__(self, served: Served, plan: Plan, task: Task) -> None:
+        smallest = min(variant.point or 0.0 for variant in plan.variants)
+        checks = preconditions(smallest)
+        self._capacity = 0.0
+        super().__init__(served, plan.driver, lambda _: task, warm_seconds=0, preconditions=checks)
+
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+        """One block, see LoadedBench, with how even its seconds were."""
+        self._capacity = variant.point or 0.0
+        measured = super().measure(variant, turn, stop)
+        tps = measured.series.get("tps", ())
+        return measured._replace(metrics={**measured.metrics, **evenness(tps)}) if tps else measured
+
+    def _warm(self, variant: Variant, turn: Turn, stop: Stop) -> None:
+        """The pool is empty after a restart: let no page be read while it is measured."""
+        for number in range(1, TABLES + 1):
+            for index in ("PRIMARY", f"k_{number}"):
+                if not stop.is_set():
+                    self.served.query(f"SELECT SUM(k) FROM sbtest.sbtest{number} FORCE INDEX ({index})")  # noqa: S608
+        super()._warm(variant, turn, stop)
+
+    def _settled(self) -> dict[str, int]:
+        return {**redo_counters(self.served), **super()._settled(), CAPACITY: int(self._capacity)}
+
+
+def preconditions(smallest: float) -> tuple[Precondition, ...]:
+    """That every log was written round, and that the `smallest` (in bytes) was so full that pages had to be flushed."""
+
+    def filled(variant: Variant, _activity: Activity) -> Bounds | None:
+        return Bounds(LEAST_FILLED) if variant.point == smallest else None
+
+    return (
+        Precondition(TURNED, lambda activity: _share(activity, activity.grown.get(LSN)), lambda *_: Bounds(1.0)),
+        Precondition(FILLED, lambda activity: _share(activity, activity.after.get(AGE)), filled),
+        Precondition("pages flushed/s", lambda activity: activity.per_second(FLUSHED), lambda *_: None),
+        Precondition("waits for the log buffer/s", lambda activity: activity.per_second(WAITS), lambda *_: None),
+    )
+
+
+def _share(activity: Activity, count: int | None) -> float | None:
+    capacity = activity.after.get(CAPACITY)
+    return None if count is None or not capacity else count / capacity
+
+
+def _shape(pool: int) -> Shape:
+    return Shape(max(1, pool * DATA // 100 // ROW_BYTES // TABLES), TABLES)
+
+
+EXPERIMENT = RedoCapacity()
