@@ -32,10 +32,12 @@ make_venv() {
 
 "$venv/bin/python" -m pip --version >/dev/null 2>&1 || make_venv
 
-# With the requirements there is all that the checkout needs, and what builds it too.
+# With the requirements there is all that the checkout needs, and what builds it too. The list is whole, so that pip
+# need not resolve anything (--no-deps): pip 23 looks for a package with an extra (coverage[toml]) beside its pin, and
+# refuses the whole list on the day when a newer version of it appears.
 install() {
     case $1 in
-    *.txt) set -- --require-hashes --requirement "$1" ;;
+    *.txt) set -- --no-deps --require-hashes --requirement "$1" ;;
     *) set -- ${pinned:+--no-deps --no-build-isolation} --editable "$1" ;;
     esac
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@" >"$venv/setup.log" 2>&1 && return

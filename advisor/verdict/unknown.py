@@ -27,6 +27,8 @@ def missing(written: str, found: Found, catalog: Catalog, loaded: frozenset[str]
     if found.candidates:
         return found, _ambiguous(written, found)
     name = found.canonical or bare(written, found)
+    if not _is_word(name):
+        return _mistyped(name, found, catalog)  # no server has it, examined or not
     if of_component(name, catalog.target):
         return found._replace(canonical=None), _of_component(name, catalog)
     if any(name.startswith(plugin) for plugin in loaded):
@@ -42,6 +44,11 @@ def missing(written: str, found: Found, catalog: Catalog, loaded: frozenset[str]
             return found._replace(canonical=None), Taken(_of_other_build(catalog), None, sentence, likely=True)
         found, taken = _not_loaded_or_unknown(name, written, found, catalog)
     return found, _stood_for(name, taken, catalog)
+
+
+def _is_word(name: str) -> bool:
+    """Whether this can be a name: what follows a blank or a colon is a value whose = is missing, and may be a secret."""
+    return name.replace(".", "_").isidentifier()
 
 
 def word_from_elsewhere(option: Option, value: str, taken: Taken, catalog: Catalog) -> Taken:
@@ -102,6 +109,11 @@ def _nowhere(name: str, found: Found, catalog: Catalog) -> tuple[Found, Taken]:
     plugin = plugin_of(name, catalog.target)
     if plugin:
         return found, _not_loaded(name, plugin)
+    return _mistyped(name, found, catalog)
+
+
+def _mistyped(name: str, found: Found, catalog: Catalog) -> tuple[Found, Taken]:
+    """A name that no server knows, with the one that is meant; the name itself is not repeated."""
     meant = nearest(name, catalog)
     hint = f"; {meant} is near" if meant else ""
     taken = Taken(Outcome.UNKNOWN, None, f"No option of this name exists{hint}.")

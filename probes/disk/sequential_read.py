@@ -59,9 +59,11 @@ class SequentialRead:
         chosen = Chosen(self.choices, wanted)
         ways, dropped = _ways(ground, wanted, chosen.words("ways", *WAYS))
         readers, blocks = _readers(chosen), asking.blocks(chosen, "blocks", _step(ground))
-        variants = tuple(_variants(ways, readers, blocks))
         size = asking.file_size(chosen)
         cached = _cached_size(size) if "cached" in ways else 0
+        variants = tuple(_variants({way: cached if way == "cached" else size for way in ways}, readers, blocks))
+        if not variants:
+            raise ProbeError(f"blocks={exact(blocks[0])} and more don't fit the file: choose a larger size=")
         in_cache = cached + (size if "ahead" in ways else 0)
         return Plan(
             variants=variants,
@@ -188,13 +190,18 @@ def _step(ground: Ground) -> int:
     return max(4096, asking.sector(ground))
 
 
-def _variants(ways: list[str], readers: list[int], blocks: list[int]) -> Iterator[Variant]:
-    """Every combination that tells something in the time that there is: read-ahead is one reader's affair."""
-    for way in ways:
+def _variants(ways: dict[str, int], readers: list[int], blocks: list[int]) -> Iterator[Variant]:
+    """Every combination that tells something in the time that there is: read-ahead is one reader's affair.
+
+    Each way has the size of its file, in bytes; blocks that are larger than the file are left out.
+    """
+    for way, size in ways.items():
         for count in readers:
             if way == "ahead" and count != readers[0]:
                 continue
             for block in blocks if count == readers[0] else blocks[::2]:
+                if block > size:
+                    continue
                 name = f"{way} {exact(block)}" + (f" by {count}" if count > 1 else "")
                 settings = {AXIS: exact(block), "bytes": str(block), "from": way, "readers": str(count)}
                 yield Variant(name, settings, float(block))

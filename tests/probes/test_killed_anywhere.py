@@ -44,7 +44,7 @@ class Run(NamedTuple):
 
 SMALL = {
     "random-write": Run(("size=64M",), rounds="probes.disk.worker"),
-    "read-buffer": Run(("table=2M", "sizes=32K,1M", "readers=2"), ("mariadb-10.11",), rounds="scans/scan.MYD"),
+    "read-buffer": Run(("table=2M", "sizes=32K,1M", "readers=2"), ("mariadb-10.11",), rounds="scans_fixed/scan.MYD"),
     "buffer-pool-instances": Run(("data=1", "instances=1,4", "threads=2"), ("mysql-5.7",)),
     "read-ahead": Run(("pool=6M", "data=250", "threads=2"), ("mariadb-10.11",)),
     "file-system": Run(("pool=6M", "data=20", "threads=2", "against={beside}"), ("mariadb-10.11",)),

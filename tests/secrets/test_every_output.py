@@ -71,7 +71,7 @@ def _fleet(folder: Path) -> None:
 FILES = ("my.cnf", *CARRIERS)
 WALK: dict[str, tuple[tuple[str, ...], ...]] = {
     "lint": (
-        *(("--isolated", "--target", target, *FILES) for target in ("mysql-8.4", "mariadb-10.11")),
+        *(("--isolated", "--target", target, *FILES) for target in ("mysql-8.4", "mariadb-10.11", "mariadb-12.3")),
         ("--isolated", "my.cnf", "--select", "OPT"),
     ),
     "show": (("my.cnf", "--target", "mysql-8.0"), ("my.cnf", "--target", "mariadb-10.11")),

@@ -19,6 +19,7 @@ from scanning import Scans
 from servers_plugin import Start
 from tmux import MYCNF, Terminal, audit, place, terminal
 
+from probes.registry import MODULES
 from probes.results import shelf
 from probes.sandbox import Sandbox
 from probes.sandbox.scratch import SHORT
@@ -170,10 +171,13 @@ def test_leaving_takes_the_throwaway_server_along(case: Case, start: Start, tmp_
 
 def begin(window: Terminal, audited: Sandbox) -> None:
     """Begin the experiment of commits, whatever else the host is doing."""
+    names = list(MODULES)
     window.shows(audited.binary.target.label)
     window.keys("6")
     window.shows("cache-fit")
-    window.keys("End", "Up")
+    window.keys("End")
+    window.shows("╭─ ab ─")
+    window.keys(*("Up" for _ in names[names.index("commit") + 1 :]))
     window.shows("╭─ commit ─")
     window.keys("Enter")
     window.until(lambda seen: "enter begins" in seen and "looking at" not in seen, "the dialog")
