@@ -47,7 +47,7 @@ def missing(written: str, found: Found, catalog: Catalog, loaded: frozenset[str]
 
 
 def _is_word(name: str) -> bool:
-    """Whether this can be a name: what follows a blank or a colon is a value whose = is missing, and may be a secret."""
+    """Whether this can be a name; with a blank or a colon it holds a value whose = is missing, maybe a secret."""
     return name.replace(".", "_").isidentifier()
 
 
