@@ -368,6 +368,7 @@ def tiny_binary_logs(known: Known) -> Iterator[Finding]:
     targets=(Span("mysql"),),
     options=("binlog_group_commit_sync_delay",),
     evidence=("ASK-BIN-01",),
+    probe="commit",
     docs=Docs(
         why="The delay is added to every group of commits, also to a single session's, and locks are held meanwhile. "
         "With 1,000,000 microseconds each INSERT took a second. It saves syncs only where many sessions commit at "

@@ -97,6 +97,15 @@ def _syncs(known: Known, before: str, after: str) -> dict[str, str]:
     return {"flush": str(1 if flush is None else flush), "sync": f"{after},{before}"}
 
 
+def _delays(known: Known, before: str, after: str) -> dict[str, str]:
+    flush, sync = known.number(COMMIT), known.number("sync_binlog")
+    return {
+        "flush": str(1 if flush is None else flush),
+        "sync": str(1 if sync is None else min(1, sync)),
+        "delay": f"{after},{before}",
+    }
+
+
 SCANS = Claim(
     "read_buffer_size",
     ("8M", "128K"),
@@ -129,6 +138,9 @@ CLAIMS = {
     ),
     "lost-commits": Claim(COMMIT, ("2", "1"), lambda _: "1", _flushes, ("tps",), COST, fits=_logged),
     "unsynced-binary-log": Claim("sync_binlog", ("0", "1"), lambda _: "1", _syncs, ("tps",), COST, fits=_logged),
+    "delayed-commits": Claim(
+        "binlog_group_commit_sync_delay", ("10000", "0"), lambda _: "0", _delays, ("tps",), fits=_logged
+    ),
     "no-doublewrite": Claim(
         "innodb_doublewrite", ("OFF", "ON"), lambda _: "ON", _ab("innodb_doublewrite"), ("tps",), COST, fits=_writes
     ),

@@ -1,16 +1,18 @@
-"""What a commit costs: how the redo log and the binary log are flushed, by how many commit at once."""
+"""What a commit costs: how the redo log and the binary log are flushed, by the number of connections that commit."""
 
 from __future__ import annotations
 
 import contextlib
 from typing import TYPE_CHECKING
 
+from advisor.catalog.load import load
+from advisor.facts.probes import Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, ProbeError, Variant
 from probes.served import measuring
 from probes.served.choosing import SERVER, binary_for
 from probes.served.loaded import METRICS, LoadedBench
-from probes.served.mechanism import LOG_SYNCS, Precondition, log_syncs, syncs_as_set
+from probes.served.mechanism import LOG_SYNCS, Bounds, Precondition, log_syncs, syncs_as_set
 from probes.served.serving import BINLOG_SYNCS, serve
 from probes.workload.driving import DRIVER, driver_of
 from probes.workload.statements import OLTP, Access
@@ -18,15 +20,25 @@ from probes.workload.tables import Shape, fill
 from probes.workload.task import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from probes.experiment import Ground, Wanted
+    from advisor.model import Target
+    from probes.experiment import Ground, Measured, Turn, Wanted
     from probes.sandbox import Binary
+    from probes.served.mechanism import Activity
+    from probes.served.serving import Served
     from probes.stopping import Stop
 
 POOL = 128 << 20
 WORKLOAD = OLTP["oltp_update_non_index"]
 FLUSH, SYNC = "innodb_flush_log_at_trx_commit", "sync_binlog"
+DELAY, DELAY_COUNT = "binlog_group_commit_sync_delay", "binlog_group_commit_sync_no_delay_count"
+WAIT, WAIT_COUNT = "binlog_commit_wait_usec", "binlog_commit_wait_count"  # MariaDB's names of the two
+GROUPS, GROUPS_COUNTED, LOG_FSYNCS = "groups of commits", "Binlog_group_commits", "Innodb_os_log_fsyncs"
+GROUPS_A_SECOND, SIZE = "groups of commits/s", "commits/group"
+GROUP = Metric("group", SIZE, "neither")
+SECOND = 1_000_000  # microseconds; the longest delay that MySQL takes
+EARLY = 1.25  # times as many groups as delays fit into a second: MariaDB ends one early that other sessions wait for
 PRECONDITIONS = (
     Precondition(LOG_SYNCS, log_syncs, syncs_as_set(FLUSH, "1")),
     Precondition(
@@ -35,13 +47,17 @@ PRECONDITIONS = (
         syncs_as_set(SYNC, "1"),
     ),
 )
-SECONDS = 120.0
+SECONDS = 300.0
 ROUNDS = 5
 OVERHEAD = 0.4  # the driver's start and the statements that set the options
 LOG_RATE = 14 << 20  # bytes of binary log a second: 20,000 commits with the two images of a row each
 LIMITS = (
     "It can't see what a power cut loses: the settings that flush less lose the last commits, whatever they gain.",
     "Blocks of seconds see no checkpoint, no full binary log cache and no stall that comes once in minutes.",
+)
+CONFLICTS = (
+    "The connections seldom update the same row: a delay also prolongs locks, so sessions that wait for each other's "
+    "rows lose more by it."
 )
 
 
@@ -58,21 +74,37 @@ class Commit:
         DRIVER,
         Choice("flush", "numbers", "1,2,0", "values of innodb_flush_log_at_trx_commit"),
         Choice("sync", "numbers", "1,0", "values of sync_binlog"),
-        Choice("threads", "numbers", "1,8", "how many connections commit at once"),
+        Choice("threads", "numbers", "1,4,16,64", "how many connections commit at once"),
+        Choice(
+            "delay",
+            "numbers",
+            "0",
+            "microseconds that a group waits for commits to join (binlog_group_commit_sync_delay, or "
+            "binlog_commit_wait_usec)",
+        ),
+        Choice(
+            "count",
+            "number",
+            "0",
+            "commits that end the delay early (binlog_group_commit_sync_no_delay_count, or "
+            "binlog_commit_wait_count); 0: none",
+        ),
         Choice("rows", "number", "50000", "rows of the table whose rows are updated"),
     )
 
     def plan(self, ground: Ground, wanted: Wanted) -> Plan:
-        """Every flush with every sync at every concurrency; the first of each, 1 and 1 by default, is what the
-        others at the same concurrency are compared with."""
+        """Every flush with every sync and delay at every concurrency; the first of each, 1 and 1 without a delay by
+        default, is what the others at the same concurrency are compared with."""
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         threads = chosen.numbers("threads", 1)
+        delays, ending = _delays(chosen), chosen.number("count")
         variants = tuple(
-            _variant(flush, sync, count)
+            _variant(flush, sync, count, _delayed(binary.target, delay, ending, count) if any(delays) else {})
             for count in threads
             for flush in _flushes(chosen, binary)
             for sync in chosen.numbers("sync")
+            for delay in delays
         )
         driver = driver_of(chosen.word("driver"))
         shape = Shape(chosen.number("rows", 100))
@@ -80,7 +112,7 @@ class Commit:
         return Plan(
             variants=variants,
             baseline=variants[0].name,
-            metrics=METRICS,
+            metrics=(*METRICS, GROUP),
             cost=measuring.cost(
                 pool=POOL,
                 data=shape.bytes,
@@ -95,11 +127,11 @@ class Commit:
             driver=driver,
             server=str(binary.target),
             parameters={"workload": WORKLOAD.name, "rows": str(shape.rows), "pool": str(POOL), "binary log": "on"},
-            limits=LIMITS,
+            limits=(*LIMITS, *([CONFLICTS] if any(delays) else [])),
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[LoadedBench]:
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[CommitBench]:
         """A server with the binary log on, and one table."""
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
@@ -113,13 +145,78 @@ class Commit:
                 threads = int(variant.point or 1)
                 return Task(served.sandbox.socket, served.room, WORKLOAD, Access(), threads, rows)
 
-            yield LoadedBench(served, plan.driver, task_of, warm_seconds=0, preconditions=PRECONDITIONS)
+            yield CommitBench(served, plan.driver, task_of, chosen.number("count"))
 
 
-def _variant(flush: int, sync: int, threads: int) -> Variant:
-    settings = {FLUSH: str(flush), SYNC: str(sync)}
+class CommitBench(LoadedBench):
+    """Adds to each block how many commits shared a group, where the server counts groups."""
+
+    def __init__(self, served: Served, driver: str, task_of: Callable[[Variant], Task], count: int) -> None:
+        self._settings: dict[str, str] = {}
+        super().__init__(served, driver, task_of, warm_seconds=0, preconditions=_preconditions(count))
+
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+        """One block, see LoadedBench."""
+        self._settings = variant.settings
+        measured = super().measure(variant, turn, stop)
+        if SIZE in measured.counters:
+            measured.metrics[GROUP.name] = measured.counters[SIZE]
+        return measured
+
+    def _settled(self) -> dict[str, int]:
+        status = super()._settled()
+        counter = group_counter(self._settings, status)
+        return status if counter is None else {**status, GROUPS: status[counter]}
+
+
+def group_counter(settings: dict[str, str], status: dict[str, int]) -> str | None:
+    """The counter of groups: MariaDB has one, elsewhere it is that of the syncs of a log that each group syncs.
+
+    None where groups sync no log.
+    """
+    synced = BINLOG_SYNCS if settings[SYNC] == "1" else LOG_FSYNCS if settings[FLUSH] == "1" else ""
+    return next((name for name in (GROUPS_COUNTED, synced) if name in status), None)
+
+
+def _size(activity: Activity) -> float | None:
+    groups = activity.grown.get(GROUPS)
+    return activity.transactions / groups if groups else None
+
+
+def _preconditions(count: int) -> tuple[Precondition, ...]:
+    """That the logs are synced as set, and that groups wait for a delay that no `count` of commits ends early."""
+
+    def delayed(variant: Variant, _activity: Activity) -> Bounds | None:
+        delay = int(variant.settings.get(DELAY) or variant.settings.get(WAIT) or 0)
+        return Bounds(high=EARLY * SECOND / delay) if delay and not count else None
+
+    return (
+        *PRECONDITIONS,
+        Precondition(GROUPS_A_SECOND, lambda activity: activity.per_second(GROUPS), delayed),
+        Precondition(SIZE, _size, lambda *_: None),
+    )
+
+
+def _variant(flush: int, sync: int, threads: int, delayed: dict[str, str]) -> Variant:
+    settings = {FLUSH: str(flush), SYNC: str(sync), **delayed}
+    delay = next((f" delay={value}" for name, value in delayed.items() if name in (DELAY, WAIT)), "")
     group = "1 thread" if threads == 1 else f"{threads} threads"
-    return Variant(f"flush={flush} sync={sync} threads={threads}", settings, float(threads), group)
+    return Variant(f"flush={flush} sync={sync}{delay} threads={threads}", settings, float(threads), group)
+
+
+def _delays(chosen: Chosen) -> list[int]:
+    delays = chosen.numbers("delay")
+    if max(delays) > SECOND:
+        raise ProbeError(f"delay={max(delays)} is longer than a second: choose at most {SECOND} microseconds")
+    return delays
+
+
+def _delayed(target: Target, delay: int, count: int, threads: int) -> dict[str, str]:
+    """The options of a delay in microseconds, which ends early once so many commits wait; 0 for no such count."""
+    if load(target).get(DELAY) is not None:
+        return {DELAY: str(delay), DELAY_COUNT: str(count)}
+    # MariaDB waits only where there is a count: one that the connections can't reach.
+    return {WAIT: str(delay), WAIT_COUNT: str((count or threads + 1) if delay else 0)}
 
 
 def _flushes(chosen: Chosen, binary: Binary) -> list[int]:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 TPS = Metric("tps", "transactions/s", "more")
 QPS = Metric("qps", "queries/s", "more")
 P95 = Metric("p95", "ms", "less")
-METRICS = (TPS, QPS, P95)
+P99 = Metric("p99", "ms", "less")
+METRICS = (TPS, QPS, P95, P99)
 AGREE = 0.1  # two blocks agree when they differ by less than that share: the noise of a quiet host's seconds
 SETTLING, LOOK = 2.0, 0.05  # seconds
 WARMING = 500  # how far the seeds of a warm-up are from its block's
@@ -63,10 +64,10 @@ def activity_of(ran: Ran, task: Task, before: dict[str, int], after: dict[str, i
 
 
 def measured_of(ran: Ran) -> Measured:
-    """A load's figures under the names of METRICS, with the per-second series of tps and qps."""
+    """A load's figures under the names of METRICS, with the per-second series of tps, qps and p99."""
     return Measured(
-        {"tps": ran.transactions / ran.seconds, "qps": ran.queries / ran.seconds, "p95": ran.p95},
-        {"tps": ran.tps, "qps": ran.qps},
+        {"tps": ran.transactions / ran.seconds, "qps": ran.queries / ran.seconds, "p95": ran.p95, "p99": ran.p99},
+        {"tps": ran.tps, "qps": ran.qps, "p99": ran.p99_by_second},
     )
 
 

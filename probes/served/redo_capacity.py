@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from advisor.facts.probes import Metric
 from advisor.sizes import exact
 from probes.choices import Chosen
 from probes.experiment import Choice, Measured, Plan, Variant
 from probes.served import measuring
 from probes.served.choosing import SERVER, binary_for
-from probes.served.loaded import P95, TPS, LoadedBench
+from probes.served.loaded import P99, TPS, LoadedBench
 from probes.served.mechanism import Bounds, Precondition
 from probes.served.pool_instances import STALLED, VARIATION, evenness
 from probes.served.redo_log import AGE, LSN, redo_counters, sized
@@ -39,6 +40,7 @@ TABLES = 4
 DATA = 60  # percent of the pool: what evicts dirty pages writes them whatever the redo log
 GROWTH_RATE = 4 * MIB  # bytes a second that updates add to tables and undo logs, at most
 CAPACITY = "redo log capacity"
+WORST = Metric("worst", "ms (p99 of the worst second)", "less")
 FLUSHED, WAITS = "Innodb_buffer_pool_pages_flushed", "Innodb_log_waits"
 TURNED = "redo written/capacity"
 FILLED = "checkpoint age/capacity"
@@ -82,7 +84,7 @@ class RedoCapacity:
         return Plan(
             variants=variants,
             baseline=variants[0].name,
-            metrics=(P95, TPS, VARIATION, STALLED),
+            metrics=(P99, WORST, TPS, VARIATION, STALLED),
             cost=measuring.cost(pool=pool, data=shape.bytes, redo=2 * max(sizes), growth=growth, threads=threads),
             seconds=SECONDS,
             rounds=ROUNDS,
@@ -132,8 +134,11 @@ class RedoBench(LoadedBench):
         """One block, see LoadedBench, with how even its seconds were."""
         self._capacity = variant.point or 0.0
         measured = super().measure(variant, turn, stop)
-        tps = measured.series.get("tps", ())
-        return measured._replace(metrics={**measured.metrics, **evenness(tps)}) if tps else measured
+        tps, latency = measured.series.get("tps", ()), measured.series.get("p99", ())
+        if not tps:
+            return measured
+        worst = {WORST.name: max(latency)} if latency else {}
+        return measured._replace(metrics={**measured.metrics, **evenness(tps), **worst})
 
     def _warm(self, variant: Variant, turn: Turn, stop: Stop) -> None:
         """The pool is empty after a restart: let no page be read while it is measured."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from probes.sandbox.leash import spawn
 from probes.workload.task import DriverError, Ran
-from probes.workload.worker import PER_DOUBLING
+from probes.workload.worker import PER_DOUBLING, added
 
 if TYPE_CHECKING:
     import subprocess
@@ -125,18 +125,18 @@ def _merge(reports: list[dict[str, Any]], seconds: int) -> Ran:
         tuple(float(sum(second)) for second in zip(*(report[name] for report in reports), strict=True))
         for name in ("transactions", "queries")
     )
-    latencies: dict[int, int] = {}
-    for report in reports:
-        for bucket, count in report["latencies"].items():
-            latencies[int(bucket)] = latencies.get(int(bucket), 0) + count
+    by_second = [added(second) for second in zip(*(report["latencies"] for report in reports), strict=True)]
+    latencies = added(by_second)
     return Ran(
         seconds=float(seconds),
         transactions=int(sum(tps)),
         queries=int(sum(qps)),
         repeated=sum(report["errors"] for report in reports),
         p95=percentile(latencies, 0.95),
+        p99=percentile(latencies, 0.99),
         tps=tps,
         qps=qps,
+        p99_by_second=tuple(percentile(second, 0.99) for second in by_second),
         cpu=sum(report["cpu"] for report in reports),
     )
 

@@ -21,13 +21,16 @@ if TYPE_CHECKING:
 
 POLL = 0.02
 GRACE = 60.0  # seconds that the last transactions may take after time is up
-INTERVAL = re.compile(r"^\[ (\d+)s \] thds: \d+ tps: ([\d.]+) qps: ([\d.]+) ", re.MULTILINE)
+INTERVAL = re.compile(
+    r"^\[ (\d+)s \] thds: \d+ tps: ([\d.]+) qps: ([\d.]+) .*?lat \(ms,99%\): ([\d.]+)", re.MULTILINE
+)
+BUCKET = re.compile(r"^ +([\d.]+) \|\** +(\d+)$", re.MULTILINE)
 TOTALS = {
     "transactions": re.compile(r"^\s+transactions:\s+(\d+)", re.MULTILINE),
     "queries": re.compile(r"^\s+queries:\s+(\d+)", re.MULTILINE),
     "repeated": re.compile(r"^\s+ignored errors:\s+(\d+)", re.MULTILINE),
     "seconds": re.compile(r"^\s+total time:\s+([\d.]+)s", re.MULTILINE),
-    "p95": re.compile(r"^\s+95th percentile:\s+([\d.]+)", re.MULTILINE),
+    "p99": re.compile(r"^\s+99th percentile:\s+([\d.]+)", re.MULTILINE),
 }
 SHAPES = {"c": "-".join(["#" * 11] * 10), "pad": "-".join(["#" * 11] * 5)}
 LARGEST_SEED = (1 << 31) - 2  # sysbench takes 31 bits, and 0 as the time of day
@@ -87,16 +90,28 @@ def parse(said: str, seconds: int) -> Ran:
     if any(match is None for match in found.values()):
         raise DriverError(f"sysbench's report can't be read: {_complaint(said)}")
     totals = {name: float(match[1]) for name, match in found.items() if match}
-    rows = {int(row[0]): (float(row[1]), float(row[2])) for row in INTERVAL.findall(said)}
+    rows = {int(row[0]): tuple(float(value) for value in row[1:]) for row in INTERVAL.findall(said)}
     return Ran(
         seconds=totals["seconds"],
         transactions=int(totals["transactions"]),
         queries=int(totals["queries"]),
         repeated=int(totals["repeated"]),
-        p95=totals["p95"],
+        p95=_percentile([(float(value), int(count)) for value, count in BUCKET.findall(said)], 0.95),
+        p99=totals["p99"],
         tps=_filled([row[0] for row in rows.values()], totals["transactions"], seconds),
         qps=_filled([row[1] for row in rows.values()], totals["queries"], seconds),
+        p99_by_second=tuple(row[2] for row in rows.values())[:seconds],
     )
+
+
+def _percentile(buckets: list[tuple[float, int]], share: float) -> float:
+    """The value of the first bucket by which that share of the counts is reached; 0 without any."""
+    wanted, seen = share * sum(count for _, count in buckets), 0
+    for value, count in buckets:
+        seen += count
+        if seen >= wanted:
+            return value
+    return 0.0
 
 
 def _filled(rates: list[float], total: float, seconds: int) -> tuple[float, ...]:
@@ -120,7 +135,8 @@ def _command(task: Task, seconds: int) -> list[str]:
         f"--time={seconds}",
         "--events=0",
         "--report-interval=1",
-        "--percentile=95",
+        "--percentile=99",
+        "--histogram=on",
         f"--rand-type={task.access.kind}",
         f"--rand-pareto-h={PARETO_SHAPE}",
         f"--rand-seed={1 + task.seed % LARGEST_SEED}",

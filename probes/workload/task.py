@@ -34,9 +34,9 @@ class Task(NamedTuple):
 class Ran(NamedTuple):
     """What a load did: whole `seconds`, counts, and per-second values of transactions and queries.
 
-    `p95` is milliseconds a transaction took at most in 95 of 100 cases. `repeated` transactions met a deadlock or a
-    lock wait timeout and are in no count of transactions. `cpu` is the driver's own processor seconds, None where
-    nobody counted.
+    `p95` and `p99` are percentiles of the latency of transactions, in milliseconds; `p99_by_second` is that of the
+    transactions that ended in each second, 0 where none did. `repeated` transactions met a deadlock or a lock wait
+    timeout and are in no count of transactions. `cpu` is the driver's own processor seconds, None where not counted.
     """
 
     seconds: float
@@ -44,6 +44,8 @@ class Ran(NamedTuple):
     queries: int
     repeated: int
     p95: float
+    p99: float
     tps: tuple[float, ...]
     qps: tuple[float, ...]
+    p99_by_second: tuple[float, ...]
     cpu: float | None = None

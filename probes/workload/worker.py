@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from probes.workload.statements import PARETO_SHAPE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 PARETO_POWER = math.log(PARETO_SHAPE) / math.log(1 - PARETO_SHAPE)
 # What sysbench passes over too: deadlock, lock wait timeout, and a row that changed since the snapshot (MariaDB).
@@ -48,12 +48,12 @@ class Orders:
 
 
 class Tally:
-    """What one connection did: counts by second, and latencies of transactions by bucket."""
+    """What one connection did: counts by second, and latencies of transactions by second and bucket."""
 
     def __init__(self, seconds: int) -> None:
         self.transactions = [0] * seconds
         self.queries = [0] * seconds
-        self.latencies: dict[int, int] = {}
+        self.latencies: list[dict[int, int]] = [{} for _ in range(seconds)]
         self.errors = 0
         self.broken = ""
 
@@ -116,7 +116,7 @@ def _send(connection: Any, orders: Orders, begin: float, tally: Tally, seed: int
             if whole:
                 tally.transactions[second] += 1
                 bucket = int(math.log2(max(1e-6, now - started)) * PER_DOUBLING)
-                tally.latencies[bucket] = tally.latencies.get(bucket, 0) + 1
+                tally.latencies[second][bucket] = tally.latencies[second].get(bucket, 0) + 1
             else:
                 tally.errors += 1
     except (pymysql.Error, OSError) as error:
@@ -202,16 +202,21 @@ def _keys(path: str | None) -> list[int]:
         return [int(line) for line in lines]
 
 
+def added(histograms: Iterable[dict[Any, int]]) -> dict[int, int]:
+    """One histogram of several, by bucket; buckets that came by JSON are text."""
+    total: dict[int, int] = {}
+    for histogram in histograms:
+        for bucket, count in histogram.items():
+            total[int(bucket)] = total.get(int(bucket), 0) + count
+    return total
+
+
 def _report(tallies: Sequence[Tally]) -> dict[str, Any]:
-    latencies: dict[int, int] = {}
-    for tally in tallies:
-        for bucket, count in tally.latencies.items():
-            latencies[bucket] = latencies.get(bucket, 0) + count
     used = resource.getrusage(resource.RUSAGE_SELF)
     return {
         "transactions": [sum(second) for second in zip(*(tally.transactions for tally in tallies), strict=True)],
         "queries": [sum(second) for second in zip(*(tally.queries for tally in tallies), strict=True)],
-        "latencies": latencies,
+        "latencies": [added(second) for second in zip(*(tally.latencies for tally in tallies), strict=True)],
         "errors": sum(tally.errors for tally in tallies),
         "broken": next((tally.broken for tally in tallies if tally.broken), ""),
         "cpu": used.ru_utime + used.ru_stime,

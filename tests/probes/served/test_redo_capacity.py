@@ -45,7 +45,8 @@ def test_a_small_redo_log_fills_up(binary: Binary, templates: Path, tmp_path: Pa
         block = bench.measure(plan.variants[0], Turn(1, 20), Stop())
     assert not block.invalid
     assert block.counters["redo written/capacity"] > 1
-    assert {"p95", "tps", "variation", "stalled"} <= set(block.metrics)
+    assert {"p99", "worst", "tps", "variation", "stalled"} <= set(block.metrics)
+    assert block.metrics["worst"] == max(block.series["p99"]) > 0
 
 
 def test_a_smallest_log_that_stays_empty_is_invalid() -> None:

@@ -36,6 +36,24 @@ def test_commit_measures_each_way_of_flushing(binary: Binary, templates: Path, t
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.servers("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11")
+def test_commit_delays_groups(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """A delay makes groups larger and fewer than fit into its time; blocks in which it is not in force are invalid."""
+    ground, commit = ground_of(templates, tmp_path, binary), load("commit")
+    choices = {"flush": "1", "sync": "1", "threads": "4", "rows": "5000", "driver": "mycnf", "delay": "0,20000"}
+    plan = commit.plan(ground, Wanted(str(tmp_path), choices=choices))
+    with prepared(commit, ground, tmp_path, Stop(), **choices) as (bench, _):
+        plain, delayed = (bench.measure(v, Turn(1, 1, 1, n), Stop()) for n, v in enumerate(plan.variants))
+        bench.served.set_to(plan.variants[0].settings)  # type: ignore[attr-defined]
+        bench.served.set_to = lambda _settings: False  # type: ignore[attr-defined]
+        without = bench.measure(plan.variants[1], Turn(2, 1, 2, 20), Stop())
+    assert (plain.invalid, delayed.invalid) == ("", "")
+    assert 1 <= plain.metrics["group"] < delayed.metrics["group"] <= 4.5
+    assert delayed.metrics["p99"] > 20 > delayed.counters["groups of commits/s"] / 5
+    assert without.invalid.startswith("groups of commits/s")
+    assert plan.variants[1].name == "flush=1 sync=1 delay=20000 threads=4"
+
+
 @pytest.mark.servers(*CHANGES)
 def test_ab_runs_any_option(server_name: str, binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Both values are in force while they are measured, by a restart where it takes one."""
@@ -130,6 +148,7 @@ def test_a_stop_starts_no_further_server(name: str, binary: Binary, templates: P
     ("name", "choices", "said"),
     [
         ("commit", {"flush": "3"}, "flush=3 means nothing of its own"),
+        ("commit", {"delay": "2000000"}, "at most 1000000 microseconds"),
         ("commit", {"driver": "jmeter"}, "no driver 'jmeter'"),
         ("commit", {"server": "oracle"}, "no server here is called 'oracle'"),
         ("ab", {}, "say what to compare"),
