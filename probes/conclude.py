@@ -12,6 +12,7 @@ from advisor.facts.probes import baselines
 from advisor.sizes import percent
 from probes.stats import Comparison, compare, compare_in_groups, compare_variation
 from probes.stats.drift import drift
+from probes.stats.student import two_sided
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 BLIND = 0.5  # relative; a run that could have missed this much has not answered its question
 TIMES = 2.0  # from where on a ratio reads better as times than as percent
+FEW_ROUNDS, MANY_ROUNDS = 3, 1000  # fewer don't know their own scatter; noise that takes more is no matter of time
 MORE_TIME = "give it more time (--time)"
 
 
@@ -190,7 +192,26 @@ def _unknown(result: ProbeResult, metric: Metric, comparisons: tuple[Comparison,
         return f"One round was finished, which can't tell a difference from noise: {MORE_TIME}."
     worst = max(comparison.bound for comparison in comparisons)
     hidden = f"a difference of {percent(worst)}" if worst < TIMES else "a difference of many times"
-    return f"This run can't tell: {hidden} may hide in its noise; {MORE_TIME}."
+    needed = max(map(_rounds_needed, comparisons))
+    if result.rounds < FEW_ROUNDS or needed > MANY_ROUNDS:
+        return f"This run can't tell: {hidden} may hide in its noise; {MORE_TIME}."
+    minutes = math.ceil(needed * result.seconds / result.rounds / 60)
+    return (
+        f"This run can't tell: {hidden} may hide in its noise; {MORE_TIME}. With this noise, about {minutes} min "
+        f"would see or exclude one of {percent(BLIND)}."
+    )
+
+
+def _rounds_needed(comparison: Comparison) -> float:
+    """Rounds with the same scatter after which the interval reaches BLIND to either side; infinite of one round."""
+    if not math.isfinite(comparison.bound) or comparison.ratio <= 0:
+        return math.inf
+    half, wanted = math.log1p(comparison.bound) - abs(math.log(comparison.ratio)), math.log1p(BLIND)
+    scatter = half * math.sqrt(comparison.rounds) / two_sided(0.05, comparison.rounds - 1)
+    rounds = float(comparison.rounds)
+    while rounds <= MANY_ROUNDS and scatter * two_sided(0.05, rounds - 1) / math.sqrt(rounds) > wanted:
+        rounds += 1
+    return rounds
 
 
 def _claim(comparison: Comparison, metric: Metric) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from simulated import METRIC, Noise, Simulated, simulate
@@ -65,6 +68,21 @@ def test_blind_run_says_so() -> None:
     said = conclude(_result(METRIC, a=[100, 40, 150], b=[60, 120, 90]))
     assert said.verdict == "unknown"
     assert "give it more time" in said.sentences[0]
+
+
+def test_a_blind_run_says_how_long_it_needs() -> None:
+    """So many rounds of the same scatter have an answer; of two rounds the scatter isn't known, so no time is named."""
+    row = {"a": [100.0, 40, 150, 90], "b": [60.0, 120, 90, 70]}
+    blind = replace(_result(METRIC, **row), seconds=240.0)  # a minute for each of the four rounds
+    minutes = re.search(r"about (\d+) min would see or exclude one of 50 %", conclude(blind).sentences[0])
+    assert minutes is not None
+    times = math.ceil(int(minutes[1]) / 4)
+    assert 1 < times < 100
+    longer = _result(METRIC, **{name: values * times for name, values in row.items()})
+    assert conclude(longer).verdict != "unknown"
+    shorter = conclude(_result(METRIC, **{name: values[:2] for name, values in row.items()})).sentences[0]
+    assert "give it more time" in shorter
+    assert " min " not in shorter
 
 
 @pytest.mark.parametrize(
