@@ -25,6 +25,7 @@ MODULES: dict[str, str] = {
     "cache-fit": "probes.served.cache_fit",
     "commit": "probes.served.commit",
     "redo-capacity": "probes.served.redo_capacity",
+    "session-buffers": "probes.served.session_buffers",
     "ab": "probes.served.ab",
 }
 

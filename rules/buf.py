@@ -189,7 +189,7 @@ def _since_start(known: Known, name: str) -> bool:
     summary="The sort buffer of every session is large, which most sorts pay for and few use.",
     options=("sort_buffer_size",),
     evidence=("SORT-01", "SORT-02", "SORT-03", "SORT-04", "SORT-07", "MALLOC-01"),
-    probe="memory-bandwidth",
+    probe="session-buffers",
     fix=UNSAFE,
     docs=Docs(
         why="The buffer counts for each sort of each session. MySQL's manual says that raising it for all "
@@ -228,6 +228,7 @@ def oversized_sort_buffer(known: Known) -> Iterator[Finding]:
     summary="The join buffer of every session is large, though an index is what such joins lack.",
     options=("join_buffer_size",),
     evidence=("JOIN-01", "JOIN-02", "JOIN-03", "SORT-04"),
+    probe="session-buffers",
     fix=UNSAFE,
     docs=Docs(
         why="One buffer is taken for each join without a usable index, so a statement may take several. It "
@@ -316,6 +317,7 @@ def oversized_read_rnd_buffer(known: Known) -> Iterator[Finding]:
     summary="Each internal temporary table may take a quarter of a gigabyte or more before it goes to disk.",
     options=TABLE_LIMITS,
     evidence=("TMP-01", "TMP-02"),
+    probe="session-buffers",
     docs=Docs(
         why="The limit counts for each temporary table, and a statement may have several. On MySQL 5.7 and "
         "MariaDB the smaller of tmp_table_size and max_heap_table_size is the limit, which sessions can together "

@@ -156,6 +156,7 @@ def descriptors(known: Known) -> list[int]:
     needs=("server",),
     options=("tmp_table_size", "tmp_memory_table_size", "max_heap_table_size"),
     evidence=("TMP-05", "TMP-04"),
+    probe="session-buffers",
     docs=Docs(
         why="A temporary table on disk was 1.8 to 14 times as slow as one in memory where servers were measured. What "
         "counts as on disk depends on the version: MySQL 5.7 and MariaDB count each table that left memory, MySQL 8.0 "

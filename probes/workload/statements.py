@@ -49,6 +49,7 @@ class Access(NamedTuple):
     keys_file: str | None = None
 
 
+_RANGE = "WHERE id BETWEEN {id} AND {end}"
 POINT = "SELECT c FROM {table} WHERE id={id}"
 SIMPLE_RANGE = "SELECT c FROM {table} WHERE id BETWEEN {id} AND {end}"
 _READS = (
@@ -80,3 +81,24 @@ OLTP: dict[str, Workload] = {
 def simple_ranges(span: int) -> Workload:
     """Ranges of so many rows by primary key, sent alone, which none of sysbench's bundled scripts does."""
     return Workload(f"simple_ranges_{span}", (Step((SIMPLE_RANGE,)),), span=span)
+
+
+def sorts(span: int) -> Workload:
+    """Sorts of so many rows by a text of 120 bytes; the last row alone is sent back, so that the sort is what costs."""
+    text = f"SELECT id FROM {{table}} {_RANGE} ORDER BY c LIMIT {span - 1}, 1"  # noqa: S608 - numbers of our own
+    return Workload(f"sorts_{span}", (Step((text,)),), span=span)
+
+
+def joins(span: int, inner: int) -> Workload:
+    """Joins of so many rows with the first `inner` rows by columns without an index."""
+    text = (
+        "SELECT COUNT(*) FROM {table} AS a STRAIGHT_JOIN {table} AS b "  # noqa: S608 - numbers of our own
+        f"WHERE a.id BETWEEN {{id}} AND {{end}} AND b.id <= {inner} AND a.c = b.pad"
+    )
+    return Workload(f"joins_{span}", (Step((text,)),), span=span)
+
+
+def groups(span: int) -> Workload:
+    """Temporary tables of so many rows, each a text of 120 bytes and more; one row is sent back."""
+    text = f"SELECT CONCAT(id, c) AS g, COUNT(*) FROM {{table}} {_RANGE} GROUP BY g ORDER BY NULL LIMIT 1"  # noqa: S608
+    return Workload(f"groups_{span}", (Step((text,)),), span=span)

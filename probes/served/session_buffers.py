@@ -1,0 +1,260 @@
+"""Sorts, joins and groupings by the size of their buffer, for few and many rows, by one session and several."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.catalog.load import load
+from advisor.facts.probes import Metric
+from advisor.sizes import exact
+from probes.choices import Chosen
+from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.served import measuring
+from probes.served.choosing import SERVER, binary_for
+from probes.served.loaded import P95, P99, TPS, LoadedBench
+from probes.served.mechanism import Bounds, Precondition
+from probes.served.serving import serve
+from probes.workload.driving import DRIVER, driver_of
+from probes.workload.statements import Access, Workload, groups, joins, sorts
+from probes.workload.tables import Shape, fill
+from probes.workload.task import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from advisor.model import Target
+    from probes.experiment import Ground, Measured, Turn, Wanted
+    from probes.sandbox import Binary
+    from probes.served.mechanism import Activity
+    from probes.served.serving import Served
+    from probes.stopping import Stop
+
+SORT, JOIN, TABLE = "sort_buffer_size", "join_buffer_size", "tmp_table_size"
+SECONDS = 180.0
+ROUNDS = 5
+OVERHEAD = 0.5  # the driver's start and the statements that set the options
+LEAST = 32 << 10  # bytes; the smallest that all servers take for all three
+STARTS = 20_000  # rows that ranges may begin at
+INNER = 50  # rows of the inner table of a join
+# A row takes 120 bytes of text and what the server keeps with it, which differs by version: with less than the first a
+# row the buffer must have been too small, with more than the second it must have sufficed.
+TOO_SMALL, ENOUGH = 100, 400
+PASSES, ON_DISK, SCANS = "merge passes/sort", "temporary tables on disk/statement", "scans of the inner table/join"
+CHUNKS = "writes to hash join files/join"
+CHUNK_WRITES, ROWS = "writes to hash join files", "rows of a statement"
+SPILLED = "spilled"
+ASK_CHUNKS = (
+    "SELECT COUNT_WRITE FROM performance_schema.file_summary_by_event_name "
+    "WHERE EVENT_NAME = 'wait/io/file/sql/hash_join'"
+)
+MEMORY_LIMIT = "max_heap_table_size"  # caps tmp_table_size on MySQL 5.7 and MariaDB
+JOIN_LIMIT = "join_buffer_space_limit"  # MariaDB's, for all joins of a statement
+LIMITS = (
+    "All rows are in the buffer pool, and temporary files may stay in the page cache: slow disks make spills dearer.",
+    "Rows of 120 bytes in one character set: other rows reach the limits with other counts.",
+    "It can't see what the memory of many sessions does to a host that runs short of it.",
+)
+SPACE = f"{JOIN_LIMIT} is set to twice each size here; at its default of 2M it would cap larger buffers."
+CAPPED = f"{MEMORY_LIMIT} is set to each size as well; the smaller of the two is the limit."
+
+
+class Kind(NamedTuple):
+    """What uses a buffer: its workload by rows, and a metric that counts how often a statement exceeds the buffer.
+
+    The metric is at least `too_small` where the buffer is too small, and at most `enough` where it suffices.
+    """
+
+    workload: Callable[[int], Workload]
+    metric: str
+    too_small: float
+    enough: float
+
+
+KINDS = {
+    SORT: Kind(sorts, PASSES, 1.0, 0.0),
+    JOIN: Kind(lambda rows: joins(rows, INNER), SCANS, 2.5, 2.1),
+    TABLE: Kind(groups, ON_DISK, 1.0, 0.1),
+}
+HASHED = Kind(KINDS[JOIN].workload, CHUNKS, 1.0, 0.0)
+
+
+class Case(NamedTuple):
+    """One variant: bytes of the buffer, rows of a statement, and how many sessions run statements at once."""
+
+    size: int
+    rows: int
+    threads: int
+
+    def variant(self, buffer: str, target: Target) -> Variant:
+        """The options and the name of it."""
+        sessions = "1 session" if self.threads == 1 else f"{self.threads} sessions"
+        group = f"{self.rows} rows, {sessions}"
+        return Variant(f"{group}, {exact(self.size)}", _settings(target, buffer, self.size), float(self.size), group)
+
+
+class SessionBuffers:
+    """The experiment `session-buffers`."""
+
+    name = "session-buffers"
+    title = "Sort, join and temporary-table memory"
+    question = "What do sort_buffer_size, join_buffer_size and tmp_table_size change, by rows and concurrent sessions?"
+    kind = "server"
+    evidence = ("SORT-01", "SORT-02", "SORT-04", "SORT-07", "JOIN-01", "TMP-02")
+    choices = (
+        SERVER,
+        DRIVER,
+        Choice("buffer", "word", SORT, f"the option to compare: {SORT}, {JOIN} or {TABLE}"),
+        Choice("sizes", "sizes", "256K,2M,32M", "its values; the first is the baseline"),
+        Choice("rows", "numbers", "500,20000", "rows that a statement sorts, joins or groups"),
+        Choice("threads", "numbers", "1,8", "sessions that run statements at once"),
+    )
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """A group for each number of rows and sessions, with a variant for each size.
+
+        Raises ProbeError where the option limits nothing on the server.
+        """
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        buffer, cases = _buffer(chosen, binary), _cases(chosen)
+        variants = tuple(case.variant(buffer, binary.target) for case in cases)
+        shape, threads = _shape(cases), max(case.threads for case in cases)
+        spilled = threads * max(case.rows for case in cases) * ENOUGH
+        cost = measuring.cost(pool=_pool(shape), data=shape.bytes, growth=2 * spilled, threads=threads)
+        return Plan(
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=(TPS, P95, P99, _metric(_kind(binary.target, buffer))),
+            cost=cost._replace(memory=cost.memory + threads * max(case.size for case in cases)),
+            seconds=SECONDS,
+            rounds=ROUNDS,
+            overhead=OVERHEAD,
+            shortest=1.0,
+            grain=1.0,
+            axis=buffer,
+            driver=driver_of(chosen.word("driver")),
+            server=str(binary.target),
+            parameters={"option": buffer, "rows": str(shape.rows), "pool": str(_pool(shape))},
+            limits=(*LIMITS, *_own_limits(binary.target, buffer)),
+        )
+
+    @contextlib.contextmanager
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[BufferBench]:
+        """A server with one table in its pool."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        buffer, cases = _buffer(chosen, binary), _cases(chosen)
+        shape = _shape(cases)
+        with serve(ground, binary, wanted.directory, measuring.arguments(binary.target, pool=_pool(shape))) as served:
+            ground.report(f"filling a table of {shape.rows} rows")
+            fill(served.connection(), shape, stop)
+            by_name = {case.variant(buffer, binary.target).name: case for case in cases}
+            yield BufferBench(served, plan.driver, _kind(binary.target, buffer), by_name)
+
+
+class BufferBench(LoadedBench):
+    """Adds to each block how often its statements exceeded their buffer."""
+
+    def __init__(self, served: Served, driver: str, kind: Kind, cases: dict[str, Case]) -> None:
+        self._kind, self._rows = kind, 0
+        self._cases = cases
+
+        def task_of(variant: Variant) -> Task:
+            case = cases[variant.name]
+            workload = kind.workload(case.rows)
+            return Task(served.sandbox.socket, served.room, workload, Access(), case.threads, STARTS)
+
+        super().__init__(served, driver, task_of, warm_seconds=0, preconditions=preconditions(kind, cases))
+
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+        """One block, see LoadedBench."""
+        self._rows = self._cases[variant.name].rows
+        measured = super().measure(variant, turn, stop)
+        if self._kind.metric in measured.counters:
+            measured.metrics[SPILLED] = measured.counters[self._kind.metric]
+        return measured
+
+    def _settled(self) -> dict[str, int]:
+        status = {**super()._settled(), ROWS: self._rows}
+        if self._kind.metric == CHUNKS:
+            status[CHUNK_WRITES] = sum(int(count) for (count,) in self.served.query(ASK_CHUNKS))
+        return status
+
+
+def preconditions(kind: Kind, cases: dict[str, Case]) -> tuple[Precondition, ...]:
+    """That statements exceed buffers that are far too small for their rows, and no other."""
+
+    def bounds(variant: Variant, _activity: Activity) -> Bounds | None:
+        case = cases[variant.name]
+        if case.size < case.rows * TOO_SMALL:
+            return Bounds(kind.too_small)
+        return Bounds(high=kind.enough) if case.size >= case.rows * ENOUGH else None
+
+    return (Precondition(kind.metric, COUNTS[kind.metric], bounds),)
+
+
+def _inner_scans(activity: Activity) -> float | None:
+    """How often the inner table of a join was read: once for each filling of the join buffer."""
+    read = activity.per_transaction("Handler_read_next")
+    return None if read is None else (read - activity.after[ROWS]) / INNER
+
+
+COUNTS: dict[str, Callable[[Activity], float | None]] = {
+    PASSES: lambda activity: activity.per_transaction("Sort_merge_passes"),
+    ON_DISK: lambda activity: activity.per_transaction("Created_tmp_disk_tables"),
+    SCANS: _inner_scans,
+    CHUNKS: lambda activity: activity.per_transaction(CHUNK_WRITES),
+}
+
+
+def _metric(kind: Kind) -> Metric:
+    return Metric(SPILLED, kind.metric, "neither")
+
+
+def _kind(target: Target, buffer: str) -> Kind:
+    hashed = buffer == JOIN and target.since("mysql", 8, 0, 18)  # which joins equal columns without an index by hash
+    return HASHED if hashed else KINDS[buffer]
+
+
+def _buffer(chosen: Chosen, binary: Binary) -> str:
+    buffer = chosen.word("buffer", *KINDS)
+    if buffer == TABLE and binary.target.since("mysql", 8) and not binary.target.since("mysql", 8, 0, 28):
+        raise ProbeError(
+            f"{TABLE} limits no temporary table of {binary.name} before 8.0.28, where TempTable makes them: choose "
+            f"another server, or buffer={SORT}"
+        )
+    return buffer
+
+
+def _cases(chosen: Chosen) -> list[Case]:
+    sizes, threads = chosen.sizes("sizes", LEAST), chosen.numbers("threads", 1)
+    rows = chosen.numbers("rows", 2)
+    return [Case(size, count, sessions) for count in rows for sessions in threads for size in sizes]
+
+
+def _settings(target: Target, buffer: str, size: int) -> dict[str, str]:
+    settings = {buffer: str(size)}
+    if buffer == TABLE and not target.since("mysql", 8):
+        settings[MEMORY_LIMIT] = str(size)
+    if buffer == JOIN and load(target).get(JOIN_LIMIT) is not None:
+        settings[JOIN_LIMIT] = str(2 * size)
+    return settings
+
+
+def _own_limits(target: Target, buffer: str) -> Iterator[str]:
+    if buffer == JOIN and load(target).get(JOIN_LIMIT) is not None:
+        yield SPACE
+    if buffer == TABLE and not target.since("mysql", 8):
+        yield CAPPED
+
+
+def _shape(cases: list[Case]) -> Shape:
+    return Shape(STARTS + max(case.rows for case in cases), key_on_k=False)
+
+
+def _pool(shape: Shape) -> int:
+    return max(64 * measuring.MIB, 2 * shape.bytes)
+
+
+EXPERIMENT = SessionBuffers()
