@@ -10,7 +10,7 @@ from rules.advice import advise, these, words
 from rules.conpool import pooled, threads_worth_keeping
 from rules.memory import budget
 from rules.peak import CONNECTIONS, named, seen
-from rules.rates import over, steady
+from rules.rates import over, require_uptime, steady
 from rules.registry import Docs, rule
 from rules.subject import of_variable
 
@@ -152,9 +152,10 @@ def _lately(known: Known) -> bool:
 def oversized_connection_limit(known: Known) -> Iterator[Finding]:
     """A thousand connections or more, and never a twentieth of them used in a week."""
     limit, peak = known.number(LIMIT), known.server.counter("max_used_connections")
-    if not limit or not peak or not known.chosen(LIMIT) or pooled(known) or known.server.uptime < WEEK:
+    if not limit or not peak or not known.chosen(LIMIT) or pooled(known):
         return
     if limit >= LARGE_LIMIT and peak * TIMES_THE_PEAK < limit:
+        require_uptime(known.server.uptime, WEEK)
         action = advise(
             known, LIMIT, max(USUAL_LIMIT, 2 * peak), watch="Connection_errors_max_connections",
             risk="a burst beyond it is refused with error 1040",

@@ -8,7 +8,7 @@ from advisor.model import Confidence, Severity
 from advisor.sizes import about
 from rules.advice import advise, default_of, these, words
 from rules.memory import expected, measured, system_part, usable
-from rules.rates import busy, over, steady
+from rules.rates import busy, over, require_uptime, steady
 from rules.registry import Docs, Span, rule
 from rules.subject import of_variable, of_verdict
 
@@ -54,9 +54,9 @@ def _idle(speaker: Rule, known: Known, cache: Cache) -> Iterator[Finding]:
     used = _bytes(known, cache, known.server.counter(f"{cache.counters}_used"))
     if size is None or default is None or used is None or not known.chosen(cache.size):
         return
-    idle = known.server.uptime >= IDLE_AFTER and used * IDLE_SHARE <= size
-    if not idle or size <= max(default, WORTH_A_WORD):
+    if used * IDLE_SHARE > size or size <= max(default, WORTH_A_WORD):
         return
+    require_uptime(known.server.uptime, IDLE_AFTER)
     action = advise(
         known, cache.size, max(default, _power_above(2 * used)), size=True,
         risk="the blocks that are cached are written and read again", watch=f"{cache.counters.capitalize()}_unused",

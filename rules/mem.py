@@ -20,7 +20,7 @@ from rules.memory import (
     too_tight,
     usable,
 )
-from rules.rates import over, steady
+from rules.rates import over, require_uptime, steady
 from rules.registry import Docs, rule
 from rules.subject import of_variable
 
@@ -247,7 +247,8 @@ def idle_buffer_pool(known: Known) -> Iterator[Finding]:
     pool = known.number(POOL)
     if not pool or not total or free is None or pool < GIB or not known.chosen(POOL):
         return
-    if known.server.uptime >= IDLE_AFTER and free * 100 > total * IDLE_PERCENT:
+    if free * 100 > total * IDLE_PERCENT:
+        require_uptime(known.server.uptime, IDLE_AFTER)
         yield idle_buffer_pool.finding(
             f"{free * 100 // total} % of the buffer pool of {about(pool)} has been empty since the server started "
             f"{known.server.uptime // 86400} days ago.",

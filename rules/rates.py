@@ -19,15 +19,17 @@ EVENTS = 10  # in a window; fewer are chance
 def steady(known: Known) -> Workload:
     """The workload's window; Missing where the server started just now or the window is too short to tell rates."""
     workload = known.workload
-    if workload.last.at < MINIMUM_UPTIME:
-        up = workload.last.at
-        raise Missing(
-            f"a server that has been up for {lasted(MINIMUM_UPTIME)} (up for {lasted(up)}: audit again in "
-            f"{lasted(MINIMUM_UPTIME - up)})"
-        )
+    require_uptime(workload.last.at, MINIMUM_UPTIME)
     if workload.seconds < MINIMUM_WINDOW:
         raise Missing(f"a window of {lasted(MINIMUM_WINDOW)} or more (--window)")
     return workload
+
+
+def require_uptime(up: float, least: float) -> None:
+    """Raise Missing where the server has been up for less than that many seconds, with the time to audit again."""
+    if up < least:
+        again = f"audit again in {lasted(least - up)}"
+        raise Missing(f"a server that has been up for {lasted(least)} (up for {lasted(up)}: {again})")
 
 
 def busy(workload: Workload, counter: str, a_second: float) -> float | None:

@@ -51,8 +51,8 @@ def has_or_have(kinds: list[Accounts]) -> str:
     docs=Docs(
         why="An account with an empty user matches every name that no other account of that host matches better. "
         "Because the server sorts accounts by host first, it also takes the place of named accounts with a wider host: "
-        "somebody's login fails, or has other rights than meant. On the server's own host alone it is a note: "
-        "MariaDB's installation may leave some there.",
+        "somebody's login fails, or has other rights than meant. It is a note where such accounts, or the server itself "
+        "(skip_networking, bind_address), are bound to the server's own host: MariaDB's installation may leave some there.",
         fix="DROP USER ''@'host' for each of them.",
         risk="Programs that log in without a name fail.",
         exceptions="None.",
@@ -63,7 +63,7 @@ def anonymous_account(known: Known) -> Iterator[Finding]:
     """Accounts that anybody is."""
     kinds = of_kind(known, lambda kind: kind.anonymous)
     if kinds:
-        local = all(kind.reach == HERE for kind in kinds)
+        local = only_from_here(known) or all(kind.reach == HERE for kind in kinds)
         yield anonymous_account.finding(
             f"{told(kinds)} {has_or_have(kinds)} no name, so any name gets in.",
             help="drop them: DROP USER ''@'host'",
@@ -124,7 +124,8 @@ def _from_where(wide: list[Accounts], afar: list[Accounts]) -> str:
         "nothing uses it any more.",
         risk="Views, events and routines whose definer is the old account fail when it is dropped: look in "
         "information_schema for DEFINER first. Don't rename the account, which leaves them without a definer.",
-        exceptions="Containers, where the image makes root@% and the network decides who gets there.",
+        exceptions="Containers, where the image makes root@% and the network decides who gets there. The rule is silent "
+        "where the server takes no connection from other hosts (skip_networking, bind_address).",
         mind="A firewall that lets administrators' hosts through alone.",
         disagree="CIS asks for no wildcard in any account's host; official container images make root@% by default.",
     ),
@@ -132,7 +133,7 @@ def _from_where(wide: list[Accounts], afar: list[Accounts]) -> str:
 def superuser_from_anywhere(known: Known) -> Iterator[Finding]:
     """All-powerful accounts with a wildcard for a host."""
     kinds = of_kind(known, lambda kind: kind.supreme and kind.reach == ANYWHERE)
-    if kinds:
+    if kinds and not only_from_here(known):
         yield superuser_from_anywhere.finding(
             f"{told(kinds)} {has_or_have(kinds)} SUPER and may come from any host.",
             help="make accounts for the hosts that administrators come from",

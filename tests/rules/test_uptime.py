@@ -1,0 +1,55 @@
+"""Rules that need a long uptime: skipped before, with the time from which an audit can tell, and never silent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rule_cases import Case, known_of
+
+from advisor.engine import choose, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from advisor.engine import Run
+
+WEEK = 7 * 86400
+# A rule, what its file sets, and counters that speak for the finding, whatever the uptime.
+BY_COUNTERS = (
+    ("CON020", "max_connections = 1000", {"max_used_connections": 1}),
+    (
+        "MEM004",
+        "innodb_buffer_pool_size = 8G",
+        {"innodb_buffer_pool_pages_free": 400000, "innodb_buffer_pool_pages_total": 524288},
+    ),
+    ("MYI006", "key_buffer_size = 1G", {"key_blocks_used": 5}),
+)
+
+
+def asked(code: str, file: str, tmp_path: Path, status: dict[str, Any]) -> Run:
+    """One rule's answer about a server with these counters."""
+    case = Case("", "", "mysql-8.0.15", file=file, server={"status": status})
+    return run(known_of(case, tmp_path), choose([code], None))
+
+
+@pytest.mark.parametrize(("code", "file", "status"), BY_COUNTERS)
+def test_a_young_server_is_not_judged(code: str, file: str, status: dict[str, int], tmp_path: Path) -> None:
+    """A second before the week is over the rule is skipped and says when to audit again, so `--since` calls it so."""
+    young = asked(code, file, tmp_path, status | {"uptime": WEEK - 7200})
+    assert young.findings == ()
+    assert [(skip.code, skip.reason) for skip in young.skipped] == [
+        (code, "a server that has been up for 7 d (up for 6 d: audit again in 2 h)")
+    ]
+    old = asked(code, file, tmp_path, status | {"uptime": WEEK})
+    assert [found.code for found in old.findings] == [code]
+
+
+@pytest.mark.parametrize(("code", "file", "status"), BY_COUNTERS)
+def test_nothing_is_skipped_where_nothing_would_be_found(
+    code: str, file: str, status: dict[str, int], tmp_path: Path
+) -> None:
+    """Without the counters that speak for a finding, or without the line, a young server leaves nothing open."""
+    for given, counted in ((file, {}), ("", status)):
+        young = asked(code, given, tmp_path, counted | {"uptime": 60})
+        assert (young.findings, young.skipped) == ((), ())
