@@ -8,7 +8,7 @@ from advisor.sizes import about, lasted, percent
 from rules.conlive import MADE_A_SECOND, NEAR_PERCENT
 from rules.known import Missing
 from rules.log import FULL_PERCENT, checkpoint, redo_capacity
-from rules.mem import misses_much
+from rules.mem import MISSED_PERCENT, exceeds, misses_much
 from rules.memory import budget, usable
 from rules.peak import REDO, fullest
 from rules.rates import steady
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from rules.known import Known
 
 HOUR = 3600
+# Findings about what syncs a commit in vain, or not at all, whatever the two options of commits are.
+UNSAFE_STORAGE = ("unsynced-data-files", "file-system-without-barriers", "redo-log-disabled", "data-in-memory")
 MOST_MADE = 25  # percent of the connections; a cache of threads that is large enough serves nearly all
+MOST_PUSHED_OUT = 10  # percent of the hits; a cache that holds the tables in use pushes none out
 
 
 class Fine(NamedTuple):
@@ -68,8 +71,8 @@ def _memory(known: Known) -> str | None:
     estimate, room = budget(known), usable(known)
     if estimate is None or room is None or not estimate.likely:
         return None
-    if max(estimate.likely, estimate.measured or 0) > room[0]:
-        return None  # the rule judges only sizes that somebody set
+    if exceeds(estimate, room[0]):
+        return None  # the rule judges only sizes that are set explicitly
     taken = f"{about(estimate.measured)} taken, " if estimate.measured else ""
     return f"{taken}{about(estimate.likely)} likely of the {room[1]} that the server may use"
 
@@ -78,7 +81,9 @@ def _pool(known: Known) -> str | None:
     window = steady(known)
     asked, missed = (window.rate(f"innodb_buffer_pool_{what}") for what in ("read_requests", "reads"))
     if asked is None or missed is None or misses_much(missed, asked):
-        return None  # the rule speaks only where a larger pool is to be had
+        return None  # the rule needs memory for a larger pool as well
+    if missed * 100 >= asked * MISSED_PERCENT and missed:
+        return None  # too few reads for the rule, and too large a share to pass
     return f"{missed:,.1f} of {asked:,.0f} page requests a second went to disk"
 
 
@@ -103,14 +108,15 @@ def _connections(known: Known) -> str | None:
 def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Callable[[Known], str | None]:
     """Counters as rates in words, where the first is `below` so many a second, and at most a `share` of the second.
 
-    The limits are those of the rule. A counter that the server lacks is left out; without the first nothing is told.
+    The limits are those of the rule, but the share counts at any rate: 0.9 of 1.0 is not printed as passed. A counter
+    that the server lacks is left out; without the first there are no words.
     """
 
     def says(known: Known) -> str | None:
         window = steady(known)
         rates = [window.rate(name) for name, _ in counters]
         first, whole = rates[0], rates[-1]
-        if first is None or first >= below or (whole and len(rates) > 1 and first * 100 > whole * share and first > 1):
+        if first is None or first >= below or (whole and len(rates) > 1 and first * 100 > whole * share):
             return None
         told = [f"{rate:,.1f} {words}" for rate, (_, words) in zip(rates, counters, strict=True) if rate is not None]
         return f"{', '.join(told)} a second"
@@ -173,12 +179,17 @@ LOOKS = (
     Look(
         "table cache",
         ("overflowing-table-cache",),
-        _rates(("table_open_cache_overflows", "tables pushed out"), ("table_open_cache_hits", "hits"), below=OPENED),
+        _rates(
+            ("table_open_cache_overflows", "tables pushed out"),
+            ("table_open_cache_hits", "hits"),
+            below=OPENED,
+            share=MOST_PUSHED_OUT,
+        ),
     ),
     Look("sorts", ("sorts-in-many-passes",), _rates(("sort_merge_passes", "merge passes"), below=MERGED)),
     Look("joins", ("joins-without-index",), _rates(("select_full_join", "without an index"), below=JOINED)),
     Look("row locks", ("sessions-waiting-for-rows", "frequent-deadlocks"), _row_locks),
     Look("open files", ("open-files-near-limit", "limited-by-the-system"), _open_files),
-    Look("commits", ("lost-commits", "unsynced-binary-log"), _commits),
+    Look("commits", ("lost-commits", "unsynced-binary-log", *UNSAFE_STORAGE), _commits),
     Look("replication", ("replica-lag", "stopped-replica"), _replication),
 )

@@ -132,7 +132,7 @@ def memory_over_budget(known: Known) -> Iterator[Finding]:
 
 def _judge(estimate: Budget, size: int, where: str) -> tuple[Severity, Confidence, str] | None:
     only = f"may use only {where}."
-    if estimate.measured and estimate.measured > size - min(NEAR, size // NEAR_SHARE):
+    if estimate.measured and _is_near(estimate.measured, size):
         return Severity.ERROR, Confidence.MEASURED, f"The server has taken {about(estimate.measured)}, and {only}"
     if estimate.likely and estimate.likely > size:
         message = f"The server is likely to take {about(estimate.likely)} at its peak of connections, and {only}"
@@ -141,6 +141,15 @@ def _judge(estimate: Budget, size: int, where: str) -> tuple[Severity, Confidenc
         return None
     message = f"Worst case {about(estimate.ceiling)} ({estimate.sessions}), but the server {only}"
     return Severity.NOTE, Confidence.LIKELY, message
+
+
+def exceeds(estimate: Budget, size: int) -> bool:
+    """Whether what is taken is near the memory that may be used, or what is likely is beyond it."""
+    return _is_near(estimate.measured or 0, size) or (estimate.likely or 0) > size
+
+
+def _is_near(measured: int, size: int) -> bool:
+    return measured > size - min(NEAR, size // NEAR_SHARE)
 
 
 @rule(

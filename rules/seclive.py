@@ -51,8 +51,9 @@ def has_or_have(kinds: list[Accounts]) -> str:
     docs=Docs(
         why="An account with an empty user matches every name that no other account of that host matches better. "
         "Because the server sorts accounts by host first, it also takes the place of named accounts with a wider host: "
-        "somebody's login fails, or has other rights than meant. It is a note where such accounts, or the server itself "
-        "(skip_networking, bind_address), are bound to the server's own host: MariaDB's installation may leave some there.",
+        "somebody's login fails, or has other rights than meant. It is a note where such accounts, or the server "
+        "itself (skip_networking, bind_address), are bound to the server's own host: MariaDB's installation may leave "
+        "some there.",
         fix="DROP USER ''@'host' for each of them.",
         risk="Programs that log in without a name fail.",
         exceptions="None.",
@@ -124,8 +125,8 @@ def _from_where(wide: list[Accounts], afar: list[Accounts]) -> str:
         "nothing uses it any more.",
         risk="Views, events and routines whose definer is the old account fail when it is dropped: look in "
         "information_schema for DEFINER first. Don't rename the account, which leaves them without a definer.",
-        exceptions="Containers, where the image makes root@% and the network decides who gets there. The rule is silent "
-        "where the server takes no connection from other hosts (skip_networking, bind_address).",
+        exceptions="Containers, where the image makes root@% and the network decides who gets there. The rule is "
+        "silent where the server takes no connection from other hosts (skip_networking, bind_address).",
         mind="A firewall that lets administrators' hosts through alone.",
         disagree="CIS asks for no wildcard in any account's host; official container images make root@% by default.",
     ),

@@ -102,6 +102,11 @@ def test_a_real_server(any_server: Sandbox) -> None:
         ("row locks", {}, {"innodb_row_lock_waits": 100, "innodb_row_lock_time": 50_000}),
         ("open files", {"open_files": "4000", "innodb_num_open_files": "700", "threads_connected": "5"}, {}),
         ("redo log", {"innodb_checkpoint_age": "900", "innodb_checkpoint_max_age": "1000"}, {}),
+        # Rates below the rules' thresholds, and shares far beyond them.
+        ("buffer pool", {}, {"innodb_buffer_pool_read_requests": 100, "innodb_buffer_pool_reads": 90}),
+        ("threads", {}, {"threads_created": 9, "connections": 10}),
+        ("temporary tables", {}, {"created_tmp_disk_tables": 9, "created_tmp_tables": 10}),
+        ("table cache", {}, {"table_open_cache_overflows": 9, "table_open_cache_hits": 10}),
     ],
 )
 def test_no_unhealthy_figure_is_fine(tmp_path: Path, part: str, status: dict[str, str], rises: dict[str, int]) -> None:
@@ -120,3 +125,27 @@ def test_no_unhealthy_figure_is_fine(tmp_path: Path, part: str, status: dict[str
         case = Case("", "", "mariadb-10.11", server={**server, "status": said}, workload=workload)
         told.append(part in dict(fine(known_of(case, tmp_path), [], NAMES)))
     assert told == [True, False]
+
+
+def test_memory_that_is_nearly_taken_is_not_fine(tmp_path: Path) -> None:
+    """A process within a twentieth of the memory is no passed check, where no size is set explicitly too."""
+    server: dict[str, Any] = {
+        "variables": {"max_connections": "151", "innodb_buffer_pool_size": "134217728"},
+        "status": {"max_used_connections": "12", "threads_running": "1"},
+    }
+    told: list[bool] = []
+    for resident in (1 << 30, (8 << 30) - (64 << 20)):
+        host: dict[str, Any] = {"memory": {"total": 8 << 30}, "process": {"resident": resident}}
+        case = Case("", "", "mariadb-10.11", server=server, host=host)
+        told.append("memory" in dict(fine(known_of(case, tmp_path), [], NAMES)))
+    assert told == [True, False]
+
+
+@pytest.mark.parametrize("name", ["redo-log-disabled", "unsynced-data-files", "file-system-without-barriers"])
+def test_commits_are_not_fine_where_syncs_are_in_vain(name: str, tmp_path: Path) -> None:
+    """Both options of commits are at 1, and a finding says that what they sync is not on disk."""
+    server = {"variables": {"innodb_flush_log_at_trx_commit": "1", "sync_binlog": "1", "log_bin": "ON"}}
+    known = known_of(Case("", "", "mysql-8.4", server=server), tmp_path)
+    rule = next(r for r in all_rules() if r.name == name)
+    assert "commits" in dict(fine(known, [], NAMES))
+    assert "commits" not in dict(fine(known, [rule.finding("Syncs are in vain.")], NAMES))
