@@ -9,12 +9,16 @@ if TYPE_CHECKING:
 
 
 class Grant(NamedTuple):
-    """One privilege and what an audit reads with it; one that is `optional` gives more away than an audit needs."""
+    """One privilege and what an audit reads with it; one that is `optional` gives more away than an audit needs.
+
+    `since` is the version from which the server has the table.
+    """
 
     privilege: str
     on: str
     why: str
     optional: bool = False
+    since: tuple[int, ...] = ()
 
     @property
     def needed(self) -> str:
@@ -40,6 +44,9 @@ _MYSQL = (
     _SIZES,
     _MEMORY,
     Grant("SELECT", "performance_schema.threads", "how many replicas read this server's binary log"),
+    Grant(
+        "SELECT", "performance_schema.file_summary_by_event_name", "how many bytes of binary log the server writes"
+    ),
     Grant("SELECT", "performance_schema.replication_group_members", "the states of its replication group"),
     Grant(
         "SELECT",
@@ -51,6 +58,13 @@ _MYSQL = (
         "mysql.user",
         _KINDS,
         optional=True,
+    ),
+    Grant(
+        "SELECT",
+        "performance_schema.error_log",
+        "how often the error log says that the redo log was full",
+        optional=True,
+        since=(8, 0, 30),
     ),
 )
 _MARIADB = (
@@ -64,7 +78,8 @@ _MARIADB = (
 
 def grants_for(target: Target) -> tuple[Grant, ...]:
     """All that an audit of this server can use, the optional last."""
-    return _MARIADB if target.is_mariadb else _MYSQL
+    grants = _MARIADB if target.is_mariadb else _MYSQL
+    return tuple(grant for grant in grants if target.version >= grant.since)
 
 
 def quoted(account: str) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 GIB = 1 << 30
 HOUR = 3600
+WEEK = 7 * 86400
 SHORT = 600  # seconds in which a redo log that is full all over is far too small
 STEP = 64 * MIB
 LARGEST = 16 * GIB  # longer logs make crash recovery longer; the published gain was seen up to 30 GB
@@ -26,6 +27,7 @@ LEAST_REDO = 16 * MIB  # written in the window before its rate says something; l
 LEAST_SHARE = 16  # of so many parts of the log one
 REWRITTEN = 4  # times that MySQL counts redo which it writes again with the next commit (REDO-06)
 FULL_PERCENT = 80
+SPACE_WAITS = "log_on_file_space_waits"  # of MySQL 8.0 and later, disabled by default
 LARGEST_BUFFER = 128 * MIB
 POOL = "innodb_buffer_pool_size"
 SIZES = ("innodb_redo_log_capacity", "innodb_log_file_size", "innodb_log_files_in_group")
@@ -79,7 +81,7 @@ def log_buffer_waits(known: Known) -> Iterator[Finding]:
     summary="The redo log fills up in minutes at the measured rate of writes.",
     needs=("server",),
     options=("innodb_redo_log_capacity", "innodb_log_file_size"),
-    evidence=("REDO-01", "REDO-02", "REDO-03", "REDO-04", "REDO-05", "REDO-06"),
+    evidence=("REDO-01", "REDO-02", "REDO-03", "REDO-04", "REDO-05", "REDO-06", "REDO-07"),
     docs=Docs(
         why="When the redo log is nearly full, dirty pages must be written before sessions may go on, and "
         "pages that change often are written again and again. Seven times the log gave 30 percent more "
@@ -96,8 +98,12 @@ def log_buffer_waits(known: Known) -> Iterator[Finding]:
     ),
 )
 def small_redo_log(known: Known) -> Iterator[Finding]:
-    """A redo log that holds less than an hour of the measured writes."""
-    rates, capacity = redo_rates(known), redo_capacity(known)
+    """A redo log that holds less than an hour of the measured writes, or for whose space sessions waited."""
+    capacity, waits = redo_capacity(known), _waits(known)
+    if capacity and waits:
+        yield _was_full(known, capacity, waits)
+        return
+    rates = redo_rates(known)
     if not rates or not capacity:
         return
     highest = max(rates, key=lambda rate: rate.least)
@@ -114,6 +120,55 @@ def small_redo_log(known: Known) -> Iterator[Finding]:
         help=words(action) or f"let the redo log hold {about(wanted)} in all",
         actions=these(action),
     )
+
+
+def _was_full(known: Known, capacity: int, waits: str) -> Finding:
+    """The server's own word that the log was full, with the rate where one was measured."""
+    rates = _rates_or_none(known)
+    wanted = _relieving(known, rates, capacity)
+    action = _larger(known, wanted) if wanted > capacity else None
+    highest = max(rates, key=lambda rate: rate.least, default=None)
+    fast = f" {about(highest.least)} of redo a second were written {highest.when}." if highest else ""
+    return small_redo_log.finding(
+        f"The redo log of {about(capacity)} was full, and statements waited for space in it: {waits}.{fast}",
+        of_variable(known, _sized_by(known)),
+        severity=Severity.NOTE if _long_ago(known) else Severity.WARNING,
+        confidence=Confidence.MEASURED,
+        help=words(action) or "let more pages be written in the background: raise innodb_io_capacity",
+        actions=these(action),
+    )
+
+
+def _waits(known: Known) -> str:
+    """How often the server itself says that statements waited for space in the redo log; empty where it doesn't."""
+    told, counted = known.server.redo_waits, known.server.innodb_metrics.get(SPACE_WAITS)
+    if told is not None and told.count:
+        ago = "" if told.newest is None else f", the newest {lasted(max(0, told.newest))} ago"
+        plural = "s" if told.count > 1 else ""
+        return f"{told.count:,} warning{plural} in the error log{ago}"
+    return f"{counted:,} waits by {SPACE_WAITS}" if counted else ""
+
+
+def _long_ago(known: Known) -> bool:
+    """Whether the newest warning is older than a week."""
+    told = known.server.redo_waits
+    return told is not None and told.newest is not None and told.newest > WEEK
+
+
+def _rates_or_none(known: Known) -> list[Rate]:
+    from rules.known import Missing
+
+    try:
+        return redo_rates(known)
+    except Missing:
+        return []
+
+
+def _relieving(known: Known, rates: list[Rate], capacity: int) -> int:
+    """The size for a log that was full: an hour of writes, and twice its size where that is unknown or fits already."""
+    hour = _for_an_hour(rates) if rates else 0
+    doubled = min(2 * capacity, LARGEST)
+    return max(hour, doubled) if _waits(known) or not rates else hour
 
 
 def _seen_at_its_busiest(known: Known) -> None:
@@ -234,16 +289,11 @@ def checkpoint_pressure(known: Known) -> Iterator[Finding]:
 
 def _relieved(known: Known) -> tuple[Action | None, str]:
     """The redo log that holds an hour of writes, or in words what helps where it does already."""
-    from rules.known import Missing
-
     capacity = redo_capacity(known)
     if not capacity:
         return None, "enlarge the redo log"
-    try:
-        rates = redo_rates(known)
-    except Missing:
-        rates = []
-    wanted = _for_an_hour(rates) if rates else min(2 * capacity, LARGEST)
+    rates = _rates_or_none(known)
+    wanted = _relieving(known, rates, capacity)
     if wanted > capacity:
         return _larger(known, wanted), f"let the redo log hold {about(wanted)} in all"
     held = f"an hour of writes ({about(_for_an_hour(rates))})" if rates else "a lot"

@@ -154,7 +154,8 @@ def access_times_written(known: Known) -> Iterator[Finding]:
     docs=Docs(
         why="When it is full, statements that write wait or fail, the binary log stops what is to be logged, and a "
         "server that restarts may not come up. MySQL looks for room once a minute and writes a warning every ten. "
-        "Less than 5 percent, or less than a day of binary log (MariaDB counts its bytes), is a warning. Less than 20G "
+        "Less than 5 percent, or less than a day of binary log at the mean rate since the start (a counter of MariaDB, "
+        "performance_schema on MySQL), is a warning. Less than 20G "
         "where that is less than a fifth, or less than the largest table, is a note: an ALTER TABLE that copies needs "
         "the size of its table at once. The bounds are ours.",
         fix="Make room: purge binary logs that all replicas have, drop what is not needed, enlarge the volume.",
@@ -193,7 +194,8 @@ def _binary_log_a_day(known: Known) -> int:
     """Bytes of binary log a day since the start, 0 where the server doesn't count them or started just now."""
     if not known.has("server"):
         return 0
-    written, uptime = known.server.counter("binlog_bytes_written"), known.server.counter("uptime")
+    written = known.server.counter("binlog_bytes_written") or known.server.binary_log_bytes
+    uptime = known.server.counter("uptime")
     return written * DAY // uptime if written and uptime and uptime >= HOUR else 0
 
 

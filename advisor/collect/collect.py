@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from advisor import __version__
 from advisor.collect.around import read_around
 from advisor.collect.connect import DEFAULT_LIMITS
+from advisor.collect.logs import read_binary_log_bytes, read_redo_waits
 from advisor.collect.options import ConnectRequest, account
 from advisor.collect.replication import read_replication
 from advisor.collect.send import open_session
@@ -93,7 +94,12 @@ def _ask_everything(
     first = read_counters(session, notes, with_text=True)
     server = replace(server, status=first.status, innodb_status=first.innodb_text)
     workload = read_workload(session, first, request.window, notes, wait)
-    server = replace(server, lock_waits=read_lock_waits(session, greeting, first.status, notes))
+    server = replace(
+        server,
+        lock_waits=read_lock_waits(session, greeting, first.status, notes),
+        redo_waits=read_redo_waits(session, greeting, notes),
+        binary_log_bytes=read_binary_log_bytes(session, greeting, notes),
+    )
     return replace(server, replication=read_replication(session, greeting, first.status, notes)), workload
 
 

@@ -231,6 +231,32 @@ LOCK_WAITS_MARIADB = Statement(
     "PROCESS",
     columns=2,
 )
+# What InnoDB writes when sessions, or the thread that writes the log for them, wait for space: 8.0.30 and later.
+REDO_WAITS = Statement(
+    "redo-waits",
+    "SELECT COUNT(*), TIMESTAMPDIFF(SECOND, MAX(LOGGED), NOW(6)) FROM performance_schema.error_log "
+    "WHERE SUBSYSTEM = 'InnoDB' AND (DATA LIKE 'Threads are unable to reserve space in redo log%' "
+    "OR DATA LIKE 'Redo log is running out of free space, pausing user threads%' "
+    "OR DATA LIKE 'Redo log writer is waiting for a new redo log file%') "
+    "AND LOGGED >= NOW(6) - INTERVAL (SELECT VARIABLE_VALUE FROM performance_schema.global_status "
+    "WHERE VARIABLE_NAME = 'Uptime') SECOND "
+    "AND LOGGED >= COALESCE((SELECT SET_TIME FROM performance_schema.variables_info "
+    "WHERE VARIABLE_NAME = 'innodb_redo_log_capacity'), LOGGED)",
+    "MySQL 8.0.30 and later with performance_schema",
+    "how many warnings the error log has that the redo log was full, since the start and since its size was set, and "
+    "how old the newest is; no text of the log is read out",
+    "SELECT on performance_schema.error_log",
+    columns=2,
+)
+BINARY_LOG_BYTES = Statement(
+    "binary-log-bytes",
+    "SELECT SUM_NUMBER_OF_BYTES_WRITE FROM performance_schema.file_summary_by_event_name "
+    "WHERE EVENT_NAME = 'wait/io/file/sql/binlog'",
+    "MySQL with performance_schema and a binary log",
+    "how many bytes of binary log were written since the start (MariaDB has a status counter for it)",
+    "SELECT on performance_schema.file_summary_by_event_name",
+    columns=1,
+)
 REPLICAS = Statement(
     "replicas",
     "SELECT COUNT(*) FROM performance_schema.threads WHERE PROCESSLIST_COMMAND LIKE 'Binlog Dump%'",
@@ -300,6 +326,8 @@ STATEMENTS: tuple[Statement, ...] = (
     GROUP_MEMBERS,
     LOCK_WAITS_MYSQL,
     LOCK_WAITS_MARIADB,
+    REDO_WAITS,
+    BINARY_LOG_BYTES,
     REPLICAS,
     REPLICA_STATUS,
     SLAVE_STATUS,

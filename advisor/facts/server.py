@@ -118,6 +118,17 @@ class Accounts:
 
 
 @record(frozen=True)
+class RedoWaits:
+    """Warnings of the error log that the redo log was full, since the start and since the log was last resized.
+
+    `newest` is the age of the newest in seconds, None where there is none.
+    """
+
+    count: int
+    newest: int | None = None
+
+
+@record(frozen=True)
 class Server:
     """One running server's answers; names are lower case, values as sent.
 
@@ -125,7 +136,9 @@ class Server:
     MySQL, Percona or MariaDB, `managed` names the platform (rds, aurora, …) or is empty. `instrumented_bytes` is the
     sum that performance_schema accounts for, None where it doesn't. `accounts` is None where they weren't read.
     `lock_waits` counts the sessions that wait for a lock of tables or metadata by their state, asked for once after the
-    window and only of a server on which four sessions or more ran statements.
+    window and only of a server on which four sessions or more ran statements. `redo_waits` are the warnings of the
+    error log that the redo log was full, `binary_log_bytes` what was written of the binary log since the start; both
+    are None where MySQL was not asked or did not answer.
     """
 
     flavour: str
@@ -146,6 +159,8 @@ class Server:
     managed: str = ""
     accounts: tuple[Accounts, ...] | None = None
     lock_waits: dict[str, int] = field(default_factory=dict)
+    redo_waits: RedoWaits | None = None
+    binary_log_bytes: int | None = None
 
     def counter(self, name: str) -> int | None:
         """A status counter since the server started, None where this server has none of that name."""

@@ -29,7 +29,7 @@ from advisor.facts import (
     Workload,
 )
 from advisor.facts.host import Cgroup, Cpu, Hypervisor, IoLimit, Limit, Memory, NumaNode, OperatingSystem, Process
-from advisor.facts.server import Accounts, ApplierTimes, DataSizes, Link, Plugin
+from advisor.facts.server import Accounts, ApplierTimes, DataSizes, Link, Plugin, RedoWaits
 from advisor.facts.storage import BlockDevice, Mount, Place, Raid, Space, Storage, Stripe
 from advisor.model import Absent
 from advisor.optionfile import resolve
@@ -157,6 +157,8 @@ def facts_of(case: Case, target: Target) -> Facts:
         replication=Replication(**_with(parts, "applier_times", ApplierTimes)) if parts is not None else None,
         innodb_metrics=said.get("innodb_metrics", {}),
         lock_waits=said.get("lock_waits", {}),
+        redo_waits=RedoWaits(**said["redo_waits"]) if "redo_waits" in said else None,
+        binary_log_bytes=said.get("binary_log_bytes"),
         data=DataSizes(**said["data"]) if "data" in said else None,
         managed=said.get("managed", ""),
         accounts=tuple(Accounts(**kind) for kind in said["accounts"]) if "accounts" in said else None,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from advisor.model import Finding
 
+PLACES = {"capacity_resized": 8 << 20, "current_lsn": 9_000_000, "checkpoint_lsn": 1_000_000}
 PRESSED = {"innodb_checkpoint_age": 9_000_000, "innodb_checkpoint_max_age": 10_000_000}
 
 
@@ -63,6 +64,23 @@ def test_one_size_for_the_redo_log_in_a_run(tmp_path: Path) -> None:
         for rule in ("small-redo-log", "checkpoint-pressure")
     ]
     assert found == [["innodb_log_file_size = 6912M"], ["innodb_log_file_size = 6912M"]]
+
+
+@pytest.mark.parametrize(("status", "line"), [
+    ({}, "innodb_redo_log_capacity = 16M"),
+    ({"uptime": 86400, "innodb_os_log_written": 8_640_000}, "innodb_redo_log_capacity = 64M"),
+    ({"uptime": 86400, "innodb_os_log_written": 86_400_000_000}, "innodb_redo_log_capacity = 3456M"),
+])  # fmt: skip
+def test_a_log_that_was_full_gets_one_size(status: dict[str, int], line: str, tmp_path: Path) -> None:
+    """By the server's own warnings: an hour of writes, at least twice the size; the same as by the checkpoint age."""
+    pressed = {f"innodb_redo_log_{name}": at for name, at in PLACES.items()}
+    running = {"status": pressed | status, "redo_waits": {"count": 2, "newest": 90}}
+    found = [first(rule, "mysql-9.7.4", tmp_path, server=running) for rule in ("small-redo-log", "checkpoint-pressure")]
+    assert [lines(finding) for finding in found] == [[line], [line]]
+    assert found[0].message.startswith(
+        "The redo log of 8M was full, and statements waited for space in it: 2 warnings in the error log, the newest "
+        "1 min ago."
+    )
 
 
 def test_a_mean_since_the_start(tmp_path: Path) -> None:

@@ -1,0 +1,39 @@
+"""What MySQL says of its logs beside its counters: how often the redo log was full, and the bytes of binary log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.collect.asking import ask, number
+from advisor.collect.statements import BINARY_LOG_BYTES, REDO_WAITS
+from advisor.facts.server import RedoWaits
+
+if TYPE_CHECKING:
+    from advisor.collect.asking import Notes
+    from advisor.collect.send import Session
+    from advisor.collect.server import Greeting
+
+_CAPACITY = "innodb_redo_log_capacity"  # where it exists, MySQL warns of a full redo log in its error log
+
+
+def read_redo_waits(session: Session, greeting: Greeting, notes: Notes) -> RedoWaits | None:
+    """Warnings of a full redo log since the start; None where the server has no such warnings, or did not answer."""
+    if not _has_schema(greeting) or _CAPACITY not in greeting.variables:
+        return None
+    answer = ask(session, REDO_WAITS, "server.redo_waits", notes)
+    if not answer or not answer.rows:
+        return None
+    count, newest = (number(text) for text in answer.rows[0])
+    return None if count is None else RedoWaits(count, newest)
+
+
+def read_binary_log_bytes(session: Session, greeting: Greeting, notes: Notes) -> int | None:
+    """Bytes of binary log since the start; None where there is none, a status counter tells, or nothing answered."""
+    if not _has_schema(greeting) or greeting.variables.get("log_bin") != "ON":
+        return None
+    answer = ask(session, BINARY_LOG_BYTES, "server.binary_log_bytes", notes)
+    return number(answer.rows[0][0]) if answer and answer.rows else None
+
+
+def _has_schema(greeting: Greeting) -> bool:
+    return not greeting.is_mariadb and greeting.variables.get("performance_schema", "").upper() == "ON"

@@ -1,0 +1,88 @@
+"""A full redo log by the server's own warnings, and the binary log by performance_schema, on real servers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from advisor.assemble import know
+from advisor.collect.collect import Request, from_account
+from advisor.collect.options import Account
+from advisor.engine import choose, run
+from advisor.model import Severity
+from advisor.privileges import grants_for
+
+if TYPE_CHECKING:
+    from servers_plugin import Start
+
+    from advisor.facts import Facts
+    from advisor.model import Finding
+    from probes.sandbox import Sandbox
+
+ROW = 3_000_000  # bytes; a few of them fill a log of 8M
+ROUNDS = 40  # at most; one has sufficed
+
+
+def collected(server: Sandbox, user: str) -> Facts:
+    """What an audit without a window reads under that account."""
+    return from_account(Account(user=user, socket=server.socket), Request(window=0.0))
+
+
+def found(facts: Facts) -> tuple[Finding, ...]:
+    """What LOG002 says."""
+    return run(know(facts), choose(["LOG002"], None)).findings
+
+
+def prepare(server: Sandbox) -> None:
+    """A table for large rows, and an account with exactly the privileges that are asked for."""
+    with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE USER reader@localhost")
+        for grant in grants_for(server.binary.target):
+            cursor.execute(grant.statement("reader@localhost"))
+        cursor.execute("CREATE DATABASE large")
+        cursor.execute("CREATE TABLE large.rows_ (id INT AUTO_INCREMENT PRIMARY KEY, b LONGBLOB)")
+        cursor.execute("SET GLOBAL max_allowed_packet = 67108864")
+
+
+def write(server: Sandbox) -> None:
+    """Five large rows in one transaction."""
+    with server.connect(autocommit=False) as connection, connection.cursor() as cursor:
+        for _ in range(5):
+            cursor.execute("INSERT INTO large.rows_ (b) VALUES (REPEAT('x', %s))", (ROW,))
+        connection.commit()
+
+
+@pytest.mark.servers("mysql-9.7")
+def test_warnings_of_a_full_redo_log_are_found_and_end_with_a_larger_one(server_name: str, start: Start) -> None:
+    """No rate is known without a window: the error log tells, to an ordinary account, until the log is resized."""
+    server = start(server_name, arguments=("--innodb-redo-log-capacity=8M", "--innodb-flush-log-at-trx-commit=2"))
+    prepare(server)
+    assert found(collected(server, "reader")) == ()
+    facts = collected(server, "reader")
+    for _ in range(ROUNDS):
+        write(server)
+        facts = collected(server, "reader")
+        if facts.server.redo_waits and facts.server.redo_waits.count:
+            break
+    (told,) = found(facts)
+    assert told.severity is Severity.WARNING
+    assert told.message.startswith("The redo log of 8M was full, and statements waited for space in it: ")
+    (action,) = told.actions
+    assert action.statement
+    with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute(action.statement)
+    assert found(collected(server, "reader")) == ()
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7", whole="mysql-5.7")
+def test_the_binary_log_is_measured(server_name: str, start: Start) -> None:
+    """What an ordinary account reads is what was written, and a little for the events around it."""
+    server = start(server_name, arguments=("--log-bin=binlog", "--server-id=7", "--binlog-format=ROW"))
+    prepare(server)
+    before = collected(server, "reader").server.binary_log_bytes
+    write(server)
+    after = collected(server, "reader").server.binary_log_bytes
+    assert before is not None
+    assert after is not None
+    assert 5 * ROW < after - before < 5 * ROW + 10_000
