@@ -28,7 +28,9 @@ BY_OPTION = {
         "slave_skip_errors",
     ),
     "rules.binoff": (
+        "binlog_format",
         "log_bin",
+        "log_bin_trust_function_creators",
     ),
     "rules.buf": (
         "join_buffer_size",
@@ -134,6 +136,7 @@ BY_OPTION = {
         "innodb_old_blocks_time",
     ),
     "rules.innslow": (
+        "innodb_log_compressed_pages",
         "innodb_max_purge_lag",
         "innodb_max_purge_lag_delay",
         "innodb_max_undo_log_size",
@@ -240,6 +243,13 @@ BY_OPTION = {
         "read_only",
         "super_read_only",
     ),
+    "rules.reprunning": (
+        "relay_log_recovery",
+        "replica_parallel_type",
+        "replica_parallel_workers",
+        "slave_parallel_type",
+        "slave_parallel_workers",
+    ),
     "rules.secenc": (
         "core_file",
         "default_table_encryption",
@@ -300,7 +310,6 @@ BEYOND_FILES = (
     "rules.innlay",
     "rules.mem",
     "rules.replag",
-    "rules.reprunning",
     "rules.seclive",
     "rules.sto",
     "rules.stodisk",

@@ -25,6 +25,8 @@ PURGE_THREADS, USUAL_THREADS = "innodb_purge_threads", 4
 MANY_PROCESSORS = 16  # up to which MySQL 8.4 itself takes one purge thread
 UNDO_LIMIT, LARGE_UNDO = "innodb_max_undo_log_size", 10 << 30
 PATHS = "innodb_validate_tablespace_paths"
+LOG_WRITERS, BUSY_PROCESSORS = "innodb_log_writer_threads", 32  # LOGW-01
+COMPRESSED_PAGES = "innodb_log_compressed_pages"
 
 
 @rule(
@@ -218,4 +220,70 @@ def moved_files_unnoticed(known: Known) -> Iterator[Finding]:
             "undefined behaviour.",
             of_variable(known, PATHS),
             help="remove the line, unless starts take too long and data files are never moved",
+        )
+
+
+@rule(
+    "INN045",
+    "log-writers-switched-off",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Sessions write the redo log themselves, on a machine with enough processors for dedicated threads.",
+    needs=("host",),
+    targets=(Span("mysql", since=(8, 0, 22)),),
+    options=(LOG_WRITERS,),
+    evidence=("LOGW-01",),
+    docs=Docs(
+        why="Dedicated threads write and sync the redo log while sessions go on. MySQL's manual expects more of them "
+        "at high concurrency and less at low; MySQL 9.5 switches them on by default from 32 processors. The rule "
+        "applies from that number on.",
+        fix="Set innodb_log_writer_threads to ON.",
+        risk="With few sessions at work a commit waits a little longer.",
+        exceptions="Servers where few sessions commit at the same time.",
+        mind="A measurement with your own load in which OFF commits more.",
+    ),
+)
+def log_writers_switched_off(known: Known) -> Iterator[Finding]:
+    """Dedicated log writer threads switched off on many processors."""
+    processors = known.host.usable_cpus or 0
+    if known.switched(LOG_WRITERS) is False and processors >= BUSY_PROCESSORS:
+        action = advise(known, LOG_WRITERS, "ON", risk="with few sessions at work a commit waits a little longer")
+        yield log_writers_switched_off.finding(
+            f"The redo log has no threads of its own; from {BUSY_PROCESSORS} processors on MySQL 9.5 starts them by "
+            f"default, and this machine has {processors:g}.",
+            of_variable(known, LOG_WRITERS),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "INN046",
+    "compressed-pages-not-logged",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="After a crash, compressed pages can be recovered only with the same version of zlib.",
+    targets=(Span("mysql"),),
+    options=(COMPRESSED_PAGES,),
+    evidence=("ZLIB-01",),
+    docs=Docs(
+        why="With OFF the redo log holds no image of a page that was compressed again, so crash recovery compresses "
+        "it once more. Another version of zlib, which a new package of the server can bring, may need more room than "
+        "the page has; recovery then fails. Tables without ROW_FORMAT = COMPRESSED are not concerned.",
+        fix="Set innodb_log_compressed_pages to ON.",
+        risk="Changes of compressed tables write more redo log.",
+        exceptions="Servers without compressed tables, and servers that are always shut down cleanly before their "
+        "packages are changed.",
+        mind="A server without tables of ROW_FORMAT = COMPRESSED.",
+    ),
+)
+def compressed_pages_not_logged(known: Known) -> Iterator[Finding]:
+    """Images of compressed pages left out of the redo log."""
+    if known.switched(COMPRESSED_PAGES) is False:
+        action = advise(known, COMPRESSED_PAGES, "ON", risk="changes of compressed tables write more redo log")
+        yield compressed_pages_not_logged.finding(
+            "Crash recovery of compressed tables can fail if the server then has another version of zlib.",
+            of_variable(known, COMPRESSED_PAGES),
+            help=words(action),
+            actions=these(action),
         )

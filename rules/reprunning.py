@@ -8,7 +8,7 @@ from advisor.model import Confidence, Severity
 from advisor.verdict.effects import number_of
 from rules.advice import advise, these, words
 from rules.registry import Docs, Span, rule
-from rules.rep import LOGS_UPDATES, SEMI_SYNC, advise_one, called, channels, known_name, value
+from rules.rep import LOGS_UPDATES, PARALLEL_BY, SEMI_SYNC, WORKERS, advise_one, called, channels, known_name, value
 from rules.subject import of_variable
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ RISK_OF_WRITE_SETS = (
     "replicas older than 8.0.27 need replica_preserve_commit_order = ON first (slave_preserve_commit_order before "
     "8.0.26): it is OFF by default, and changes then become visible in an order that the source never had"
 )
+RECOVERY = "relay_log_recovery"
 STEPS = ("receiver", "applier")
 RUNNING = {"receiver": "io_running", "applier": "sql_running"}
 ERRORS = {"receiver": "last_io_errno", "applier": "last_sql_errno"}
@@ -136,14 +137,14 @@ def replica_by_file_position(known: Known) -> Iterator[Finding]:
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
     summary="After a crash the replica goes on with relay logs that the crash may have cut off.",
-    needs=("server",),
     targets=(Span("mysql"),),
-    options=("relay_log_recovery",),
+    options=(RECOVERY, *WORKERS, *PARALLEL_BY),
     evidence=("REPL-14",),
     docs=Docs(
         why="Relay logs aren't synced at each event. What the system had not written yet is missing after a crash, "
         "and a replica that finds its place by file and position can stop at it or pass over it. With "
-        "relay_log_recovery it throws its relay logs away and fetches them again.",
+        "relay_log_recovery it throws its relay logs away and fetches them again. In an option file, lines for "
+        "parallel appliers show that the server is a replica, and gtid_mode = ON that it needs no position.",
         fix="Set relay_log_recovery to ON.",
         risk="At each start all relay logs that weren't applied yet are fetched again, so the source must still have "
         "its binary logs.",
@@ -158,15 +159,24 @@ def replica_by_file_position(known: Known) -> Iterator[Finding]:
 def relay_logs_not_recovered(known: Known) -> Iterator[Finding]:
     """A replica by file and position that trusts its relay logs."""
     confirms = any(known.settings.on(f"{name}_enabled") for name in CONFIRMING)
-    by_file = any(channel.get("auto_position") == "0" for channel in channels(known))
-    if by_file and known.settings.on("relay_log_recovery") is False and not confirms:
-        action = advise(known, "relay_log_recovery", "ON", risk="relay logs are fetched again at each start")
+    subject = _by_file_and_position(known)
+    if subject and known.settings.on(RECOVERY) is False and not confirms:
+        action = advise(known, RECOVERY, "ON", risk="relay logs are fetched again at each start")
         yield relay_logs_not_recovered.finding(
             "The replica goes by file and position, and trusts relay logs that a crash may have cut off.",
-            of_variable(known, "relay_log_recovery"),
+            of_variable(known, subject),
             help=words(action),
             actions=these(action),
         )
+
+
+def _by_file_and_position(known: Known) -> str | None:
+    """The variable to point at where a replica finds its place by file and position, or where its file says so."""
+    if known.has("server"):
+        by_file = any(channel.get("auto_position") == "0" for channel in channels(known))
+        return RECOVERY if by_file else None
+    lines = [name for name in (RECOVERY, *WORKERS, *PARALLEL_BY) if known.chosen(name)]
+    return lines[0] if lines and known.text("gtid_mode") != "ON" else None
 
 
 @rule(

@@ -25,16 +25,16 @@ SANE = {
     "sane84": ("mysql-8.4", "256G", 32),
 }
 B80 = (
-    "INN007 INN009 INN022 INN039 INN042 INN043 INN044 TMP001 TMP009 DUR003 BUF002 BUF003 BUF004 OPT006 OBS001 MEM002 "
-    "BIN010"
+    "INN007 INN009 INN022 INN039 INN042 INN043 INN044 INN045 INN046 TMP001 TMP009 DUR003 BUF002 BUF003 BUF004 OPT006 "
+    "OBS001 MEM002 BIN010"
 )
 REPLICA = (
-    "REP001 REP003 REP007 REP011 REP012 REP017 BIN003 BIN005 INN031 DUR001 DUR002 DUR005 DUR009 MOD001 OPT001 OPT003 "
-    "OPT006 SEC001 SEC004 SEC005 SEC007 TLS001"
+    "REP001 REP003 REP007 REP011 REP012 REP017 REP024 BIN003 BIN005 BIN011 INN031 DUR001 DUR002 DUR005 DUR009 MOD001 "
+    "OPT001 OPT003 OPT006 SEC001 SEC004 SEC005 SEC007 TLS001"
 )
 # What a consultant names and mycnf names too. Left out on purpose: values that are the defaults (gcs.fc_limit = 16,
 # bind_address = *, master_verify_checksum = OFF), innodb_change_buffering = all (measured: three times the inserts),
-# the adaptive hash index of MySQL (no figure tells), innodb_log_writer_threads and innodb_ddl_threads (no measurement),
+# the adaptive hash index of MySQL (no figure tells), innodb_ddl_threads (no measurement),
 # innodb_lru_scan_depth = 100 (the manual calls a smaller one generally suitable), table_definition_cache (audits see
 # the tables), and sync_relay_log = 1 (the manual's choice for several workers without GTIDs).
 FAULTY = {

@@ -76,7 +76,8 @@ class Interview:
         if not self.binary.target.is_mariadb or stop.kind != "invalid-value" or not stop.name:
             return False
         named = [line for line in self.lines if names(line, stop)]
-        return bool(named) and all("loose" in line.lower() for line in named)
+        whole = [line for line in named if _bare(_written(line)) == stop.name]  # an abbreviation may mean another
+        return bool(named) and all("loose" in line.lower() for line in whole or named)
 
     def _search(self, left: list[int], stop: Stop) -> tuple[int | None, Stop]:
         """The first line that can't stay, found by halves: the server refuses a file's beginning that has it."""
@@ -100,9 +101,8 @@ def _same_lines(lines: list[str], suspects: list[int]) -> bool:
 
 def names(line: str, stop: Stop) -> bool:
     """Whether the line may be the one that the error names: by its name, and by its value where one is told."""
-    name, equals, value = line.partition("=")
-    written = name.strip().partition(" ")[0].replace("-", "_").lower()
-    told = stop.name or ""
+    _, equals, value = line.partition("=")
+    written, told = _written(line), stop.name or ""
     if not told:
         return re.search(stop.about, written) is not None
     if stop.kind != "invalid-value":
@@ -111,11 +111,22 @@ def names(line: str, stop: Stop) -> bool:
     return (not equals or stop.value is None or plain == stop.value.strip()) and _akin(written, told)
 
 
-def _akin(written: str, told: str) -> bool:
-    """Whether one name is the end or the beginning of the other, once prefixes are off."""
+def _written(line: str) -> str:
+    """The name that a line begins with, in lower case and with underscores."""
+    return line.partition("=")[0].strip().partition(" ")[0].replace("-", "_").lower()
+
+
+def _bare(written: str) -> str:
+    """A name without a plugin's name and prefixes."""
     last = written.rpartition(".")[2]
     for prefix in ("loose_", "skip_", "disable_", "enable_", "maximum_", "loose_"):
         last = last.removeprefix(prefix)
+    return last
+
+
+def _akin(written: str, told: str) -> bool:
+    """Whether one name is the end or the beginning of the other, once prefixes are off."""
+    last = _bare(written)
     return last == told or told.startswith(last) or last.endswith(told)
 
 
