@@ -15,9 +15,9 @@ from probes.stats.student import two_sided
 
 SHARED = 0.25  # the square of the correlation that two differences from one baseline have, arms being alike
 FALSE = 0.05  # of all runs without a difference, how many may claim one
-# Standard deviations below which nine of ten runs lie whose noise is normal. With the stalls of real hosts, or with a
-# noisy baseline, these are four of five: simulated in tests/probes/stats/test_simulated.py.
-POWER = 1.2816
+# Standard deviations. Normal noise needs 0.84 for four of five runs; with the stalls of real hosts, or with a noisy
+# baseline, it takes this many from five rounds on: simulated in tests/probes/stats/test_simulated.py.
+POWER = 1.6
 TELLING = 10  # rounds; with fewer, the likeness of one with the next is noise alone
 CHANCE = 0.1  # likeness of a round with the next that noise alone often shows
 STEADIEST = 0.8  # the most correlation of a round with the next that so few rounds can speak of

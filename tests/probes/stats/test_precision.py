@@ -2,35 +2,65 @@
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from advisor.facts.probes import Arm, Metric
-from probes.stats import settled
+from probes.stats import compare, settled
 
 RATE = Metric("rate", "1/s")
+RUNS = 1000
 Made = Callable[..., tuple[Arm, ...]]
-QUIET = [100, 100.1, 99.9, 100.05]
+QUIET = [100, 100.1, 99.9, 100.05, 100.02, 99.95, 100.08]
+NOISY = [100, 104, 97, 101, 95, 103, 99]
 
 
 def test_narrow_is_enough(arms: Made) -> None:
     """Values within a tenth of a percent of each other need no further round; scattered ones do."""
     assert settled(arms(a=QUIET, b=QUIET[::-1]), RATE, "a")
-    assert not settled(arms(a=[100, 110, 95, 102], b=[98, 103, 111, 96]), RATE, "a")
+    assert not settled(arms(a=NOISY, b=NOISY[::-1]), RATE, "a")
+
+
+@pytest.mark.parametrize(("variants", "rounds"), [(2, 7), (3, 5)])
+def test_few_rounds_do_not_know_their_noise(arms: Made, variants: int, rounds: int) -> None:
+    """Two variants need more rounds than three, whose noise two differences show; groups need as many."""
+    row = {chr(ord("a") + place): QUIET[place % 3 :] + QUIET[: place % 3] for place in range(variants)}
+    for least in (rounds - 1, rounds):
+        made = arms(**{name: values[:least] for name, values in row.items()})
+        assert settled(made, RATE, "a") is (least == rounds)
+        twice = (*made, *(replace(arm, name=f"other {arm.name}", group="other") for arm in made))
+        assert settled(twice, RATE, "a") is (least == rounds)
+
+
+def test_early_ends_claim_nothing_that_is_not_there(arms: Made) -> None:
+    """Two variants alike, of which nine of ten runs end before their tenth round: at most one in twenty claims."""
+    draw, claiming, early = random.Random(1), 0, 0
+    for _ in range(RUNS):
+        row: dict[str, list[float]] = {"a": [], "b": []}
+        while len(row["a"]) < 10 and not (len(row["a"]) >= 3 and settled(made, RATE, "a")):
+            for values in row.values():
+                values.append(math.exp(draw.gauss(0, 0.008)))
+            made = arms(**row)
+        early += len(row["a"]) < 10
+        claiming += compare(made, RATE, "a")[0].claim != "none"
+    assert early / RUNS > 0.5
+    assert claiming / RUNS <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / RUNS)
 
 
 @pytest.mark.parametrize("factor", [1, 1.01, 1.5, 30])
 def test_never_by_what_is_found(arms: Made, factor: float) -> None:
     """How large the difference is plays no part: the same noise settles the same."""
-    noisy = [100, 104, 97, 101]
     assert settled(arms(a=QUIET, b=[value * factor for value in QUIET[::-1]]), RATE, "a")
-    assert not settled(arms(a=QUIET, b=[value * factor for value in noisy]), RATE, "a")
+    assert not settled(arms(a=QUIET, b=[value * factor for value in NOISY]), RATE, "a")
 
 
 def test_one_narrow_round_is_luck(arms: Made) -> None:
     """What was wide a round earlier goes on, and so does a run whose variant has no values."""
-    assert not settled(arms(a=[100, 100, 100], b=[100, 101.5, 100.7]), RATE, "a")
+    assert not settled(arms(a=[*QUIET, 100], b=[*QUIET[:-1], 104, 100]), RATE, "a")
     assert not settled(arms(a=QUIET, b=[]), RATE, "a")
 
 

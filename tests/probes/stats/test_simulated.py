@@ -11,31 +11,32 @@ from probes.safety.others import Work
 
 RUNS = 200
 SAMPLING = 0.031  # two standard errors of a share of 5 % in 200 runs
-POWER_SAMPLING = 0.057  # the same of a share of 80 %
 
 
 @pytest.fixture(
     scope="module",
     params=[
-        Noise(stalls=0),
-        Noise(),
-        Noise(spread=0.006, seconds=0.01, drift=0.02, stalls=0),
-        Noise(spread=0.01, seconds=0.02, stalls=0, own={3: 0.08}),
-        Noise(spread=0.01, seconds=0.02, stalls=0, own={0: 0.08}),
+        (Noise(stalls=0), 8),
+        (Noise(), 8),
+        (Noise(), 3),
+        (Noise(spread=0.006, seconds=0.01, drift=0.02, stalls=0), 8),
+        (Noise(spread=0.01, seconds=0.02, stalls=0, own={3: 0.08}), 8),
+        (Noise(spread=0.01, seconds=0.02, stalls=0, own={0: 0.08}), 8),
     ],
-    ids=["drift", "stalls", "quiet", "noisy-variant", "noisy-baseline"],
+    ids=["drift", "stalls", "three-variants", "quiet", "noisy-variant", "noisy-baseline"],
 )
 def judged(request: pytest.FixtureRequest) -> Judged:
-    """Eight variants at five rounds, 200 runs without a difference and 200 with one."""
+    """So many variants at five rounds, 200 runs without a difference and 200 with one."""
     with pytest.MonkeyPatch.context() as patch:
         # A third of the time went into a look at all processes of the host before each of 400 runs.
         patch.setattr(sys.modules["probes.safety.objections"], "find_neighbours", tuple)
         patch.setattr(sys.modules["probes.rounds"], "read_work", lambda: Work(0.0, 0.0, 0.0))
-        return judge(request.param, RUNS)
+        noise, variants = request.param
+        return judge(noise, RUNS, variants)
 
 
 def test_false_claims(judged: Judged) -> None:
-    """Of runs without a difference at most one in twenty claims one, whichever of the seven variants it is."""
+    """Of runs without a difference at most one in twenty claims one, whichever variant it is."""
     assert judged.claiming <= 0.05 + SAMPLING
 
 
@@ -46,7 +47,7 @@ def test_coverage(judged: Judged) -> None:
 
 def test_the_detectable_is_claimed_in_four_of_five_runs(judged: Judged) -> None:
     """A difference of the very size that a run calls detectable is claimed as often as the report says."""
-    assert judged.found >= 0.80 - POWER_SAMPLING
+    assert judged.found >= 0.80
 
 
 def test_stop_rule_takes_part() -> None:

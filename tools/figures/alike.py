@@ -1,0 +1,218 @@
+"""Run probes of servers with variants that are all the same, and count what they claim all the same.
+
+Every variant of a probe is replaced by a copy of its group's baseline, so that whatever a run claims is false. Beside
+it, an effect of the size that the runs call detectable is multiplied into the samples of one copy: how many runs claim
+it. Prints a line for each probe: blocks that were valid, runs that claimed a difference, runs that found the effect.
+
+An experiment on file systems has two directories of one file system instead, each with a server of its own.
+
+Example: python tools/figures/alike.py --server mysql-8.0 --runs 10 --time 60s ab commit
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import NamedTuple
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
+
+from servers_plugin import provisioned
+
+from advisor.collect.host import open_root, read_host
+from advisor.facts.probes import ProbeResult
+from probes.choices import duration
+from probes.conclude import conclude
+from probes.experiment import Bench, Experiment, Ground, Measured, Plan, ProbeError, Turn, Variant, Wanted
+from probes.registry import everything, load
+from probes.results import written
+from probes.rounds import run
+from probes.sandbox import Binary
+from probes.stopping import Stop
+
+AGAIN = ", again"
+CHANGE = "innodb_flush_neighbors=0,1"  # what ab is asked to compare; the second value never comes into force
+OWN_SERVERS = ("file-system",)  # their variants are directories, each with a server: two of one file system are alike
+
+
+class Alike:
+    """A probe whose variants are the baseline of each group and a copy of it."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self._experiment = experiment
+        self.name, self.title, self.question = experiment.name, experiment.title, experiment.question
+        self.kind, self.evidence, self.choices = experiment.kind, experiment.evidence, experiment.choices
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """The probe's plan with these variants."""
+        plan = self._experiment.plan(ground, wanted)
+        groups: dict[str, Variant] = {}
+        for variant in plan.variants:
+            if variant.name == plan.baseline:
+                groups[variant.group] = variant
+            else:
+                groups.setdefault(variant.group, variant)
+        copies = [(first, first._replace(name=first.name + AGAIN)) for first in groups.values()]
+        return replace(plan, variants=tuple(variant for pair in copies for variant in pair))
+
+    @contextmanager
+    def prepare(self, ground: Ground, wanted: Wanted, _plan: Plan, stop: Stop) -> Iterator[Copying]:
+        """What the probe itself prepares."""
+        plan = self._experiment.plan(ground, wanted)
+        with self._experiment.prepare(ground, wanted, plan, stop) as bench:
+            yield Copying(bench, {variant.name: variant for variant in plan.variants})
+
+
+class Copying:
+    """A bench that measures the original of each copy."""
+
+    def __init__(self, bench: Bench, originals: dict[str, Variant]) -> None:
+        self._bench, self._originals = bench, originals
+
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+        """One block of the original."""
+        return self._bench.measure(self._originals[variant.name.removesuffix(AGAIN)], turn, stop)
+
+    def facts(self) -> dict[str, float | str]:
+        """None: they are of variants that weren't measured."""
+        return {}
+
+    def notes(self) -> tuple[str, ...]:
+        """Those of the bench."""
+        return self._bench.notes()
+
+
+class Count(NamedTuple):
+    """What runs of one probe came to; `claiming` and `uneven` count runs, by the first metric and by its variation."""
+
+    runs: int
+    blocks: int
+    valid: int
+    void: int
+    claiming: int
+    uneven: int
+    found: int
+    detectable: float
+
+    def line(self, name: str) -> str:
+        """One line."""
+        share = self.valid / max(1, self.blocks)
+        parts = (
+            f"{name:<22} {self.runs} runs",
+            f"{share:.1%} of {self.blocks} blocks valid",
+            f"{self.void} runs without a result",
+            f"claimed: {self.claiming}",
+            f"claimed of variation: {self.uneven}",
+            f"detectable {self.detectable:.1%}, found {self.found}",
+        )
+        return "; ".join(parts)
+
+
+def main() -> int:
+    """Run what was asked for, a line for each probe."""
+    asked = _arguments()
+    names = asked.probes or [probe.name for probe in everything() if probe.kind == "server"]
+    print(f"{asked.server}, {asked.runs} runs of {asked.time or 'the default time'} each", flush=True)
+    for name in names:
+        try:
+            results = [_measured(name, asked, seed) for seed in range(asked.seed, asked.seed + asked.runs)]
+        except ProbeError as error:
+            print(f"{name:<22} {error}", flush=True)
+            continue
+        print(counted(results).line(name), flush=True)
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="alike", description=__doc__, formatter_class=form)
+    parser.add_argument("probes", nargs="*", metavar="PROBE", help="default: all probes of servers")
+    parser.add_argument("--server", required=True, help="a provisioned server, such as mysql-8.0")
+    parser.add_argument("--beside", help="the other server of probes that compare two (range-scan)")
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--time", help="of each run, such as 60s (default: each probe's own)")
+    parser.add_argument("--seed", type=int, default=1, help="of the first run")
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="a choice of the probes")
+    parser.add_argument("--force", action="append", default=[], metavar="REFUSAL")
+    parser.add_argument("--keep", metavar="FOLDER", help="write each result there as JSON")
+    return parser.parse_args()
+
+
+def _measured(name: str, asked: argparse.Namespace, seed: int) -> ProbeResult:
+    probe = load(name)
+    with tempfile.TemporaryDirectory(prefix="alike-") as base:
+        place, other = (os.path.join(base, part) for part in ("first", "second"))
+        os.mkdir(place)
+        os.mkdir(other)
+        binaries = [provisioned(asked.server), *([provisioned(asked.beside)] if asked.beside else [])]
+        ground = Ground(read_host(open_root("/"), datadir=place), "here", tuple(binaries), report=lambda _: None)
+        wanted = Wanted(
+            place,
+            duration(asked.time) if asked.time else None,
+            choices=_choices(probe, binaries, other) | dict(option.split("=", 1) for option in asked.option),
+            force=frozenset(asked.force),
+            seed=seed,
+        )
+        result = run(probe if name in OWN_SERVERS else Alike(probe), ground, wanted, Stop())
+    if asked.keep:
+        os.makedirs(asked.keep, exist_ok=True)
+        file = os.path.join(asked.keep, f"{name}-{asked.server}-{seed}-{int(time.time())}.json")
+        with open(file, "w", encoding="ascii") as text:
+            text.write(written(result))
+    print(f"{name} {seed}: {conclude(result).sentences[0]}", file=sys.stderr, flush=True)
+    return result
+
+
+def _choices(probe: Experiment, binaries: Sequence[Binary], other: str) -> dict[str, str]:
+    """What a probe can't do without."""
+    given = {
+        "set": CHANGE,
+        "against": other,
+        "servers": ",".join(binary.name for binary in binaries),
+        "server": binaries[0].name,
+    }
+    return {choice.name: given[choice.name] for choice in probe.choices if choice.name in given}
+
+
+def counted(results: Sequence[ProbeResult]) -> Count:
+    """How many blocks were valid, and how many runs claimed what."""
+    blocks = [block for result in results for arm in result.arms for block in arm.blocks]
+    told = [conclude(result) for result in results if not result.is_void]
+    sizes = [c.detectable for conclusion in told for c in conclusion.comparisons]
+    detectable = statistics.median(sizes) if sizes else float("inf")
+    return Count(
+        runs=len(results),
+        blocks=len(blocks),
+        valid=sum(not block.invalid for block in blocks),
+        void=len(results) - len(told),
+        claiming=sum(any(c.claim != "none" for c in conclusion.comparisons) for conclusion in told),
+        uneven=sum(any(c.claim != "none" for c in conclusion.varied) for conclusion in told),
+        found=sum(_finds(result, 1 + detectable) for result in results if not result.is_void),
+        detectable=detectable,
+    )
+
+
+def _finds(result: ProbeResult, times: float) -> bool:
+    """Whether the run claims that its first copy has so many times as much of the first metric."""
+    name = conclude(result).comparisons[0].arm if conclude(result).comparisons else ""
+    metric = result.metrics[0].name
+    arms = []
+    for arm in result.arms:
+        blocks = arm.blocks
+        if arm.name == name:
+            blocks = tuple(replace(b, metrics=b.metrics | {metric: b.metrics[metric] * times}) for b in blocks if not b.invalid)
+        arms.append(replace(arm, blocks=blocks))
+    found = conclude(replace(result, arms=tuple(arms))).of(name)
+    return found is not None and found.claim == "more"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
