@@ -13,11 +13,12 @@ from advisor.sizes import percent
 from probes.stats import Comparison, compare, compare_in_groups, compare_variation
 from probes.stats.drift import drift
 from probes.stats.student import two_sided
+from probes.stats.table import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.facts.probes import Block, Metric, ProbeResult
+    from advisor.facts.probes import Metric, ProbeResult
 
 BLIND = 0.5  # relative; a run that could have missed this much has not answered its question
 TIMES = 2.0  # from where on a ratio reads better as times than as percent
@@ -79,6 +80,23 @@ def conclude(result: ProbeResult) -> Conclusion:
             *result.limits,
         ),
     )
+
+
+def means(result: ProbeResult, metric: Metric) -> dict[str, float]:
+    """The mean of a metric for each variant that has it: the one that comparisons are made of, in every metric alike.
+
+    A geometric mean, where no value forbids one, with single outliers drawn in.
+    """
+    found: dict[str, float] = {}
+    for comparison in compare_in_groups(result.arms, metric, result.baseline):
+        found[comparison.baseline] = comparison.baseline_mean
+        found[comparison.arm] = comparison.mean
+    for arm in result.arms:
+        if arm.name not in found and (alone := table_of([arm], metric.name, arm.name)) is not None:
+            found[arm.name] = alone.mean(0)
+        elif arm.name not in found and any(metric.name in block.metrics for block in arm.blocks):
+            found[arm.name] = 0.0  # zero throughout, which is no baseline
+    return found
 
 
 def change(ratio: float) -> str:
@@ -167,20 +185,12 @@ def _void(result: ProbeResult) -> str:
 
 
 def _described(result: ProbeResult, metric: Metric) -> str:
-    medians = {arm.name: _median(arm.blocks, metric.name) for arm in result.arms}
-    known = {name: value for name, value in medians.items() if value is not None}
+    known = means(result, metric)
     if not known:
         return f"No {metric.name} was measured."
     low, high = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
-    return (
-        f"{metric.name} is from {known[low]:.3g} {metric.unit} ({low}) to {known[high]:.3g} {metric.unit} ({high}), "
-        "by medians."
-    )
-
-
-def _median(blocks: tuple[Block, ...], metric: str) -> float | None:
-    values = [block.metrics[metric] for block in blocks if metric in block.metrics]
-    return statistics.median(values) if values else None
+    least, most = (f"{known[name]:.3g} {metric.unit} ({name})" for name in (low, high))
+    return f"{metric.name} is {least}." if len(known) == 1 else f"{metric.name} is from {least} to {most}."
 
 
 def _unknown(result: ProbeResult, metric: Metric, comparisons: tuple[Comparison, ...]) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.facts.probes import baselines
 from probes.conclude import change as words_for
+from probes.conclude import means
 from probes.stats import compare_in_groups
 
 if TYPE_CHECKING:
-    from advisor.facts.probes import Arm, ProbeResult
+    from advisor.facts.probes import ProbeResult
 
 # Units of durations: less is better, whatever a table measures in them.
 DURATIONS = frozenset({"s", "ms", "us", "µs", "ns", "seconds", "min"})
@@ -23,7 +23,7 @@ BEYOND = 100.0  # times; an interval as wide as this says nothing
 class Row(NamedTuple):
     """A variant in one metric: its value, and its ratio to the baseline with the 95 % interval (None: no claim).
 
-    `value` is the mean that the ratio is made of, so that the two agree; the median of a variant that isn't compared.
+    `value` is the mean that the ratio is made of, so that the two agree (see `means`).
     `claim` is more, less, none, or baseline.
     """
 
@@ -41,24 +41,16 @@ def rows(result: ProbeResult) -> tuple[Row, ...]:
     metric = result.metrics[0]
     compared = {comparison.arm: comparison for comparison in compare_in_groups(result.arms, metric, result.baseline)}
     made = []
-    bases = {comparison.baseline: comparison.baseline_mean for comparison in compared.values()}
-    first = baselines(result.arms, result.baseline).values()
+    found, first = means(result, metric), baselines(result.arms, result.baseline).values()
     for arm in result.arms:
-        beside = compared.get(arm.name)
+        value, beside = found.get(arm.name), compared.get(arm.name)
         if arm.name in first:
-            value = bases.get(arm.name, median(arm, metric.name))
             made.append(Row(arm.name, arm.point, value, 1.0, 1.0, 1.0, "baseline"))
         elif beside is not None:
-            made.append(Row(arm.name, arm.point, beside.mean, beside.ratio, beside.low, beside.high, beside.claim))
+            made.append(Row(arm.name, arm.point, value, beside.ratio, beside.low, beside.high, beside.claim))
         else:
-            made.append(Row(arm.name, arm.point, median(arm, metric.name), None, None, None, "none"))
+            made.append(Row(arm.name, arm.point, value, None, None, None, "none"))
     return tuple(made)
-
-
-def median(arm: Arm, name: str) -> float | None:
-    """The median of the blocks; None for a variant that has no such metric."""
-    values = [block.metrics[name] for block in arm.blocks if name in block.metrics]
-    return statistics.median(values) if values else None
 
 
 def number(value: float | None) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.report.probefigures import change, median, number, rows, span
+from advisor.report.probefigures import change, number, rows, span
 from advisor.report.probenames import axis_name, curve_of, labels, short
 from advisor.report.probepublished import curves, is_grouped
 from advisor.report.probewords import beside
+from probes.conclude import means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,7 @@ def sheets(result: ProbeResult) -> list[Sheet]:
 
 def known(result: ProbeResult) -> list[Metric]:
     """The metrics that were measured in some block."""
-    return [m for m in result.metrics if any(median(arm, m.name) is not None for arm in result.arms)]
+    return [m for m in result.metrics if any(m.name in block.metrics for arm in result.arms for block in arm.blocks)]
 
 
 def _by_variant(result: ProbeResult) -> Sheet:
@@ -66,26 +67,27 @@ def _by_variant(result: ProbeResult) -> Sheet:
 
 
 def _others(result: ProbeResult) -> list[Sheet]:
-    """The medians of the further metrics; none where there are none."""
+    """The means of the further metrics; none where there are none."""
     metrics = [metric for metric in known(result) if metric != result.metrics[0]]
     if not metrics:
         return []
     heads = (axis_name(result), *map(_named, metrics))
-    made = ((short(result, arm.name), *(number(median(arm, m.name)) for m in metrics)) for arm in result.arms)
+    columns = [means(result, metric) for metric in metrics]
+    made = ((short(result, arm.name), *(number(column.get(arm.name)) for column in columns)) for arm in result.arms)
     return [Sheet("", heads, tuple(made))]
 
 
 def _by_curve(result: ProbeResult, metric: Metric) -> Sheet:
-    """One metric, the first one by the means that are compared, with a star where these differ from the baseline."""
-    compared = {row.name: row for row in rows(result)} if metric == result.metrics[0] else {}
-    claimed = {name for name, row in compared.items() if row.claim in CLAIMS}
+    """One metric; in the first one a star says where the mean differs from the baseline's."""
+    compared = rows(result) if metric == result.metrics[0] else ()
+    claimed = {row.name for row in compared if row.claim in CLAIMS}
+    values = means(result, metric)
     found, named = curve_of(result), labels(result)
     columns = list(dict.fromkeys(found.values()))
     cells: dict[tuple[float, str], tuple[str, str]] = {}
     for arm in result.arms:
         star = CLAIMED if arm.name in claimed else " " * bool(claimed)
-        value = compared[arm.name].value if compared else median(arm, metric.name)
-        cells[arm.point or 0.0, found[arm.name]] = (named[arm.name], number(value) + star)
+        cells[arm.point or 0.0, found[arm.name]] = (named[arm.name], number(values.get(arm.name)) + star)
     made = []
     for point in sorted({place for place, _ in cells}):
         line = [cells.get((point, column), ("", "")) for column in columns]

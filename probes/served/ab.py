@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 WORKLOADS = {**OLTP, "simple_ranges": simple_ranges(100)}
 SECONDS = 120.0
 ROUNDS = 10
-OVERHEAD = 0.5  # a driver's start; a restart's time shows in the first round
+OVERHEAD = 0.5  # a driver's start
+WARM = 5.0
 RESTART = 6.0  # seconds of a shutdown, a start and a warm-up
 LOG_RATE = 14 << 20  # bytes of binary log a second
 # Settings whose effect no run of minutes shows; the evidence for them took hours, or a data set of days.
@@ -81,6 +82,7 @@ class Ab:
             seconds=SECONDS,
             rounds=rounds,
             overhead=RESTART if by_restart else OVERHEAD,
+            warm_up=0.0 if by_restart else WARM,
             shortest=1.0,
             driver=driver_of(chosen.word("driver")),
             server=str(binary.target),
@@ -119,7 +121,7 @@ class Ab:
                     tables=shape.tables,
                 )
 
-            yield LoadedBench(served, plan.driver, task_of)
+            yield LoadedBench(served, plan.driver, task_of, warm_seconds=WARM)
 
 
 def _shape(chosen: Chosen) -> Shape:

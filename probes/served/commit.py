@@ -34,8 +34,9 @@ WORKLOAD = OLTP["oltp_update_non_index"]
 FLUSH, SYNC = "innodb_flush_log_at_trx_commit", "sync_binlog"
 DELAY, DELAY_COUNT = "binlog_group_commit_sync_delay", "binlog_group_commit_sync_no_delay_count"
 WAIT, WAIT_COUNT = "binlog_commit_wait_usec", "binlog_commit_wait_count"  # MariaDB's names of the two
-GROUPS, GROUPS_COUNTED, LOG_FSYNCS = "groups of commits", "Binlog_group_commits", "Innodb_os_log_fsyncs"
+GROUPS, GROUPS_COUNTED = "groups of commits", "Binlog_group_commits"
 GROUPS_A_SECOND, SIZE = "groups of commits/s", "commits/group"
+COMMITS_A_CONNECTION = "commits/s of a connection"
 GROUP = Metric("group", SIZE, "neither")
 SECOND = 1_000_000  # microseconds; the longest delay that MySQL takes
 EARLY = 1.25  # times as many groups as delays fit into a second: MariaDB ends one early that other sessions wait for
@@ -170,11 +171,11 @@ class CommitBench(LoadedBench):
 
 
 def group_counter(settings: dict[str, str], status: dict[str, int]) -> str | None:
-    """The counter of groups: MariaDB has one, elsewhere it is that of the syncs of a log that each group syncs.
+    """The counter of groups: MariaDB has one, elsewhere it is that of the syncs of the binary log where groups sync it.
 
-    None where groups sync no log.
+    No other tells: MySQL's redo log is synced between groups too, up to 1.6 times a commit of one connection.
     """
-    synced = BINLOG_SYNCS if settings[SYNC] == "1" else LOG_FSYNCS if settings[FLUSH] == "1" else ""
+    synced = BINLOG_SYNCS if settings[SYNC] == "1" else ""
     return next((name for name in (GROUPS_COUNTED, synced) if name in status), None)
 
 
@@ -184,7 +185,10 @@ def _size(activity: Activity) -> float | None:
 
 
 def _preconditions(count: int) -> tuple[Precondition, ...]:
-    """That the logs are synced as set, and that groups wait for a delay that no `count` of commits ends early."""
+    """That the logs are synced as set, and that groups wait for a delay that no `count` of commits ends early.
+
+    Where groups aren't counted, each connection's commits tell: every one of them waits.
+    """
 
     def delayed(variant: Variant, _activity: Activity) -> Bounds | None:
         delay = int(variant.settings.get(DELAY) or variant.settings.get(WAIT) or 0)
@@ -193,6 +197,7 @@ def _preconditions(count: int) -> tuple[Precondition, ...]:
     return (
         *PRECONDITIONS,
         Precondition(GROUPS_A_SECOND, lambda activity: activity.per_second(GROUPS), delayed),
+        Precondition(COMMITS_A_CONNECTION, lambda it: it.transactions / it.seconds / it.threads, delayed),
         Precondition(SIZE, _size, lambda *_: None),
     )
 

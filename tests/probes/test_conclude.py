@@ -89,7 +89,7 @@ def test_a_blind_run_says_how_long_it_needs() -> None:
     ("values", "words"),
     [
         ({"a": [100], "b": [300]}, "One round was finished"),
-        ({"a": [100, 102]}, "throughput is from 101 1/s (a)"),
+        ({"a": [100, 102]}, "throughput is 101 1/s (a)."),
         ({"a": [0, 0, 0], "b": [1, 2, 1]}, "missing or zero"),
     ],
 )
@@ -105,7 +105,7 @@ def test_describing_metric_has_no_best() -> None:
     latency = Metric("latency", "ns", "neither")
     said = conclude(_result(latency, a=[1, 1.1, 1], b=[80, 81, 82]))
     assert (said.verdict, said.best) == ("described", None)
-    assert said.sentences[0] == "latency is from 1 ns (a) to 81 ns (b), by medians."
+    assert said.sentences[0] == "latency is from 1.03 ns (a) to 81 ns (b)."
     assert said.limits[-1] == "Made by hand."
 
 

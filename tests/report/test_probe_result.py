@@ -163,7 +163,7 @@ def test_a_single_variant_has_no_drawing() -> None:
     one = result(arm("128K", (1.0, 2.0, 3.0), 131072.0))
     with pytest.raises(MycnfError, match="--format markdown"):
         render(one, "svg", Page())
-    assert "2.00" in render(one, "text", Page())
+    assert "scanned is 1.82 MB/s (128K)." in render(one, "text", Page())
 
 
 def test_options_in_names_become_the_axis() -> None:
@@ -175,6 +175,21 @@ def test_options_in_names_become_the_axis() -> None:
     mixed = result(arm("a=1", (1.0,)), arm("b=1", (1.0,)), baseline="a=1", axis="")
     assert axis_name(mixed) == "variant"
     assert short(mixed, "a=1") == "a=1"
+
+
+@pytest.mark.parametrize("points", [(1.0, 2.0), (1.0, 1.0)], ids=["a row a variant", "a column a variant"])
+def test_metrics_with_the_same_values_have_the_same_mean(points: tuple[float, float]) -> None:
+    """A query a transaction: tps and qps agree in the table, as the ratio of two variants does with each of them."""
+    values = {"flush 1": (100.0, 400.0, 200.0), "flush 0": (300.0, 900.0, 500.0)}
+    pair = [arm(name, row, point) for (name, row), point in zip(values.items(), points, strict=True)]
+    both = [
+        replace(a, blocks=tuple(replace(b, metrics={**b.metrics, "qps": b.metrics["scanned"]}) for b in a.blocks))
+        for a in pair
+    ]
+    made = result(*both, baseline="flush 1", evidence=(), metrics=(RATE, Metric("qps", "queries/s")))
+    shown = {cell.rstrip("* ") for whole in sheets(made) for row in whole.rows for cell in row[1:]}
+    assert {"200.0", "513.0"} <= shown
+    assert not shown & {"500.0", "233.3"}
 
 
 def test_variants_at_one_point_are_curves_of_their_own() -> None:

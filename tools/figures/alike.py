@@ -12,6 +12,7 @@ Example: python tools/figures/alike.py --server mysql-8.0 --runs 10 --time 60s a
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import statistics
 import sys
@@ -39,6 +40,7 @@ from probes.sandbox import Binary
 from probes.stopping import Stop
 
 AGAIN = ", again"
+LARGEST = 100.0  # relative; where more than that is detectable there were too few rounds
 CHANGE = "innodb_flush_neighbors=0,1"  # what ab is asked to compare; the second value never comes into force
 OWN_SERVERS = ("file-system",)  # their variants are directories, each with a server: two of one file system are alike
 
@@ -111,7 +113,7 @@ class Count(NamedTuple):
             f"{self.void} runs without a result",
             f"claimed: {self.claiming}",
             f"claimed of variation: {self.uneven}",
-            f"detectable {self.detectable:.1%}, found {self.found}",
+            f"detectable {self.detectable:.1%}, found {self.found}" if self.detectable < LARGEST else "noise unknown",
         )
         return "; ".join(parts)
 
@@ -202,13 +204,16 @@ def counted(results: Sequence[ProbeResult]) -> Count:
 
 def _finds(result: ProbeResult, times: float) -> bool:
     """Whether the run claims that its first copy has so many times as much of the first metric."""
-    name = conclude(result).comparisons[0].arm if conclude(result).comparisons else ""
-    metric = result.metrics[0].name
-    arms = []
+    comparisons, metric = conclude(result).comparisons, result.metrics[0].name
+    if not comparisons or not math.isfinite(times):
+        return False
+    name, arms = comparisons[0].arm, []
     for arm in result.arms:
         blocks = arm.blocks
         if arm.name == name:
-            blocks = tuple(replace(b, metrics=b.metrics | {metric: b.metrics[metric] * times}) for b in blocks if not b.invalid)
+            blocks = tuple(
+                replace(b, metrics=b.metrics | {metric: b.metrics[metric] * times}) for b in blocks if not b.invalid
+            )
         arms.append(replace(arm, blocks=blocks))
     found = conclude(replace(result, arms=tuple(arms))).of(name)
     return found is not None and found.claim == "more"

@@ -54,6 +54,35 @@ def test_commit_delays_groups(binary: Binary, templates: Path, tmp_path: Path) -
     assert plan.variants[1].name == "flush=1 sync=1 delay=20000 threads=4"
 
 
+@pytest.mark.servers("mysql-5.7", "mysql-8.0", "mysql-9.7")
+def test_groups_are_not_counted_by_what_syncs_between_them(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """Without syncs of the binary log MySQL counts no groups; a delay shows in the commits of a connection."""
+    ground, commit = ground_of(templates, tmp_path, binary), load("commit")
+    choices = {"flush": "1", "sync": "0", "threads": "2", "rows": "5000", "driver": "mycnf", "delay": "0,50000"}
+    plan = commit.plan(ground, Wanted(str(tmp_path), choices=choices))
+    with prepared(commit, ground, tmp_path, Stop(), **choices) as (bench, _):
+        plain, delayed = (bench.measure(v, Turn(1, 1, 1, n), Stop()) for n, v in enumerate(plan.variants))
+        bench.served.set_to(plan.variants[0].settings)  # type: ignore[attr-defined]
+        bench.served.set_to = lambda _settings: False  # type: ignore[attr-defined]
+        without = bench.measure(plan.variants[1], Turn(2, 1, 2, 20), Stop())
+    assert (plain.invalid, delayed.invalid) == ("", "")
+    assert "group" not in plain.metrics | delayed.metrics
+    assert without.invalid.startswith("commits/s of a connection")
+
+
+@pytest.mark.servers("mariadb-11.4")
+@pytest.mark.parametrize(
+    ("change", "warm_up", "overhead"),
+    [("innodb_flush_neighbors=0,1", 5.0, 0.5), ("innodb_buffer_pool_size=16M,24M", 0.0, 6.0)],
+)
+def test_ab_warms_up_once_or_after_each_restart(
+    binary: Binary, tmp_path: Path, change: str, warm_up: float, overhead: float
+) -> None:
+    """A warm-up that comes once takes no time from the rounds that follow; one after each restart does."""
+    plan = load("ab").plan(ground_of(tmp_path, tmp_path, binary), Wanted(str(tmp_path), choices={"set": change}))
+    assert (plan.warm_up, plan.overhead) == (warm_up, overhead)
+
+
 @pytest.mark.servers(*CHANGES)
 def test_ab_runs_any_option(server_name: str, binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Both values are in force while they are measured, by a restart where it takes one."""

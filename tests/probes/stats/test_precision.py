@@ -37,18 +37,16 @@ def test_few_rounds_do_not_know_their_noise(arms: Made, variants: int, rounds: i
 
 
 def test_early_ends_claim_nothing_that_is_not_there(arms: Made) -> None:
-    """Two variants alike, of which nine of ten runs end before their tenth round: at most one in twenty claims."""
-    draw, claiming, early = random.Random(1), 0, 0
+    """Two variants alike, of which most runs end before their tenth round: at most one in twenty claims."""
+    draw, claiming, early = random.Random(1), 0, 0  # noqa: S311 - noise, no secret
     for _ in range(RUNS):
-        row: dict[str, list[float]] = {"a": [], "b": []}
-        while len(row["a"]) < 10 and not (len(row["a"]) >= 3 and settled(made, RATE, "a")):
-            for values in row.values():
-                values.append(math.exp(draw.gauss(0, 0.008)))
-            made = arms(**row)
-        early += len(row["a"]) < 10
-        claiming += compare(made, RATE, "a")[0].claim != "none"
+        row = {name: [math.exp(draw.gauss(0, 0.007)) for _ in range(10)] for name in ("a", "b")}
+        runs = (arms(**{name: values[:rounds] for name, values in row.items()}) for rounds in range(3, 11))
+        ended = next((run for run in runs if settled(run, RATE, "a")), arms(**row))
+        early += len(ended[0].blocks) < 10
+        claiming += compare(ended, RATE, "a")[0].claim != "none"
     assert early / RUNS > 0.5
-    assert claiming / RUNS <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / RUNS)
+    assert claiming / RUNS <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / RUNS)  # two standard errors
 
 
 @pytest.mark.parametrize("factor", [1, 1.01, 1.5, 30])
