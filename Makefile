@@ -59,6 +59,7 @@ mutate: $(VENV)/.dev ## change the rules in small ways and list the changes that
 
 docs: $(VENV)/.product ## write the index of rules, docs/cli.md, docs/statements.md, docs/rules, man page and completions again, and the program's output in README.md
 	@$(BIN)/python tools/ruleindex.py
+	@$(BIN)/python tools/formatpages.py
 	@$(BIN)/python tools/clidoc.py
 	@$(BIN)/python tools/statementpage.py
 	@$(BIN)/python tools/commandline

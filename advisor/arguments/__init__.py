@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from advisor.report import formats
+
 SEVERITIES = ("error", "warning", "note", "never")
-FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown")
-AUDIT_FORMATS = ("text", "concise", "json", "jsonl", "sarif", "junit", "markdown", "html", "prometheus")
-PROBE_FORMATS = ("text", "json", "markdown", "svg")
 
 
 class _InOrder(argparse.Action):
@@ -21,14 +20,14 @@ class _InOrder(argparse.Action):
         setattr(namespace, self.dest, (*given, (self.const, values)))
 
 
-def reports(p: argparse.ArgumentParser, formats: tuple[str, ...]) -> None:
-    """Formats and the files they go to."""
+def reports(p: argparse.ArgumentParser, command: str) -> None:
+    """The command's formats and the files they go to, in pairs."""
     p.add_argument(
         "--format",
         dest="reports",
         action=_InOrder,
         const="format",
-        choices=formats,
+        choices=formats.names(command),
         help="how to print it (default: text; repeatable, each with its own -o)",
     )
     p.add_argument(
@@ -40,6 +39,19 @@ def reports(p: argparse.ArgumentParser, formats: tuple[str, ...]) -> None:
         metavar="FILE",
         help="write there instead of to stdout",
     )
+
+
+def report(p: argparse.ArgumentParser, command: str, default: str | None = "text") -> None:
+    """The one format of the command's report, and the file that it goes to."""
+    usual = default or "the app on a terminal, text otherwise"
+    choices = formats.names(command)
+    p.add_argument("--format", default=default, choices=choices, help=f"how to print it (default: {usual})")
+    output(p)
+
+
+def output(p: argparse.ArgumentParser) -> None:
+    """The file that a report goes to."""
+    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
 
 
 def reading(p: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.arguments import connection, reading
+from advisor.arguments import connection, reading, report
 
 if TYPE_CHECKING:
     import argparse
@@ -29,8 +29,6 @@ def diff(p: argparse.ArgumentParser) -> None:
     p.add_argument("--only", action="append", metavar="PATTERN", help="these variables alone, such as 'innodb_*'")
     p.add_argument("--ignore", action="append", metavar="PATTERN", help="all but these variables")
     p.add_argument("--all", action="store_true", help="count what differs by nature too, and print everything whole")
-    forms = ("text", "json", "markdown")
-    p.add_argument("--format", default="text", choices=forms, help="how to print it (default: text)")
-    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    report(p, "diff")
     reading(p)
     connection(p)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.arguments import connection, isolated
+from advisor.arguments import connection, isolated, report
 
 if TYPE_CHECKING:
     import argparse
@@ -27,8 +27,7 @@ def history(p: argparse.ArgumentParser) -> None:
     p.add_argument("--last", type=int, default=10, metavar="N", help="how many changes, the newest first (default: 10)")
     p.add_argument("--select", action="append", metavar="RULES", help="only these codes, names or families")
     p.add_argument("--ignore", action="append", metavar="RULES", help="all but these codes, names or families")
-    p.add_argument("--format", default="text", choices=("text", "json"), help="how to print it (default: text)")
-    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    report(p, "history")
     isolated(p)
 
 

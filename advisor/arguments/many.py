@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.arguments import isolated, selecting, window
+from advisor.arguments import isolated, report, selecting, window
 
 if TYPE_CHECKING:
     import argparse
-
-FLEET_FORMATS = ("text", "json", "markdown")
 
 
 def fleet(p: argparse.ArgumentParser) -> None:
@@ -38,5 +36,4 @@ def fleet(p: argparse.ArgumentParser) -> None:
     window(p)
     selecting(p, fail_on="error")
     isolated(p)
-    p.add_argument("--format", default="text", choices=FLEET_FORMATS, help="how to print it (default: text)")
-    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    report(p, "fleet")

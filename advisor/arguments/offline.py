@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.arguments import FORMATS, SEVERITIES, baseline, machine, reading, reports, selecting
+from advisor.arguments import SEVERITIES, baseline, machine, reading, report, reports, selecting
+from advisor.report import formats
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +31,7 @@ def lint(p: argparse.ArgumentParser) -> None:
     reading(p)
     selecting(p, fail_on="warning")
     baseline(p)
-    reports(p, FORMATS)
+    reports(p, "lint")
     machine(p)
 
 
@@ -38,8 +39,7 @@ def show(p: argparse.ArgumentParser) -> None:
     """Words of `mycnf show`."""
     p.add_argument("files", nargs="+", metavar="FILE", help="option files, read in order as one; - is stdin")
     p.add_argument("--target", metavar="T", help="server to answer for")
-    p.add_argument("--format", default="text", choices=("text", "json"), help="how to print it (default: text)")
-    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    report(p, "show")
     reading(p)
 
 
@@ -62,8 +62,7 @@ def upgrade(p: argparse.ArgumentParser) -> None:
         default="error",
         help="exit 1 from this severity up (default: error, a line at which the server stops)",
     )
-    p.add_argument("--format", default="text", choices=("text", "json"), help="how to print it (default: text)")
-    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    report(p, "upgrade")
     reading(p)
 
 
@@ -74,19 +73,19 @@ def suggest(p: argparse.ArgumentParser) -> None:
     p.add_argument("--workload", default="mixed", choices=loads, help="what the server will do (default: mixed)")
     machine(p)
     p.add_argument("--write-diff", metavar="FILE", help="print what would change in this option file, as a diff")
-    p.add_argument("--format", default="text", choices=("text", "json"), help="how to print it (default: text)")
-    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    report(p, "suggest")
 
 
 def explain(p: argparse.ArgumentParser) -> None:
     """Words of `mycnf explain`."""
     p.add_argument("code", metavar="CODE|OPTION", help="a rule's code or name, or an option")
     p.add_argument("--target", metavar="T", help="server to answer for, and to compare the sources' servers with")
-    p.add_argument("--format", default="text", choices=("text", "json"), help="how to print it (default: text)")
+    choices = formats.names("explain")
+    p.add_argument("--format", default="text", choices=choices, help="how to print it (default: text)")
     machine(p)
 
 
 def rules(p: argparse.ArgumentParser) -> None:
     """Words of `mycnf rules`."""
-    forms = ("text", "json", "markdown")
-    p.add_argument("--format", default="text", choices=forms, help="how to print it (default: text)")
+    choices = formats.names("rules")
+    p.add_argument("--format", default="text", choices=choices, help="how to print it (default: text)")

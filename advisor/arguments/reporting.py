@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.arguments import AUDIT_FORMATS, isolated, machine, reports, selecting
+from advisor.arguments import isolated, machine, reports, selecting
 
 if TYPE_CHECKING:
     import argparse
-
-REPORT_FORMATS = (*AUDIT_FORMATS, "parquet")
 
 
 def report(p: argparse.ArgumentParser) -> None:
@@ -23,5 +21,5 @@ def report(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--jobs", type=int, metavar="N", help="processes that judge many snapshots (default: one a processor)"
     )
-    reports(p, REPORT_FORMATS)
+    reports(p, "report")
     machine(p)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.arguments import (
-    AUDIT_FORMATS,
-    PROBE_FORMATS,
     SEVERITIES,
     baseline,
     connection,
     isolated,
     machine,
+    report,
     reports,
     selecting,
     window,
@@ -44,10 +43,7 @@ def audit(p: argparse.ArgumentParser) -> None:
     selecting(p, fail_on="error")
     isolated(p)
     baseline(p)
-    p.add_argument(
-        "--format", choices=AUDIT_FORMATS, help="how to print it (default: the app on a terminal, text otherwise)"
-    )
-    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    report(p, "audit", default=None)
     p.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal, in the app")
     machine(p)
 
@@ -63,8 +59,7 @@ def preflight(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--fail-on", choices=SEVERITIES, default="note", help="exit 1 from this severity up (default: note, anything)"
     )
-    p.add_argument("--format", default="text", choices=("text", "json"), help="how to print it (default: text)")
-    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    report(p, "preflight")
 
 
 def collect(p: argparse.ArgumentParser) -> None:
@@ -116,7 +111,7 @@ def probe(p: argparse.ArgumentParser) -> None:
         help="equal numbers give the variants equal orders (default: a new one)",
     )
     p.add_argument("--json", action="store_true", help="the same as --format json")
-    reports(p, PROBE_FORMATS)
+    reports(p, "probe")
 
 
 def grants(p: argparse.ArgumentParser) -> None:

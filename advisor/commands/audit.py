@@ -44,7 +44,7 @@ def _report(args: argparse.Namespace) -> int:
     from advisor.commands.judging import audit, judged, wanted
     from advisor.engine import fails
     from advisor.narration import narrate
-    from advisor.report import auditforms
+    from advisor.report.formats import render_audit
     from advisor.report.output import write
 
     asked = wanted(args)
@@ -62,7 +62,7 @@ def _report(args: argparse.Namespace) -> int:
         from advisor.report.since import compare
 
         audited = audited._replace(since=compare(judged(earlier, asked), audited))
-    write(auditforms.report(audited, args.format or "text", _page(args)), args.output)
+    write(render_audit(args.format or "text", audited, _page(args)), args.output)
     if facts.lost:
         narrate(facts.lost)
         return exits.CONNECTION

@@ -10,7 +10,7 @@ from advisor.catalog.targets import stand_in
 from advisor.commands.looking import leave_out, look, plans_of
 from advisor.engine import fails
 from advisor.report import Page
-from advisor.report.formats import pair, write_reports
+from advisor.report.output import pair, write_reports
 from rules.known import NO_HOST, NO_HOUSE, NOT_ASKED
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor import exits
 from advisor.exits import MycnfError
 from advisor.narration import narrate
-from advisor.report.formats import pair
-from advisor.report.output import write
+from advisor.report.output import pair, write
 from advisor.report.probepage import Page
 
 if TYPE_CHECKING:

@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 
     from advisor.commands.judging import Wanted
 
-STREAMED = "parquet"  # the one format that a report of one snapshot shares with that of many
-
 
 def run(args: argparse.Namespace) -> int:
     """Report one snapshot as an audit of it does, or many as one; 2 where one of many can't be read."""
     from advisor.commands.judging import wanted
-    from advisor.report.formats import pair
+    from advisor.report.formats import names
+    from advisor.report.output import pair
 
     if args.jobs is not None and args.jobs < 1:
         raise MycnfError(f"--jobs {args.jobs}: give the number of processes, 1 or more")
@@ -28,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     args.write_baseline = None
     asked = wanted(args)
     alone = len(args.snapshots) == 1 and not os.path.isdir(args.snapshots[0])
-    if alone and all(name != STREAMED for name, _ in pairs):
+    if alone and all(name in names("audit") for name, _ in pairs):  # Parquet is a table of many, be it of one
         return _one(args.snapshots[0], asked, pairs)
     from advisor.commands import reportmany
 
@@ -38,13 +37,13 @@ def run(args: argparse.Namespace) -> int:
 def _one(path: str, asked: Wanted, pairs: list[tuple[str, str | None]]) -> int:
     from advisor.commands.judging import audit
     from advisor.engine import fails
-    from advisor.report.auditforms import report
+    from advisor.report.formats import render_audit
     from advisor.report.output import write
     from advisor.snapshot import load
 
     fail_on = asked.args.fail_on or FAIL_ON
     audited = audit(load(path), asked)
-    made = [(report(audited, name, page_for(out, fail_on)), out) for name, out in pairs]
+    made = [(render_audit(name, audited, page_for(out, fail_on)), out) for name, out in pairs]
     for text, out in made:
         write(text, out)
     return exits.FINDINGS if fails(audited.findings, fail_on) else exits.OK

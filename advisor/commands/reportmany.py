@@ -15,7 +15,7 @@ from advisor.commands import reportworker
 from advisor.commands.reportpage import FAIL_ON, page_for
 from advisor.exits import MycnfError
 from advisor.narration import narrate
-from advisor.report.manystreams import open_sink
+from advisor.report.formats import bulk_writer
 from advisor.report.manytally import Tally
 from advisor.report.words import plural
 
@@ -39,7 +39,7 @@ def run(words: Sequence[str], asked: Wanted, pairs: Sequence[tuple[str, str | No
     tally = Tally()
     worker = reportworker.Work(asked, tuple(name for name, _ in pairs), page_for("", fail_on))
     try:
-        sinks += [open_sink(form, out, page_for(out, fail_on)) for form, out in pairs]
+        sinks += [bulk_writer(form).open(out, page_for(out, fail_on)) for form, out in pairs]
         for told in _snapshots(_told(paths, worker, jobs or _processors()), words):
             if told.broken:
                 narrate(told.broken)

@@ -54,7 +54,7 @@ _mycnf_in_lint() {
         return
         ;;
     --format)
-        _mycnf_words 'text concise json jsonl sarif github gitlab junit markdown'
+        _mycnf_words 'text concise json jsonl csv sarif github gitlab junit markdown'
         return
         ;;
     --disk)
@@ -147,7 +147,7 @@ _mycnf_in_audit() {
         return
         ;;
     --format)
-        _mycnf_words 'text concise json jsonl sarif junit markdown html prometheus'
+        _mycnf_words 'text concise json jsonl csv sarif junit markdown html prometheus'
         return
         ;;
     --disk)
@@ -265,7 +265,7 @@ _mycnf_in_report() {
         return
         ;;
     --format)
-        _mycnf_words 'text concise json jsonl sarif junit markdown html prometheus parquet'
+        _mycnf_words 'text concise json jsonl csv sarif junit markdown html prometheus parquet'
         return
         ;;
     --disk)

@@ -62,7 +62,7 @@ _mycnf-lint() {
     '--fail-on=''[exit 1 from this severity up (default\: warning)]:fail_on:(error warning note never)' \
     '--baseline=''[leave out the findings that this baseline knows]:FILE:_files' \
     '--write-baseline=''[write today'\''s findings as a baseline]:FILE:_files' \
-    '*--format=''[how to print it (default\: text; repeatable, each with its own -o)]:reports:(text concise json jsonl sarif github gitlab junit markdown)' \
+    '*--format=''[how to print it (default\: text; repeatable, each with its own -o)]:reports:(text concise json jsonl csv sarif github gitlab junit markdown)' \
     '*'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
     '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
     '--cpus=''[the server'\''s processors, where they can'\''t be read]:N: ' \
@@ -129,7 +129,7 @@ _mycnf-audit() {
     '--isolated''[use neither configuration file nor baseline]' \
     '--baseline=''[leave out the findings that this baseline knows]:FILE:_files' \
     '--write-baseline=''[write today'\''s findings as a baseline]:FILE:_files' \
-    '--format=''[how to print it (default\: the app on a terminal, text otherwise)]:format:(text concise json jsonl sarif junit markdown html prometheus)' \
+    '--format=''[how to print it (default\: the app on a terminal, text otherwise)]:format:(text concise json jsonl csv sarif junit markdown html prometheus)' \
     '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
     '--no-mouse''[leave the mouse to the terminal, in the app]' \
     '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
@@ -226,7 +226,7 @@ _mycnf-report() {
     '--isolated''[use neither configuration file nor baseline]' \
     '--baseline=''[leave out the findings that this baseline knows]:FILE:_files' \
     '--jobs=''[processes that judge many snapshots (default\: one a processor)]:N: ' \
-    '*--format=''[how to print it (default\: text; repeatable, each with its own -o)]:reports:(text concise json jsonl sarif junit markdown html prometheus parquet)' \
+    '*--format=''[how to print it (default\: text; repeatable, each with its own -o)]:reports:(text concise json jsonl csv sarif junit markdown html prometheus parquet)' \
     '*'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
     '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
     '--cpus=''[the server'\''s processors, where they can'\''t be read]:N: ' \

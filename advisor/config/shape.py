@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from advisor.meant import did_you_mean
+from advisor.report.formats import names
 
-FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown")
 SEVERITIES = ("error", "warning", "note")
 FAIL_ON = (*SEVERITIES, "never")
 DISKS = ("hdd", "ssd", "nvme")
@@ -144,6 +144,10 @@ def _shown(value: Any) -> str:
     return repr(value) if isinstance(value, str | int | float) else _kind(value)
 
 
+def _format(value: Any, keys: Keys) -> Iterator[Fault]:
+    return _one_of(names("lint"))(value, keys)
+
+
 WORD = _text(r"[A-Za-z]", 'a code, name or family such as "BUF001"')
 WORDS = _one_or_several(WORD)
 TOP: dict[str, Check] = {
@@ -153,7 +157,7 @@ TOP: dict[str, Check] = {
     "fail-on": _one_of(FAIL_ON),
     "baseline": _text(r".", "a path"),
     "root": _text(r".", "a path"),
-    "format": _one_of(FORMATS),
+    "format": _format,
     "ram": _text(RAM, '"64G" or "512M"'),
     "cpus": _count,
     "disk": _one_of(DISKS),

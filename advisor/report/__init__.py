@@ -1,8 +1,11 @@
 """One module a format, each a pure function of findings and facts; here is what those of lint are made from."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
-from advisor.model import Finding, Target
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from advisor.model import Finding, Target
 
 
 class Checked(NamedTuple):

@@ -1,60 +1,30 @@
-"""An audit in every format that it has: its own, and those of lint as the findings of one server."""
+"""An audit in the formats of lint: the findings of one server."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from advisor.report import Checked, Page
-from advisor.report.jsonform import audited as finding
+from advisor.report import Checked
 from rules.onserver import kept_by, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.model import Action, Finding
+    from advisor.report import Page
     from advisor.report.audited import Audited
-
-FORMATS = ("text", "concise", "json", "jsonl", "sarif", "junit", "markdown", "html", "prometheus")
-
-
-def report(audited: Audited, name: str, page: Page) -> str:
-    """The report in the format of that name, one of FORMATS; only its module is imported. ValueError for another."""
-    match name:
-        case "text":
-            from advisor.report.audittext import report as text
-
-            return text(audited, page.colour)
-        case "concise":
-            from advisor.report.audittext import concise as write
-        case "json":
-            from advisor.report.auditjson import report as write
-        case "markdown":
-            from advisor.report.ticket import report as write
-        case "html":
-            from advisor.report.html.page import report as write
-        case "prometheus":
-            from advisor.report.prometheus import report as write
-        case "jsonl":
-            return _lines(audited)
-        case _:
-            return _as_lint(audited, name, page)
-    return write(audited)
+    from advisor.report.formats import AuditWriter, LintWriter
 
 
-def _as_lint(audited: Audited, name: str, page: Page) -> str:
-    """The findings in a format of lint, as those of one file."""
-    from advisor.report.formats import render
+def written_as_lint(write: LintWriter) -> AuditWriter:
+    """The writer of an audit in a format of lint: its findings as those of one file, what to do in their help."""
 
-    findings = tuple(with_advice(f) for f in audited.findings)
-    baselined = tuple(f for f, _ in audited.aside)
-    return render(name, [Checked("", audited.known.target, findings, {}, baselined=baselined)], page)
+    def report(audited: Audited, page: Page) -> str:
+        findings = tuple(with_advice(f) for f in audited.findings)
+        baselined = tuple(f for f, _ in audited.aside)
+        return write([Checked("", audited.known.target, findings, {}, baselined=baselined)], page)
 
-
-def _lines(audited: Audited) -> str:
-    about = {"server": audited.facts.server.variables.get("hostname"), "target": str(audited.known.target)}
-    found = ({**about, **finding(f)} for f in audited.findings)
-    return "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in found)
+    return report
 
 
 def with_advice(f: Finding) -> Finding:

@@ -13,10 +13,11 @@ from advisor.report.since import as_json
 
 if TYPE_CHECKING:
     from advisor.facts import Facts, Sampled
+    from advisor.report import Page
     from advisor.report.audited import Audited
 
 
-def report(audited: Audited) -> str:
+def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """The whole audit; `skipped` names rules, and parts of the facts, with what they need, and findings put aside."""
     facts = audited.facts
     skipped = [{"code": s.code, "reason": s.reason} for s in audited.skipped]

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.model import Action, Finding
+    from advisor.report import Page
     from advisor.report.audited import Audited
 
 
-def report(audited: Audited, colour: bool) -> str:
+def report(audited: Audited, page: Page) -> str:
     """The whole report, at most 80 columns wide where words allow."""
-    facts, target = audited.facts, audited.known.target
+    facts, target, colour = audited.facts, audited.known.target, page.colour
     parts = [
         facttext.title(facts, target.label, colour),
         facttext.head(audited),
@@ -34,7 +35,7 @@ def report(audited: Audited, colour: bool) -> str:
     return "\n\n".join(p for p in parts if p) + "\n"
 
 
-def concise(audited: Audited) -> str:
+def concise(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """One line a finding."""
     lines = [f"{f.severity.value}: {f.code} {f.name} {f.canonical or ''}: {f.message}" for f in audited.findings]
     return "".join(clean(line.replace(" : ", ": ")) + "\n" for line in lines)

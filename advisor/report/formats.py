@@ -1,88 +1,340 @@
-"""The formats of lint by name, and which report goes where."""
+"""The registry of formats: the command line, the configuration, the app, documentation and tests read FORMATS.
+
+To add a format, write its writer and add one Format. A writer is imported when a report asks for it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from advisor.exits import MycnfError
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from advisor.report import Checked, Page
+    from advisor.report.audited import Audited
+    from advisor.report.manystreams import BulkWriter
 
-FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown")
-# Where no file could be read, these print nothing: stderr has said why.
-SILENT = frozenset({"text", "concise"})
+    LintWriter = Callable[[Sequence[Checked], Page], str]
+    AuditWriter = Callable[[Audited, Page], str]
 
-
-def render(name: str, checked: Sequence[Checked], page: Page) -> str:
-    """The report in the format of that name, one of FORMATS; only its module is imported. ValueError for another."""
-    match name:
-        case "text":
-            from advisor.report.text import report as write
-        case "concise":
-            from advisor.report.text import concise as write
-        case "json":
-            from advisor.report.jsonform import report as write
-        case "jsonl":
-            from advisor.report.jsonl import report as write
-        case "sarif":
-            from advisor.report.sarif import report as write
-        case "github":
-            from advisor.report.github import report as write
-        case "gitlab":
-            from advisor.report.gitlab import report as write
-        case "junit":
-            from advisor.report.junit import report as write
-        case "markdown":
-            from advisor.report.markdown import report as write
-        case _:
-            raise ValueError(f"lint has no format {name!r}")
-    return write(checked, page)
+Writer = TypeVar("Writer")
+# Reports that are neither lint's, nor of an audit, nor of many snapshots, by their command.
+MARKDOWN_TOO = frozenset({"diff", "fleet", "probe", "rules"})
+EVERY = MARKDOWN_TOO | {"show", "upgrade", "preflight", "history", "suggest", "explain"}
 
 
-def pair(given: Iterable[tuple[str, str]], default: str = "text") -> list[tuple[str, str | None]]:
-    """Formats with the files that they go to (None: stdout), from --format and -o in the order they were given.
+class Format:
+    """One format: its name on the command line, what people call it, how its files end, and what it is for.
 
-    `given` holds ("format", NAME) and ("output", FILE). A file belongs to the format before it, or to the one after it
-    where that has a file already. Raises MycnfError where a file is left over, or two reports would go to one place.
+    `finding` says what lint makes of a finding. `lint`, `audit` and `report` load the writers of these commands, None
+    where the format has no such report; `others` are the commands that write it themselves.
     """
-    pairs: list[tuple[str, str | None]] = []
-    waiting: list[str] = []
-    for kind, word in given:
-        if kind == "format":
-            pairs.append((word, waiting.pop(0) if waiting else None))
-        elif pairs and pairs[-1][1] is None:
-            pairs[-1] = (pairs[-1][0], word)
-        else:
-            waiting.append(word)
-    if not pairs:
-        pairs = [(default, waiting.pop(0) if waiting else None)]
-    if waiting:
-        raise MycnfError(f"-o {waiting[0]} has no --format of its own; give one --format for each -o")
-    _refuse_shared([path or "-" for _, path in pairs])
-    return pairs
+
+    __slots__ = ("audit", "extension", "finding", "lint", "name", "others", "report", "title", "use")
+
+    def __init__(
+        self,
+        name: str,
+        title: str,
+        extension: str,
+        use: str,
+        *,
+        finding: str = "",
+        lint: Callable[[], LintWriter] | None = None,
+        audit: Callable[[], AuditWriter] | None = None,
+        report: Callable[[], BulkWriter] | None = None,
+        others: frozenset[str] = frozenset(),
+    ) -> None:
+        self.name, self.title, self.extension, self.use = name, title, extension, use
+        self.finding, self.lint, self.audit, self.report, self.others = finding, lint, audit, report, others
+
+    def has(self, command: str) -> bool:
+        """Whether the reports of a command come in this format."""
+        if command in ("lint", "audit", "report"):
+            return getattr(self, command) is not None
+        return command in self.others
 
 
-def _refuse_shared(paths: list[str]) -> None:
-    for path in paths:
-        if paths.count(path) > 1:
-            where = "stdout" if path == "-" else path
-            raise MycnfError(f"two reports would go to {where}; give each --format a file of its own with -o")
+def formats_of(command: str) -> list[Format]:
+    """The formats that a command's --format takes, in the order of the help."""
+    return [form for form in FORMATS if form.has(command)]
 
 
-def write_reports(pairs: Sequence[tuple[str, str | None]], checked: Sequence[Checked], page: Page) -> None:
-    """Make every report, then write each to its file or to stdout; MycnfError where a file can't be written.
-
-    Colour is for stdout alone.
-    """
-    from advisor.report.output import write
-
-    made = [(render(name, checked, _for(path, page)), path) for name, path in pairs if checked or name not in SILENT]
-    for text, path in made:
-        write(text, path)
+def names(command: str) -> tuple[str, ...]:
+    """Their names."""
+    return tuple(form.name for form in formats_of(command))
 
 
-def _for(path: str | None, page: Page) -> Page:
-    return page if path in (None, "-") else page._replace(colour=False)
+def render_lint(name: str, checked: Sequence[Checked], page: Page) -> str:
+    """Lint's report. Raises ValueError for a format that it lacks."""
+    return _writer("lint", name, lambda form: form.lint)(checked, page)
+
+
+def render_audit(name: str, audited: Audited, page: Page) -> str:
+    """The report of one audit. Raises ValueError for a format that it lacks."""
+    return _writer("audit", name, lambda form: form.audit)(audited, page)
+
+
+def bulk_writer(name: str) -> BulkWriter:
+    """What reports many snapshots. Raises ValueError for a format that can't."""
+    return _writer("report", name, lambda form: form.report)
+
+
+def _writer(command: str, name: str, loader: Callable[[Format], Callable[[], Writer] | None]) -> Writer:
+    for form in FORMATS:
+        load = loader(form) if form.name == name else None
+        if load is not None:
+            return load()
+    raise no_format(command, name)
+
+
+def no_format(command: str, name: str) -> ValueError:
+    """The error of a format that the reports of a command don't come in."""
+    return ValueError(f"mycnf {command} has no format {name!r}")
+
+
+def _of_findings(lint: Callable[[], LintWriter]) -> Callable[[], AuditWriter]:
+    """An audit in a format of lint, its findings as those of one file."""
+
+    def load() -> AuditWriter:
+        from advisor.report.auditforms import written_as_lint
+
+        return written_as_lint(lint())
+
+    return load
+
+
+def _text() -> LintWriter:
+    from advisor.report.text import report
+
+    return report
+
+
+def _text_audit() -> AuditWriter:
+    from advisor.report.audittext import report
+
+    return report
+
+
+def _text_bulk() -> BulkWriter:
+    from advisor.report.manystreams import TEXT
+
+    return TEXT
+
+
+def _concise() -> LintWriter:
+    from advisor.report.text import concise
+
+    return concise
+
+
+def _concise_audit() -> AuditWriter:
+    from advisor.report.audittext import concise
+
+    return concise
+
+
+def _concise_bulk() -> BulkWriter:
+    from advisor.report.manystreams import CONCISE
+
+    return CONCISE
+
+
+def _json() -> LintWriter:
+    from advisor.report.jsonform import report
+
+    return report
+
+
+def _json_audit() -> AuditWriter:
+    from advisor.report.auditjson import report
+
+    return report
+
+
+def _json_bulk() -> BulkWriter:
+    from advisor.report.manystreams import JSON
+
+    return JSON
+
+
+def _jsonl() -> LintWriter:
+    from advisor.report.jsonl import report
+
+    return report
+
+
+def _jsonl_audit() -> AuditWriter:
+    from advisor.report.jsonl import audit
+
+    return audit
+
+
+def _jsonl_bulk() -> BulkWriter:
+    from advisor.report.manystreams import JSONL
+
+    return JSONL
+
+
+def _csv() -> LintWriter:
+    from advisor.report.render.csv import report
+
+    return report
+
+
+def _csv_audit() -> AuditWriter:
+    from advisor.report.render.csv import audit
+
+    return audit
+
+
+def _csv_bulk() -> BulkWriter:
+    from advisor.report.manystreams import CSV
+
+    return CSV
+
+
+def _sarif() -> LintWriter:
+    from advisor.report.sarif import report
+
+    return report
+
+
+def _sarif_bulk() -> BulkWriter:
+    from advisor.report.manystreams import SARIF
+
+    return SARIF
+
+
+def _github() -> LintWriter:
+    from advisor.report.github import report
+
+    return report
+
+
+def _gitlab() -> LintWriter:
+    from advisor.report.gitlab import report
+
+    return report
+
+
+def _junit() -> LintWriter:
+    from advisor.report.junit import report
+
+    return report
+
+
+def _junit_bulk() -> BulkWriter:
+    from advisor.report.manystreams import JUNIT
+
+    return JUNIT
+
+
+def _markdown() -> LintWriter:
+    from advisor.report.markdown import report
+
+    return report
+
+
+def _markdown_audit() -> AuditWriter:
+    from advisor.report.ticket import report
+
+    return report
+
+
+def _markdown_bulk() -> BulkWriter:
+    from advisor.report.manystreams import MARKDOWN
+
+    return MARKDOWN
+
+
+def _html_audit() -> AuditWriter:
+    from advisor.report.html.page import report
+
+    return report
+
+
+def _html_bulk() -> BulkWriter:
+    from advisor.report.manystreams import HTML
+
+    return HTML
+
+
+def _prometheus_audit() -> AuditWriter:
+    from advisor.report.prometheus import report
+
+    return report
+
+
+def _prometheus_bulk() -> BulkWriter:
+    from advisor.report.manystreams import PROMETHEUS
+
+    return PROMETHEUS
+
+
+def _parquet_bulk() -> BulkWriter:
+    from advisor.report.manyparquet import PARQUET
+
+    return PARQUET
+
+
+FORMATS = [
+    Format(
+        "text", "text", "txt", "people", finding="the line, carets under the place, what is wrong, what to do",
+        lint=_text, audit=_text_audit, report=_text_bulk, others=EVERY,
+    ),
+    Format(
+        "concise", "one line a finding", "txt", "editors, grep, problem matchers",
+        finding="`path:line:column: CODE name option: message`",
+        lint=_concise, audit=_concise_audit, report=_concise_bulk,
+    ),
+    Format(
+        "json", "JSON", "json", "programs",
+        finding="the fields of [lint.schema.json](../schemas/lint.schema.json)",
+        lint=_json, audit=_json_audit, report=_json_bulk, others=EVERY,
+    ),
+    Format(
+        "jsonl", "JSON lines", "jsonl", "jq, log shippers",
+        finding="one object a line, as [lint-line.schema.json](../schemas/lint-line.schema.json)",
+        lint=_jsonl, audit=_jsonl_audit, report=_jsonl_bulk,
+    ),
+    Format(
+        "csv", "CSV", "csv", "spreadsheets, databases", finding="a row, with the [columns below](#csv)",
+        lint=_csv, audit=_csv_audit, report=_csv_bulk,
+    ),
+    Format(
+        "sarif", "SARIF", "sarif", "code scanning, editors", finding="a result of SARIF 2.1.0",
+        lint=_sarif, audit=_of_findings(_sarif), report=_sarif_bulk,
+    ),
+    Format(
+        "github", "GitHub Actions", "txt", "GitHub Actions",
+        finding="a workflow command: an annotation beside the line", lint=_github,
+    ),
+    Format(
+        "gitlab", "GitLab code quality", "json", "GitLab",
+        finding="an entry of the code quality report", lint=_gitlab,
+    ),
+    Format(
+        "junit", "JUnit", "xml", "Jenkins, GitLab, other CI servers",
+        finding="a test, failed where the finding fails the run",
+        lint=_junit, audit=_of_findings(_junit), report=_junit_bulk,
+    ),
+    Format(
+        "markdown", "ticket (Markdown)", "md", "tickets, comments on merge requests",
+        finding="a row of a table",
+        lint=_markdown, audit=_markdown_audit, report=_markdown_bulk, others=MARKDOWN_TOO,
+    ),
+    Format(
+        "html", "page (HTML)", "html", "browsers: one file that loads nothing",
+        audit=_html_audit, report=_html_bulk,
+    ),
+    Format(
+        "prometheus", "Prometheus", "prom", "node_exporter's textfile collector",
+        audit=_prometheus_audit, report=_prometheus_bulk,
+    ),
+    Format(
+        "parquet", "Parquet", "parquet", "query engines, many servers at once",
+        report=_parquet_bulk,
+    ),
+    Format("svg", "drawing (SVG)", "svg", "web pages, documents", others=frozenset({"probe"})),
+]  # fmt: skip

@@ -46,10 +46,11 @@ class Told(NamedTuple):
 def tell(path: str, audited: Audited, forms: Sequence[str], page: Page) -> Told:
     """What the formats of these names need of one snapshot."""
     from advisor.engine import fails
-    from advisor.report import manypieces
+    from advisor.report.formats import bulk_writer
 
     found = tuple(_brief(f) for f in audited.findings)
-    pieces = {form: manypieces.MAKERS[form](path, audited, page) for form in forms if form in manypieces.MAKERS}
+    makers = {form: bulk_writer(form).piece for form in forms}
+    pieces = {form: make(path, audited, page) for form, make in makers.items() if make}
     failed = fails(audited.findings, page.fail_on)
     return Told(path, "", name_of(audited), str(audited.known.target), found, failed, pieces=pieces)
 

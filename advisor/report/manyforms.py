@@ -12,18 +12,20 @@ from advisor.report.words import bold
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.report import Page
     from advisor.report.manysheets import Sheet
     from advisor.report.manytally import Tally
 
 
-def text(tally: Tally, *, colour: bool) -> str:
+def text(tally: Tally, page: Page) -> str:
     """For people: a table each."""
+    colour = page.colour
     parts = [f"{bold(title(tally), colour)}\n  {summary(tally)}"]
     parts += ["\n".join([bold(sheet.title, colour), *_aligned(sheet)]) for sheet in sheets(tally)]
     return "\n\n".join(parts) + "\n"
 
 
-def markdown(tally: Tally) -> str:
+def markdown(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """For a ticket or a page of a wiki."""
     from advisor.report.ticketwords import said
 
@@ -33,7 +35,7 @@ def markdown(tally: Tally) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def as_json(tally: Tally) -> str:
+def as_json(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """For programs: the fields of schemas/report.schema.json."""
     servers = [
         {"server": s.server, "target": s.target, "snapshot": s.path, "errors": s.errors, "warnings": s.warnings,

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor.exits import MycnfError
+from advisor.report import manypieces
+from advisor.report.manystreams import BulkWriter
 from advisor.report.output import Draft
+from advisor.report.render.csv import AUDIT, BROKEN, FINDING
 
 if TYPE_CHECKING:
+    from advisor.report import Page
     from advisor.report.many import Told
     from advisor.report.manytally import Tally
 
 GROUP = 50_000  # rows
-TEXTS = ("code", "name", "severity", "confidence", "option", "canonical", "value", "group", "path")
-ACTIONS = ("statement", "option_line")
 
 
 class Parquet:
@@ -68,14 +70,17 @@ def _library() -> tuple[Any, Any]:
 
 
 def _schema(arrow: Any) -> Any:
-    text = arrow.string()
-    fields = [("server", text), ("snapshot", text), ("target", text), ("taken_at", text)]
-    fields += [(name, text) for name in TEXTS]
-    fields += [("line", arrow.int64()), ("message", text), ("help", text), ("evidence", arrow.list_(text))]
-    fields += [(name, text) for name in ACTIONS]
-    return arrow.schema([*fields, ("restart", arrow.bool_()), ("broken", text)])
+    kinds = {"line": arrow.int64(), "evidence": arrow.list_(arrow.string()), "restart": arrow.bool_()}
+    return arrow.schema([(name, kinds.get(name, arrow.string())) for name in (*AUDIT, *FINDING, *BROKEN)])
 
 
 def _whole(cell: Any) -> Any:
     """Bytes that were no UTF-8 become marks of their own: Parquet's texts are UTF-8."""
     return cell.encode("utf-8", "backslashreplace").decode() if isinstance(cell, str) else cell
+
+
+def _opened(path: str | None, page: Page) -> Parquet:  # noqa: ARG001 - every format is called alike
+    return Parquet(path)
+
+
+PARQUET = BulkWriter(_opened, manypieces.rows)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import tempfile
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from advisor.exits import MycnfError
+from advisor.report import manyforms, manypieces
 from advisor.report.output import Draft, to_stdout
+from advisor.report.render import csv
 from advisor.report.sarif import SCHEMA
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from advisor.report import Page
+    from advisor.report.audited import Audited
     from advisor.report.many import Told
     from advisor.report.manytally import Tally
 
@@ -24,17 +29,15 @@ class Sink(Protocol):
     def drop(self) -> None: ...
 
 
-def open_sink(form: str, path: str | None, page: Page) -> Sink:
-    """The report in the format of that name, to a file or to stdout. Raises MycnfError where it can't be begun."""
-    if form == "parquet":
-        from advisor.report.manyparquet import Parquet
+class BulkWriter(NamedTuple):
+    """How a format reports many snapshots.
 
-        return Parquet(path)
-    if form == "prometheus":
-        return Families(_Out(path))
-    if form in STREAMS:
-        return Stream(_Out(path), *STREAMS[form], form)
-    return Counts(form, path, page)
+    `open` begins a report to a file, or to stdout; it raises MycnfError where that fails. `piece` makes what the report
+    needs of one snapshot, in the process that judged it; None where the counts suffice.
+    """
+
+    open: Callable[[str | None, Page], Sink]
+    piece: Callable[[str, Audited, Page], Any] | None = None
 
 
 class _Out:
@@ -58,23 +61,35 @@ class _Out:
             self._draft.drop()
 
 
-class Stream:
-    """A text with a beginning, a piece a snapshot, something between two pieces, and an end."""
+class Frame(NamedTuple):
+    """What stands around the pieces of a text: its beginning, what is between two of them, and its end.
 
-    def __init__(self, out: _Out, before: str, between: str, after: str, form: str) -> None:
-        self._out, self._between, self._after, self._form = out, between, after, form
+    `broken` makes the piece of a snapshot that could not be read, of its path and the reason.
+    """
+
+    before: str
+    between: str
+    after: str
+    broken: Callable[[str, str], str]
+
+
+class Stream:
+    """A text with a piece a snapshot."""
+
+    def __init__(self, out: _Out, form: str, frame: Frame) -> None:
+        self._out, self._form, self._frame = out, form, frame
         self._count = 0
-        out.write(before)
+        out.write(frame.before)
 
     def take(self, told: Told) -> None:
-        piece = _broken(told, self._form) if told.broken else told.pieces[self._form]
+        piece = self._frame.broken(told.path, told.broken) if told.broken else told.pieces[self._form]
         if self._form == "junit":
             piece = piece.replace(' id="0"', f' id="{self._count}"', 1)
-        self._out.write(f"{self._between}{piece}" if self._count else piece)
+        self._out.write(f"{self._frame.between}{piece}" if self._count else piece)
         self._count += bool(piece)
 
     def end(self, tally: Tally) -> None:  # noqa: ARG002 - every sink is ended alike
-        self._out.write(self._after)
+        self._out.write(self._frame.after)
         self._out.end()
 
     def drop(self) -> None:
@@ -129,10 +144,10 @@ class Families:
 
 
 class Counts:
-    """A report that tells the counts alone."""
+    """A report of the counts alone, written once all are known."""
 
-    def __init__(self, form: str, path: str | None, page: Page) -> None:
-        self._form, self._path, self._page = form, path, page
+    def __init__(self, write: Callable[[Tally, Page], str], path: str | None, page: Page) -> None:
+        self._write, self._path, self._page = write, path, page
 
     def take(self, told: Told) -> None:
         pass
@@ -140,52 +155,10 @@ class Counts:
     def end(self, tally: Tally) -> None:
         from advisor.report.output import write
 
-        write(self._made(tally), self._path)
+        write(self._write(tally, self._page), self._path)
 
     def drop(self) -> None:
         pass
-
-    def _made(self, tally: Tally) -> str:
-        if self._form == "html":
-            from advisor.report.html.many import report
-
-            return report(tally)
-        from advisor.report import manyforms
-
-        if self._form == "json":
-            return manyforms.as_json(tally)
-        return (
-            manyforms.markdown(tally) if self._form == "markdown" else manyforms.text(tally, colour=self._page.colour)
-        )
-
-
-# Beginning, what stands between two pieces, and end.
-STREAMS = {
-    "jsonl": ("", "", ""),
-    "concise": ("", "", ""),
-    "sarif": (f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n', ",\n", "\n]}\n"),
-    "junit": ('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n', "", "</testsuites>\n"),
-}
-
-
-def _broken(told: Told, form: str) -> str:
-    """The row of a snapshot that could not be read."""
-    if form == "jsonl":
-        fields: dict[str, Any] = {"server": None, "target": None, "snapshot": told.path, "broken": told.broken}
-        return json.dumps(fields) + "\n"
-    if form == "concise":
-        from advisor.redact import clean
-
-        return f"{clean(told.path)}: broken: {clean(told.broken)}\n"
-    from advisor.report import Page
-    from advisor.report.formats import render
-    from advisor.report.output import run_time
-
-    whole = render(form, [], Page(broken=((told.path, told.broken),), now=run_time()))
-    if form == "junit":
-        return whole.partition("<testsuites>\n")[2].rpartition("</testsuites>")[0]
-    (run,) = json.loads(whole)["runs"]
-    return json.dumps(run)
 
 
 def _no_room(error: OSError) -> MycnfError:
@@ -208,3 +181,58 @@ def _end_of_label(rest: str) -> int:
     while rest[place] != '"':
         place += 2 if rest[place] == "\\" else 1
     return place
+
+
+def _broken_object(path: str, why: str) -> str:
+    fields: dict[str, Any] = {"server": None, "target": None, "snapshot": path, "broken": why}
+    return json.dumps(fields) + "\n"
+
+
+def _broken_line(path: str, why: str) -> str:
+    from advisor.redact import clean
+
+    return f"{clean(path)}: broken: {clean(why)}\n"
+
+
+def _broken_run(path: str, why: str) -> str:
+    (run,) = json.loads(_nothing_but("sarif", path, why))["runs"]
+    return json.dumps(run)
+
+
+def _broken_suite(path: str, why: str) -> str:
+    return manypieces.inside_suites(_nothing_but("junit", path, why))
+
+
+def _nothing_but(form: str, path: str, why: str) -> str:
+    """A whole report of lint that only says why this could not be read."""
+    from advisor.report import Page
+    from advisor.report.formats import render_lint
+    from advisor.report.output import run_time
+
+    return render_lint(form, [], Page(broken=((path, why),), now=run_time()))
+
+
+def _streamed(form: str, piece: Callable[[str, Audited, Page], str], frame: Frame) -> BulkWriter:
+    return BulkWriter(lambda path, _: Stream(_Out(path), form, frame), piece)
+
+
+def _counted(write: Callable[[Tally, Page], str]) -> BulkWriter:
+    return BulkWriter(lambda path, page: Counts(write, path, page))
+
+
+def _page_of_counts(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every format is called alike
+    from advisor.report.html.many import report
+
+    return report(tally)
+
+
+RUNS = f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n'
+SUITES = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
+JSONL = _streamed("jsonl", manypieces.jsonl, Frame("", "", "", _broken_object))
+CONCISE = _streamed("concise", manypieces.concise, Frame("", "", "", _broken_line))
+CSV = _streamed("csv", manypieces.csv, Frame(csv.heads(), "", "", csv.broken))
+SARIF = _streamed("sarif", manypieces.sarif, Frame(RUNS, ",\n", "\n]}\n", _broken_run))
+JUNIT = _streamed("junit", manypieces.junit, Frame(SUITES, "", "</testsuites>\n", _broken_suite))
+PROMETHEUS = BulkWriter(lambda path, _: Families(_Out(path)), manypieces.prometheus)
+TEXT, MARKDOWN, JSON = _counted(manyforms.text), _counted(manyforms.markdown), _counted(manyforms.as_json)
+HTML = _counted(_page_of_counts)

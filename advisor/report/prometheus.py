@@ -11,6 +11,7 @@ from advisor.redact import clean, redact_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.report import Page
     from advisor.report.audited import Audited
 
 PORT = "3306"
@@ -44,7 +45,7 @@ METRICS = (
 )
 
 
-def report(audited: Audited) -> str:
+def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """The whole file, families in the order of METRICS; one without samples is left out."""
     found = samples(audited, name_of(audited))
     return "".join(head(metric) + lines(metric, found[metric.name]) for metric in METRICS if found[metric.name])

@@ -17,6 +17,7 @@ from advisor.sizes import lasted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.report import Page
     from advisor.report.audited import Audited
 
 STEPS = MOST // 3  # characters for the first steps
@@ -24,7 +25,7 @@ NAMED = 40  # rules of which findings were left out
 SPARE = 400 + NAMED * 25  # for the titles of the findings, and the words that say what is told shorter
 
 
-def report(audited: Audited) -> str:
+def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """The whole ticket, at most as long as the description of an issue may be in GitHub, GitLab and Jira."""
     pressing = first(audited.findings)
     steps = within([numbered(number, f) for number, f in enumerate(pressing, 1)], STEPS)

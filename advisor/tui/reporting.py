@@ -4,38 +4,24 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor.redact import MASK
+from advisor.report import formats
 from advisor.report.words import plural
 
 if TYPE_CHECKING:
     from advisor.report.audited import Audited
+    from advisor.report.formats import Format
     from advisor.tui.view import View
 
 FAIL_ON = "error"  # as audits have it
+FIRST = "markdown"
 
 
-class Form(NamedTuple):
-    """One format: its name on the command line, what people call it, and how its files end."""
-
-    name: str
-    title: str
-    ending: str
-
-
-FORMS = (
-    Form("markdown", "ticket (Markdown)", "md"),
-    Form("text", "text", "txt"),
-    Form("concise", "one line a finding", "txt"),
-    Form("json", "JSON", "json"),
-    Form("jsonl", "JSON lines", "jsonl"),
-    Form("sarif", "SARIF", "sarif"),
-    Form("junit", "JUnit", "xml"),
-    Form("html", "page (HTML)", "html"),
-    Form("prometheus", "Prometheus", "prom"),
-)
-BY_NAME = {form.name: form for form in FORMS}
+def choices() -> list[Format]:
+    """The formats of an audit's report, a ticket first."""
+    return sorted(formats.formats_of("audit"), key=lambda form: form.name != FIRST)
 
 
 def reported(view: View) -> Audited:
@@ -43,18 +29,18 @@ def reported(view: View) -> Audited:
     return view.audited._replace(findings=view.open_findings, aside=view.hidden)
 
 
-def render(view: View, form: Form, *, named: bool = True) -> str:
+def render(view: View, form: Format, *, named: bool = True) -> str:
     """The whole report; it takes up to a second and imports what the format needs, so call it in the background.
 
     Without `named` the hosts' names and addresses are taken out.
     """
-    from advisor.report import Page, auditforms
+    from advisor.report import Page
     from advisor.report.nameless import nameless
     from advisor.report.output import run_time, working_directory
 
     audited = reported(view)
     page = Page(base=working_directory(), fail_on=FAIL_ON, now=run_time())
-    return auditforms.report(audited if named else nameless(audited), form.name, page)
+    return formats.render_audit(form.name, audited if named else nameless(audited), page)
 
 
 def warnings(view: View, text: str, *, named: bool = True) -> str:
@@ -71,12 +57,12 @@ def warnings(view: View, text: str, *, named: bool = True) -> str:
     return f"{left_out} {secrets} {names} paths and values stay. Read it before it leaves your hands."
 
 
-def default_name(view: View, form: Form, *, named: bool = True) -> str:
+def default_name(view: View, form: Format, *, named: bool = True) -> str:
     """`db1-20261121-0631.md`: the host, and when it was read by the clock of this terminal."""
     host = named and re.sub(
         r"[^A-Za-z0-9._-]+", "-", view.audited.facts.server.variables.get("hostname", "")[:40]
     ).strip(".-")
-    return f"{host or 'server'}-{_read_at(view):%Y%m%d-%H%M}.{form.ending}"
+    return f"{host or 'server'}-{_read_at(view):%Y%m%d-%H%M}.{form.extension}"
 
 
 def _read_at(view: View) -> datetime:
@@ -86,7 +72,7 @@ def _read_at(view: View) -> datetime:
         return datetime.fromtimestamp(view.taken).astimezone()
 
 
-def renamed(name: str, old: Form, new: Form) -> str:
+def renamed(name: str, old: Format, new: Format) -> str:
     """The name with the ending of another format, where it has that of the old one."""
-    ending = f".{old.ending}"
-    return f"{name.removesuffix(ending)}.{new.ending}" if name.endswith(ending) else name
+    ending = f".{old.extension}"
+    return f"{name.removesuffix(ending)}.{new.extension}" if name.endswith(ending) else name

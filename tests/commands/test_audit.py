@@ -19,7 +19,7 @@ from ordinary_user import past_support, start_as_ordinary_user
 from running import PATIENCE, eventually
 from servers_plugin import quickly
 
-from advisor.arguments import AUDIT_FORMATS
+from advisor.report.formats import names
 from probes.sandbox import start as start_sandbox
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def test_hostile_server_text_is_harmless(mycnf: Mycnf, tmp_path: Path) -> None:
     )
     file = tmp_path / "hostile.snap"
     file.write_text(json.dumps(snapshot))
-    for form in AUDIT_FORMATS:
+    for form in names("audit"):
         ended = mycnf("audit", "--snapshot", file, "--format", form)
         assert ended.code == 1, ended.err
         assert all(c.isprintable() or c == "\n" for c in ended.out)

@@ -20,8 +20,7 @@ from nasty import SECRET
 from prometheus_client.parser import text_string_to_metric_families
 from running import PATIENCE, alive, eventually
 
-from advisor.arguments import AUDIT_FORMATS
-from advisor.arguments.reporting import REPORT_FORMATS
+from advisor.report.formats import names
 from advisor.report.many import Brief, Told
 from advisor.report.manytally import BROKEN, EXAMPLES, OTHERS, VERSIONS, WORST, Tally
 
@@ -49,7 +48,7 @@ def read_lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("form", AUDIT_FORMATS)
+@pytest.mark.parametrize("form", names("audit"))
 def test_one_is_as_an_audit(mycnf: Mycnf, form: str) -> None:
     """The report of one snapshot is what an audit of it prints, with its exit code."""
     stamp = {"SOURCE_DATE_EPOCH": "1795237265"}
@@ -60,7 +59,7 @@ def test_one_is_as_an_audit(mycnf: Mycnf, form: str) -> None:
 
 def test_formats() -> None:
     """Each format of an audit is one of reports, and parquet is."""
-    assert set(REPORT_FORMATS) == {*AUDIT_FORMATS, "parquet"}
+    assert set(names("report")) == {*names("audit"), "parquet"}
 
 
 def test_several_formats_at_once(mycnf: Mycnf, tmp_path: Path) -> None:
@@ -197,7 +196,7 @@ def test_parquet_needs_pyarrow(mycnf: Mycnf, tmp_path: Path) -> None:
     assert "name a file with -o" in mycnf(*words).err
 
 
-@pytest.mark.parametrize("form", [form for form in REPORT_FORMATS if form != "parquet"])
+@pytest.mark.parametrize("form", [form for form in names("report") if form != "parquet"])
 def test_no_secret(mycnf: Mycnf, tmp_path: Path, form: str) -> None:
     """A secret that nobody took out of a snapshot comes out in no format."""
     found = json.loads(SNAPSHOT.read_text(encoding="utf-8"))

@@ -10,7 +10,7 @@ import pytest
 from asking import CHECKOUT
 from lxml import etree
 
-from advisor.arguments import FORMATS
+from advisor.report.formats import names
 
 if TYPE_CHECKING:
     from asking import Mycnf
@@ -26,7 +26,7 @@ def hostile(tmp_path: Path) -> str:
     return "my.cnf"
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", names("lint"))
 def test_file_and_stdout_are_alike(mycnf: Mycnf, hostile: str, tmp_path: Path, form: str) -> None:
     """With -o a report is the one that stdout gets, twice the same, and the exit code tells of the findings."""
     printed = mycnf(*TARGET, "--format", form, hostile, env=EPOCH)

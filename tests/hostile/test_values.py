@@ -10,16 +10,16 @@ import pytest
 from hostile_server import Recording, hostile
 from markdown_it import MarkdownIt
 
-from advisor.arguments import AUDIT_FORMATS
 from advisor.collect.options import Account
 from advisor.collect.send import open_session
 from advisor.collect.workload import read_counters, sample_of
+from advisor.report.formats import names
 from advisor.tui.rates import moments
 from advisor.tui.workload import live
 from tests.hostile.conftest import AUDIT, Against, Alone, Turns, ended_well, harmless
 from tests.hostile.values import NUMBERS, TEXTS, told
 
-TEXT_FORMATS = [name for name in AUDIT_FORMATS if name != "parquet"]
+TEXT_FORMATS = [name for name in names("audit") if name != "parquet"]
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 

@@ -15,7 +15,7 @@ from advisor import exits
 from advisor.cli import build_parser
 
 
-@pytest.mark.parametrize("tool", ["clidoc.py", "readme.py", "rulepages.py", "statementpage.py"])
+@pytest.mark.parametrize("tool", ["clidoc.py", "formatpages.py", "readme.py", "rulepages.py", "statementpage.py"])
 def test_made_pages_are_current(tool: str, checkout: Path) -> None:
     """docs/cli.md is what the parser says, docs/statements.md the list, docs/rules the rules, README.md the program."""
     check = [sys.executable, str(checkout / "tools" / tool), "--check"]

@@ -13,7 +13,8 @@ from nasty import MYSQL, page
 
 from advisor.model import Confidence, Edit, Finding, Fix, Location, Severity
 from advisor.report import Checked
-from advisor.report.formats import FORMATS, render
+from advisor.report.formats import names
+from advisor.report.formats import render_lint as render
 from advisor.report.words import WIDTH
 
 # What some syntax or other ends at, controls, marks that turn text, and lone surrogates: bytes that were no UTF-8.
@@ -124,5 +125,5 @@ def test_text(checked: list[Checked]) -> None:
 
 def test_every_format_is_tried() -> None:
     """No format is left out above."""
-    tried = {"json", "jsonl", "sarif", "gitlab", "junit", "concise", "github", "markdown", "text"}
-    assert set(FORMATS) == tried
+    tried = {"csv", "json", "jsonl", "sarif", "gitlab", "junit", "concise", "github", "markdown", "text"}
+    assert set(names("lint")) == tried

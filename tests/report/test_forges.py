@@ -11,7 +11,7 @@ from asking import CHECKOUT
 from jsonschema import validate
 from nasty import nasty, nothing, page
 
-from advisor.report.formats import render
+from advisor.report.formats import render_lint as render
 
 GITLAB = {
     "type": "array",

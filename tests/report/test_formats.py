@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import stat
+from functools import partial
 from pathlib import Path
 
 import pytest
+from asking import CHECKOUT
 from nasty import SECRET, nasty, nothing, page
 
-from advisor import arguments
+from advisor.__main__ import main
+from advisor.config.shape import faults
 from advisor.exits import MycnfError
-from advisor.report.formats import FORMATS, pair, render, write_reports
-from advisor.report.output import run_time, write
+from advisor.report import formats
+from advisor.report.formats import Format, names
+from advisor.report.formats import render_lint as render
+from advisor.report.manystreams import BulkWriter, Counts
+from advisor.report.output import pair, run_time, write, write_reports
+from advisor.tui.reporting import choices
 
+SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 WORDS = {"f": "format", "o": "output"}
 
 
@@ -59,19 +68,51 @@ def test_pairs_that_are_none(text: str, says: str) -> None:
         pair(given(text))
 
 
-def test_command_line_knows_every_format() -> None:
-    """--format takes what can be rendered, and nothing else."""
-    assert tuple(FORMATS) == arguments.FORMATS
+def test_an_unknown_format_raises() -> None:
+    """No kind of report falls back to another format."""
+    for made in (partial(render, "svg", nothing(), page()), partial(formats.bulk_writer, "svg")):
+        with pytest.raises(ValueError, match="no format 'svg'"):
+            made()
 
 
-@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_is_added_in_one_place(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One more Format in the registry is a choice of every command, configuration, app and page of documentation."""
+    throwaway = Format(
+        "throwaway",
+        "a throwaway",
+        "tmp",
+        "this test",
+        finding="a dot",
+        lint=lambda: lambda files, _: "lint " + "." * sum(len(c.findings) for c in files),
+        audit=lambda: lambda audited, _: f"audit of {audited.known.target}",
+        report=lambda: BulkWriter(partial(Counts, lambda tally, _: f"report of {tally.read}")),
+    )
+    monkeypatch.setattr(formats, "FORMATS", [*formats.FORMATS, throwaway])
+    monkeypatch.syspath_prepend(CHECKOUT / "tools")
+    tables = importlib.import_module("formatpages")
+    assert list(faults({"format": "throwaway"})) == []
+    assert "| `throwaway` | this test | a dot |" in tables._table("lint")
+    assert "throwaway" in [form.name for form in choices()]
+    (tmp_path / "my.cnf").write_text("[mysqld]\nnonsense = 1\n")
+    for command, printed in (
+        (["lint", "--isolated", "--target", "mysql-8.4", str(tmp_path / "my.cnf")], "lint ."),
+        (["audit", "--isolated", "--demo"], "audit of mariadb-10.11.19"),
+        (["report", "--isolated", "--jobs", "1", str(SNAPSHOT), str(SNAPSHOT.parent)], "report of 1"),
+    ):
+        assert main([*command, "--format", "throwaway"]) in (0, 1)
+        assert capsys.readouterr().out == printed
+
+
+@pytest.mark.parametrize("name", names("lint"))
 def test_no_secret_in_any_format(name: str) -> None:
     """The password in the file is in no report."""
     assert SECRET not in render(name, nasty(), page())
     assert "********" in render(name, nasty(), page())
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", names("lint"))
 def test_same_findings_same_bytes(name: str) -> None:
     """Nothing but findings and page decides what is printed."""
     assert render(name, nasty(), page()) == render(name, nasty(), page())
@@ -87,7 +128,7 @@ def test_colour_is_for_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_nothing_is_written_where_one_cannot_be_made(tmp_path: Path) -> None:
     """Every report is made before the first is written."""
-    with pytest.raises(ValueError, match="no such format"):
+    with pytest.raises(ValueError, match="no format 'no such format'"):
         write_reports([("json", str(tmp_path / "a")), ("no such format", None)], nothing(), page())
     assert not list(tmp_path.iterdir())
 

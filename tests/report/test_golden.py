@@ -10,7 +10,8 @@ from nasty import GOLDEN, nasty, nothing, page
 
 from advisor import __version__
 from advisor.report import Checked, Page
-from advisor.report.formats import FORMATS, render
+from advisor.report.formats import names
+from advisor.report.formats import render_lint as render
 
 UNREAD = ("gone\udcff.cnf", "can't read gone\udcff.cnf: No such file or directory; <b>name</b> another")
 MATERIAL: dict[str, tuple[Callable[[], list[Checked]], Page]] = {
@@ -20,7 +21,7 @@ MATERIAL: dict[str, tuple[Callable[[], list[Checked]], Page]] = {
 }
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", names("lint"))
 @pytest.mark.parametrize("material", MATERIAL)
 def test_report(material: str, name: str) -> None:
     """The report is what it was when somebody last looked at it; the version of mycnf is left out."""
@@ -43,6 +44,6 @@ def test_report_in_colour() -> None:
 
 def test_no_golden_is_left_over() -> None:
     """Each golden is one that a test compares."""
-    compared = {f"{material}.{name}" for material in MATERIAL for name in FORMATS}
+    compared = {f"{material}.{name}" for material in MATERIAL for name in names("lint")}
     beside = {"README.md", "nasty.cnf", "nasty.colour", "nasty.ticket", "nothing.ticket", "reports"}
     assert {path.name for path in GOLDEN.iterdir()} == compared | beside

@@ -7,7 +7,7 @@ from lxml import etree
 from nasty import nasty, nothing, page
 
 from advisor.report import Checked
-from advisor.report.formats import render
+from advisor.report.formats import render_lint as render
 
 UNREAD = ("gone.cnf", "can't read it")
 

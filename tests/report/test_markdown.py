@@ -13,7 +13,7 @@ from nasty import nasty, nothing, page
 
 from advisor.redact import clean
 from advisor.report import mdtext
-from advisor.report.formats import render
+from advisor.report.formats import render_lint as render
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 ANY = st.text(st.characters(exclude_categories=[]) | st.sampled_from("|`\\*_[]()<>!#@{}&~$:\n\t -+=1."), max_size=60)

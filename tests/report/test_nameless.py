@@ -12,7 +12,7 @@ from advisor.facts import Accounts, Replication, Unavailable
 from advisor.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
 from advisor.report import Page
 from advisor.report.audited import Audited
-from advisor.report.auditforms import FORMATS, report
+from advisor.report.formats import names, render_audit
 from advisor.report.nameless import nameless
 
 WORDS = (
@@ -51,10 +51,10 @@ def named() -> Audited:
     return made._replace(skipped=(Skipped("TST002", WORDS),), aside=((finding, WORDS),))
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", names("audit"))
 def test_no_format_tells_whose_host_it_is(form: str) -> None:
     """Neither names, whole or without their domain, nor addresses of the network are in any format."""
-    text = report(nameless(named()), form, Page()).lower()
+    text = render_audit(form, nameless(named()), Page()).lower()
     told = text.replace("db70", "")
     for word in ("db7", "node-b", "corp.example", "upstream", "10.1.2.3", "fe80::12:3"):
         assert word not in told
@@ -94,6 +94,6 @@ def test_names_that_tell_nothing(host: str) -> None:
     """A host that is called as every server's directories are leaves these alone; an address is one."""
     facts = recorded()
     server = replace(facts.server, variables={**facts.server.variables, "hostname": host})
-    told = json.loads(report(nameless(audited(facts=replace(facts, server=server))), "json", Page()))
+    told = json.loads(render_audit("json", nameless(audited(facts=replace(facts, server=server))), Page()))
     assert told["server"]["hostname"] == ("some-host" if host == "10.1.2.3" else host)
     assert told["host"]["storage"]["path"] == "/var/lib/mysql"

@@ -18,6 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from advisor.__main__ import main
 from advisor.model import Confidence, Finding, Severity
+from advisor.report import Page
 from advisor.report.audited import Audited
 from advisor.report.prometheus import LONGEST, METRICS, report
 
@@ -63,7 +64,7 @@ def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_no_finding_is_a_zero() -> None:
     """A clean server has zeros, so that an alert can tell it from one that nobody asks."""
-    families = read(report(audited()))
+    families = read(report(audited(), Page()))
     assert [sample.value for sample in families["mycnf_findings"].samples] == [0, 0, 0]
     assert "mycnf_finding" not in families
 
@@ -71,7 +72,7 @@ def test_no_finding_is_a_zero() -> None:
 def test_one_series_a_finding() -> None:
     """Two findings that only their lines tell apart are one series: a second one would spoil the whole file."""
     found = Finding("TST001", "x", Severity.NOTE, Confidence.LIKELY, "m", option="a", canonical="a")
-    families = read(report(audited(found, found._replace(message="another"))))
+    families = read(report(audited(found, found._replace(message="another")), Page()))
     assert len(families["mycnf_finding"].samples) == 1
     assert value(families, "mycnf_findings", severity="note") == 2
 
@@ -80,23 +81,23 @@ def test_port_tells_servers_of_one_host_apart() -> None:
     """A port that is not everybody's stands behind the host's name."""
     facts = recorded()
     there = replace(facts, server=replace(facts.server, variables={**facts.server.variables, "port": "3307"}))
-    assert value(read(report(audited(facts=there))), "mycnf_info", server="db1:3307") == 1
+    assert value(read(report(audited(facts=there), Page())), "mycnf_info", server="db1:3307") == 1
 
 
 def test_hostile_words_stay_in_their_labels() -> None:
     """Quotes, backslashes and line ends of a server's name come back as they were, or as harmless escapes."""
-    families = read(report(nasty_audit()))
+    families = read(report(nasty_audit(), Page()))
     assert {sample.labels["server"] for family in families.values() for sample in family.samples} == {
         HOSTILE.replace("\x1b", "\\x1b").replace("\u202e", "\\u202e").replace("\n", "\\x0a")
     }
-    assert SECRET not in report(nasty_audit())
+    assert SECRET not in report(nasty_audit(), Page())
 
 
 @given(st.text(), st.text())
 @settings(max_examples=100)
 def test_any_label(host: str, option: str) -> None:
     """Whatever a name holds, the outside parser reads as many samples as there are, and the text is UTF-8."""
-    made = report(_named(host, option))
+    made = report(_named(host, option), Page())
     made.encode()
     families = read(made)
     assert set(families) <= {f"mycnf_{metric.name}" for metric in METRICS}
@@ -118,6 +119,6 @@ def test_promtool(capsys: pytest.CaptureFixture[str]) -> None:
     promtool = shutil.which("promtool")
     if promtool is None:
         pytest.skip("promtool is not installed: apt-get install prometheus")
-    for text in (report(nasty_audit()), report(audited())):
+    for text in (report(nasty_audit(), Page()), report(audited(), Page())):
         ran = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, text=True, check=False)
         assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")

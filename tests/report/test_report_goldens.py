@@ -56,9 +56,9 @@ def test_report(
     golden = GOLDEN / f"{name}.{form}"
     if os.environ.get("MYCNF_WRITE_GOLDEN"):
         golden.parent.mkdir(exist_ok=True)
-        golden.write_text(made, "utf-8")
+        golden.write_bytes(made.encode())
     assert golden.exists(), f"no golden yet: {AGAIN}"
-    assert made == golden.read_text("utf-8"), f"if the change is meant: {AGAIN}"
+    assert made.encode() == golden.read_bytes(), f"if the change is meant: {AGAIN}"
 
 
 def test_no_golden_is_left_over() -> None:

@@ -20,7 +20,7 @@ from advisor.optionfile import edit
 from advisor.optionfile.reader import parse
 from advisor.redact import MASK
 from advisor.report import Checked
-from advisor.report.formats import render
+from advisor.report.formats import render_lint as render
 from rules import all_rules
 
 

@@ -17,7 +17,7 @@ from nasty import nasty, nothing, page
 from referencing import Registry, Resource
 
 from advisor.__main__ import main
-from advisor.report.formats import render
+from advisor.report.formats import render_lint as render
 
 SCHEMAS = ("lint", "lint-line", "show", "rules")
 

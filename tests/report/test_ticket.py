@@ -23,8 +23,7 @@ from advisor.facts import Unavailable
 from advisor.model import Action, Confidence, Finding, Location, Severity
 from advisor.report import Page
 from advisor.report.audited import Audited
-from advisor.report.auditforms import FORMATS
-from advisor.report.auditforms import report as render
+from advisor.report.formats import names, render_audit
 from advisor.report.ticket import report
 from advisor.report.ticketfit import MOST, length
 from rules.evidence_store import everything
@@ -70,7 +69,7 @@ def headings(text: str) -> list[tuple[int, str]]:
 
 def checked(audit: Audited) -> str:
     """The ticket, which fits and holds no markup but ours and no link but those of the evidence."""
-    text = report(audit)
+    text = report(audit, Page())
     text.encode()
     assert length(text) <= MOST
     tokens = READER.parse(text)
@@ -86,7 +85,7 @@ def checked(audit: Audited) -> str:
 @pytest.mark.parametrize(("name", "audit"), [("nasty", nasty_audit), ("nothing", audited)])
 def test_golden(name: str, audit: Callable[[], Audited]) -> None:
     """The ticket is what it was when somebody last looked at it; the version of mycnf is left out."""
-    made = report(audit()).replace(f"mycnf {__version__} ", "mycnf 0 ").encode()
+    made = report(audit(), Page()).replace(f"mycnf {__version__} ", "mycnf 0 ").encode()
     golden = GOLDEN / f"{name}.ticket"
     if os.environ.get("MYCNF_WRITE_GOLDEN"):
         golden.write_bytes(made)
@@ -104,7 +103,7 @@ def test_hostile_words_do_nothing() -> None:
 
 def test_no_secret() -> None:
     """A secret in whatever text of a finding, or in the reason to put one aside, is masked."""
-    assert SECRET not in report(nasty_audit())
+    assert SECRET not in report(nasty_audit(), Page())
     told = f"identified by '{SECRET}', http://u:{SECRET}@h/"
     finding = Finding(
         "TST001",
@@ -270,8 +269,8 @@ def test_what_was_put_aside_is_told() -> None:
     text = checked(audit)
     assert "Left out: 1 finding that somebody put aside, see below." in text
     assert "### Put aside\n\n- `TST009` `a_b`: measured in `<b>March</b>`" in text
-    made = {name: render(audit, name, Page()) for name in FORMATS}
-    assert all("the message" not in made[name] for name in FORMATS if name != "sarif")
+    made = {name: render_audit(name, audit, Page()) for name in names("audit")}
+    assert all("the message" not in made[name] for name in names("audit") if name != "sarif")
     assert "1 put aside" in made["text"]
     assert "put aside\n  TST009 a_b: measured in <b>March</b>\n" in made["text"]
     assert {"code": "TST009", "reason": "put aside: measured in <b>March</b>"} in json.loads(made["json"])["skipped"]

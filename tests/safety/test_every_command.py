@@ -13,11 +13,11 @@ from general_log import Ear, Said, overheard, unlisted
 from live_server import Live
 from servers_plugin import names_of
 
-from advisor.arguments import AUDIT_FORMATS
 from advisor.cli import COMMANDS, dispatch
 from advisor.collect.connect import Limits
 from advisor.collect.statements import STATUS
 from advisor.commands.probing.proving import _running
+from advisor.report.formats import names
 from advisor.tui import sampling
 from advisor.tui.app import AuditApp
 from probes.safety import listening, neighbours
@@ -53,7 +53,7 @@ def audits(stage: Stage) -> Iterator[tuple[str, ...]]:
     """Every format on one server or another, and on each the audit that compares and keeps."""
     ask = ("audit", *stage.there, "--isolated", "--fail-on", "never")
     servers = names_of(())
-    for form in AUDIT_FORMATS[servers.index(stage.live.name) :: len(servers)]:
+    for form in names("audit")[servers.index(stage.live.name) :: len(servers)]:
         yield (*ask, "--window", "0.01", "--format", form)
     yield (*ask, "--window", "0", "--since", stage.snapshot, "--keep", "--format", "text")
 
@@ -111,7 +111,7 @@ def test_every_command_is_walked() -> None:
 def test_every_format_is_walked() -> None:
     """The servers share the formats of an audit among them, and none is left out."""
     servers = names_of(())
-    assert sorted(f for at in range(len(servers)) for f in AUDIT_FORMATS[at :: len(servers)]) == sorted(AUDIT_FORMATS)
+    assert sorted(f for at in range(len(servers)) for f in names("audit")[at :: len(servers)]) == sorted(names("audit"))
 
 
 def test_commands_send_listed_statements_alone(stage: Stage, capfd: pytest.CaptureFixture[str]) -> None:

@@ -22,8 +22,8 @@ from running import PATIENCE, eventually
 from servers_plugin import Start
 
 from advisor.__main__ import main
-from advisor.arguments import AUDIT_FORMATS
 from advisor.redact import MASK
+from advisor.report.formats import names
 from probes.sandbox import Sandbox
 
 OPTIONS = f"""[client]
@@ -144,7 +144,7 @@ def test_nothing_of_a_server_full_of_passwords(
         ("diff", "server", "mysql-8.0", *there, "--isolated", "--all"),
         ("audit", "--isolated", "--defaults-file", str(planted.wrong)),
     )
-    of_snapshot = [("audit", "--isolated", "--snapshot", "live.json", "--format", form) for form in AUDIT_FORMATS]
+    of_snapshot = [("audit", "--isolated", "--snapshot", "live.json", "--format", form) for form in names("audit")]
     codes = []
     told = ""
     for words in (*live, *of_snapshot, ("preflight", "--snapshot", "live.json"), ("history", "--isolated")):

@@ -21,12 +21,12 @@ from textual.widgets import Input, OptionList, Static
 from advisor.__main__ import main
 from advisor.exits import MycnfError
 from advisor.redact import clean
-from advisor.report.auditforms import FORMATS
+from advisor.report.formats import Format, names
 from advisor.snapshot import load
 from advisor.tui.app import AuditApp
 from advisor.tui.panes.report import Report
 from advisor.tui.replacing import Replacing
-from advisor.tui.reporting import BY_NAME, FORMS, default_name, renamed
+from advisor.tui.reporting import choices, default_name, renamed
 from advisor.tui.reporttext import ReportText, rows
 from advisor.tui.saving import TakenError, place_of, save
 from advisor.tui.view import Aside, key_of
@@ -121,16 +121,21 @@ async def test_e_leads_here_from_every_screen(digit: str) -> None:
         assert app.query_one("#screens").current == "report"  # type: ignore[attr-defined] # the switcher
 
 
+def forms() -> dict[str, Format]:
+    """The formats by name, in the order of the list."""
+    return {form.name: form for form in choices()}
+
+
 async def test_every_format_has_a_preview_and_an_ending() -> None:
     """Going down the list shows each format and changes the name's ending."""
     async with driven() as (app, pilot):
         await shown(app, pilot)
-        for form in FORMS:
+        for form in choices():
             await until(pilot, lambda form=form: title(app).startswith(f"{form.title}: ") and "made" not in title(app))  # type: ignore[misc] # the loop's own
-            assert name(app).value.endswith(f".{form.ending}")
+            assert name(app).value.endswith(f".{form.extension}")
             assert app.query_one(ReportText).text
             await pilot.press("down")
-        assert set(FORMATS) == {form.name for form in FORMS} == set(BY_NAME)
+        assert {form.name for form in choices()} == set(names("audit"))
 
 
 async def test_a_name_that_was_typed_stays() -> None:
@@ -231,7 +236,7 @@ async def test_the_whole_report_is_copied() -> None:
     """The clipboard gets what a file would hold, however much of it the preview shows."""
     async with driven() as (app, pilot):
         await shown(app, pilot)
-        app.query_one("#report-forms", OptionList).highlighted = list(BY_NAME).index("json")
+        app.query_one("#report-forms", OptionList).highlighted = list(forms()).index("json")
         await until(pilot, lambda: title(app).startswith("JSON: ") and title(app).endswith("characters"))
         await pilot.press("y")
         await pilot.pause()
@@ -285,7 +290,7 @@ async def test_hostile_words_are_shown_harmlessly(size: tuple[int, int], tmp_pat
 
     async with driven("--snapshot", str(snapshot_with(tmp_path, change)), size=size) as (app, pilot):
         await shown(app, pilot)
-        for form in FORMS:
+        for form in choices():
             await until(pilot, lambda form=form: title(app).startswith(f"{form.title}: ") and "made" not in title(app))  # type: ignore[misc] # the loop's own
             assert not [c for c in screen_text(app) if c != "\n" and not c.isprintable()]
             await pilot.press("down")
@@ -325,8 +330,8 @@ def test_rows_that_go_on_stand_as_far_in() -> None:
 
 def test_names_have_the_ending_of_their_format() -> None:
     """Of a name only the ending of the old format goes."""
-    assert renamed("a.md.md", BY_NAME["markdown"], BY_NAME["junit"]) == "a.md.xml"
-    assert renamed("a.zip", BY_NAME["markdown"], BY_NAME["junit"]) == "a.zip"
+    assert renamed("a.md.md", forms()["markdown"], forms()["junit"]) == "a.md.xml"
+    assert renamed("a.zip", forms()["markdown"], forms()["junit"]) == "a.zip"
 
 
 async def test_the_default_name_tells_host_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,10 +340,10 @@ async def test_the_default_name_tells_host_and_time(monkeypatch: pytest.MonkeyPa
     async with driven() as (app, _):
         view = app.view
         assert view is not None
-        assert default_name(view, FORMS[0]) == "db1-20261121-0501.md"
+        assert default_name(view, choices()[0]) == "db1-20261121-0501.md"
         facts = view.audited.facts
         object.__setattr__(facts.server, "variables", {"hostname": "../.."})
-        assert default_name(view, FORMS[0]) == "server-20261121-0501.md"
+        assert default_name(view, choices()[0]) == "server-20261121-0501.md"
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

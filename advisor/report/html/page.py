@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.model import Finding
+    from advisor.report import Page
     from advisor.report.audited import Audited
 
 ROOM = 600_000  # bytes of the findings: a page is to be opened by anybody, and sent by mail
 ORDERS = (("", "weight"), ("severity", "severity"), ("code", "code"), ("confidence", "how sure"), ("option", "option"))
 
 
-def report(audited: Audited) -> str:
+def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """The whole page, below 1 MB; where findings would take more, the least important ones are told shorter."""
     audited = audited._replace(findings=tuple(map(masked, audited.findings)))
     parts = [

@@ -18,22 +18,22 @@ from advisor.tui.background import in_background
 from advisor.tui.pane import Pane
 from advisor.tui.plain import line, plain
 from advisor.tui.replacing import Replacing
-from advisor.tui.reporting import BY_NAME, FORMS, default_name, renamed, render, warnings
+from advisor.tui.reporting import choices, default_name, renamed, render, warnings
 from advisor.tui.reporttext import ReportText
 from advisor.tui.saving import TakenError, place_of, save
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
+    from advisor.report.formats import Format
     from advisor.tui.app import AuditApp
-    from advisor.tui.reporting import Form
     from advisor.tui.view import View
 
 
 class Made(Message):
     """A report is made; `view`, `form` and `named` say of what."""
 
-    def __init__(self, view: View, form: Form, text: str, *, named: bool) -> None:
+    def __init__(self, view: View, form: Format, text: str, *, named: bool) -> None:
         self.view, self.form, self.text, self.named = view, form, text, named
         super().__init__()
 
@@ -60,7 +60,8 @@ class Report(Pane):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - the framework's word
         super().__init__(id=id)
-        self.form = FORMS[0]
+        self.forms = {form.name: form for form in choices()}
+        self.form = next(iter(self.forms.values()))
         self.named = True
         self._texts: dict[str, str] = {}
         self._offered = ""
@@ -70,7 +71,7 @@ class Report(Pane):
         with Horizontal():
             with Vertical(id="report-side"):
                 formats = OptionList(
-                    *(Option(form.title, id=form.name) for form in FORMS),
+                    *(Option(form.title, id=form.name) for form in self.forms.values()),
                     id="report-forms",
                     classes="box",
                     markup=False,
@@ -107,7 +108,7 @@ class Report(Pane):
 
     @on(OptionList.OptionHighlighted, "#report-forms")
     def _picked(self, event: OptionList.OptionHighlighted) -> None:
-        form = BY_NAME[event.option_id or FORMS[0].name]
+        form = self.forms[event.option_id or self.form.name]
         if form is self.form:
             return
         name = self.query_one("#report-name", Input)

@@ -15,6 +15,7 @@ from nasty import SECRET
 
 from advisor.__main__ import main
 from advisor.model import Action, Confidence, Finding, Local, Location, Severity
+from advisor.report import Page
 from advisor.report.html.markup import tag, text
 from advisor.report.html.page import report
 
@@ -89,7 +90,7 @@ def test_markup_of_a_snapshot_stays_text(tab: Tab, tmp_path: Path) -> None:
 
 def test_hostile_findings_stay_text(tab: Tab, tmp_path: Path) -> None:
     """So are the words of rules, files and users, controls and marks that turn text among them."""
-    made = report(nasty_audit())
+    made = report(nasty_audit(), Page())
     assert "\x1b" not in made
     assert "\u202e" not in made
     inert(tab, made, tmp_path / "page.html")
@@ -107,7 +108,7 @@ def test_no_secret_of_a_snapshot(tmp_path: Path, form: str) -> None:
 
 def test_no_secret_of_a_finding() -> None:
     """A secret in whatever text of a finding, or in the reason to put one aside, is masked."""
-    assert SECRET not in report(nasty_audit())
+    assert SECRET not in report(nasty_audit(), Page())
     told = f"identified by '{SECRET}', http://u:{SECRET}@h/"
     base = Finding(
         "TST001", "planted", Severity.ERROR, Confidence.CERTAIN, told, help=told, location=Location("/my.cnf", 1)
@@ -130,7 +131,7 @@ def test_no_secret_of_a_finding() -> None:
         )
         for option, value in SECRETS.items()
     ]
-    made = report(audited(*found)._replace(aside=((base, told),)))
+    made = report(audited(*found)._replace(aside=((base, told),)), Page())
     assert SECRET not in made
     assert made.count("********") > len(found)
 

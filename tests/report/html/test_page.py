@@ -16,7 +16,7 @@ from local_results import scans
 from advisor.commands.judging import Wanted, judged
 from advisor.engine import choose
 from advisor.report import Page
-from advisor.report.auditforms import report as render
+from advisor.report.formats import render_audit
 from advisor.report.html.page import report
 from advisor.report.probesvg import FAINT, GRID, LOCALS, OTHERS
 
@@ -29,7 +29,7 @@ def full() -> str:
     """The page of a whole audit, with what an experiment on its host showed."""
     kept = scans({"16K": 1.0, "128K": 0.99, "2M": 1.4, "8M": 1.5})
     wanted = Wanted(_Arguments(), choose(None, None), None)
-    return report(judged(replace(recorded(), probes=(kept,)), wanted))
+    return report(judged(replace(recorded(), probes=(kept,)), wanted), Page())
 
 
 class _Arguments:
@@ -188,7 +188,7 @@ def test_nothing_else_may_run(page: Tab) -> None:
 @pytest.mark.parametrize("count", [1, 200, 5000])
 def test_stays_small(count: int) -> None:
     """However many findings there are, the page is below 1 MB, tells the first of them, and says what it leaves out."""
-    made = report(many(count))
+    made = report(many(count), Page())
     assert len(made.encode()) < LARGEST
     assert made.count('<li class="finding') >= min(count, 700)
     assert ("findings told shorter" in made) == (count > 200)
@@ -196,11 +196,11 @@ def test_stays_small(count: int) -> None:
 
 def test_nothing_found() -> None:
     """A clean server has a page that says that it was looked at."""
-    made = report(audited())
+    made = report(audited(), Page())
     assert "Nothing to say: every rule that could look found this server in order." in made
     assert 'id="list"' not in made
 
 
 def test_is_the_format_of_that_name() -> None:
     """`--format html` is this page."""
-    assert render(many(3), "html", Page()) == report(many(3))
+    assert render_audit("html", many(3), Page()) == report(many(3), Page())

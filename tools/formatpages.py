@@ -1,0 +1,72 @@
+"""Write the tables of docs/formats.md and the formats of schemas/mycnf.schema.json from the registry of formats.
+
+usage: formatpages.py [--check]
+
+A table stands between `<!-- made: NAME -->` and `<!-- end -->`; --check says whether all are current (exit 1 if not).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+
+from clidoc import TOP, keep
+
+PAGE = os.path.join(TOP, "docs", "formats.md")
+SCHEMA = os.path.join(TOP, "schemas", "mycnf.schema.json")
+TABLE = re.compile(r"(<!-- made: (?P<name>[a-z]+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
+
+
+def main() -> int:
+    """Write or check both."""
+    sys.path.insert(0, TOP)
+    with open(PAGE, encoding="utf-8") as file:
+        page = TABLE.sub(lambda found: f"{found[1]}{_table(found['name'])}{found[3]}", file.read())
+    stale = keep(page, PAGE, "docs/formats.md is not what the registry of formats says: make docs")
+    return keep(_schema(), SCHEMA, "schemas/mycnf.schema.json lacks a format: make docs") or stale
+
+
+def _table(name: str) -> str:
+    from advisor.report.formats import formats_of
+    from advisor.report.render.csv import AUDIT, BROKEN, FINDING, LINT
+
+    if name == "lint":
+        rows = ((f"`{form.name}`", form.use, form.finding) for form in formats_of("lint"))
+        return _rows(("format", "for", "per finding"), rows)
+    if name == "audit":
+        return _rows(("format", "for"), ((f"`{form.name}`", form.use) for form in formats_of("report")))
+    if name == "commands":
+        return _rows(("command", "formats"), _commands())
+    columns = ((LINT, "lint"), (AUDIT, "audit, report"), (FINDING, "all"), (BROKEN, "audit, report"))
+    rows = ((f"`{column}`", of, words) for part, of in columns for column, words in part.items())
+    return _rows(("column", "of", "holds"), rows)
+
+
+def _commands() -> Iterator[tuple[str, str]]:
+    from advisor.cli import COMMANDS
+    from advisor.report.formats import names
+
+    for command in COMMANDS:
+        if names(command):
+            yield f"`{command}`", ", ".join(f"`{name}`" for name in names(command))
+
+
+def _rows(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}", *(f"| {' | '.join(cells)} |" for cells in rows)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _schema() -> str:
+    from advisor.report.formats import names
+
+    with open(SCHEMA, encoding="utf-8") as file:
+        schema = json.load(file)
+    schema["properties"]["format"]["enum"] = list(names("lint"))
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
