@@ -163,7 +163,8 @@ def _headline(
     metric, alike = result.metrics[0], _alike(result, result.metrics[0], best)
     same = f" {_listed(alike)} can't be told from it." if alike else ""
     if verdict == "better":
-        return f"{best} is best by its {metric.name}, better than {baseline}.{same}"
+        found = next(comparison for comparison in comparisons if comparison.arm == best)
+        return f"{best} is best by its {metric.name}: {_against(found)}.{same}"
     if verdict == "baseline":
         return f"Nothing beats {baseline} by its {metric.name}.{same}"
     if verdict == "none":
@@ -225,10 +226,13 @@ def _rounds_needed(comparison: Comparison) -> float:
 
 
 def _claim(comparison: Comparison, metric: Metric) -> str:
-    return (
-        f"{comparison.arm}: {metric.name} {change(comparison.ratio)} against {comparison.baseline}"
-        f" (95 %: {change(comparison.low)} to {change(comparison.high)})."
-    )
+    return f"{comparison.arm}: {metric.name} {_against(comparison)}."
+
+
+def _against(comparison: Comparison) -> str:
+    """`-20 % against a (95 %: -22 % to -18 %)`."""
+    interval = f"(95 %: {change(comparison.low)} to {change(comparison.high)})"
+    return f"{change(comparison.ratio)} against {comparison.baseline} {interval}"
 
 
 def _uneven(comparison: Comparison, metric: Metric) -> str:

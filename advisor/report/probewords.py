@@ -139,4 +139,13 @@ def claims(result: ProbeResult) -> list[str]:
     if len(told) > MANY:  # the table has them all
         order = sorted(range(len(told)), key=claimed.__getitem__)
         told = [told[order[0]], told[order[-1]]]
+    said = first[0] if first else answer(result)
+    # The best variant stands in the first sentence already, with the same change and interval.
+    told = [sentence for sentence in told if not all(part in said for part in _parts(sentence, result))]
     return [*first, *told, *conclusion.sentences[1 + len(claimed) :]]
+
+
+def _parts(claim: str, result: ProbeResult) -> tuple[str, str]:
+    """The variant of a claim, and its change against the baseline."""
+    arm, _, change = claim.partition(f": {result.metrics[0].name} ")
+    return f"{arm} is best", change.rstrip(".")

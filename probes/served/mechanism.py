@@ -132,7 +132,7 @@ def syncs_as_set(option: str, when: str, least: float = 0.9) -> Callable[[Varian
 
 
 def reads_pages(bounds: Callable[[Variant, Activity], Bounds | None]) -> Precondition:
-    """How many pages came from the disk because a statement waited for them."""
+    """How many pages came from the disk: on MySQL those that statements waited for, on MariaDB those read ahead too."""
     return Precondition(PAGES_READ, lambda activity: activity.per_transaction("Innodb_buffer_pool_reads"), bounds)
 
 

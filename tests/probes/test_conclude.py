@@ -44,6 +44,7 @@ def test_less_is_better() -> None:
     said = conclude(_result(time, a=[10, 10.1, 9.9, 10], b=[8, 8.1, 7.95, 8], c=[12, 12.1, 11.9, 12.05]))
     assert (said.verdict, said.best) == ("better", "b")
     assert said.sentences[1].startswith("b: scan time -20 % against a (95 %: -")
+    assert said.sentences[0].startswith("b is best by its scan time: -20 % against a (95 %: -")
 
 
 def test_nothing_beats_the_baseline() -> None:

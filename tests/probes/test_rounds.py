@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,9 +13,10 @@ from functools import partial
 import pytest
 
 from advisor.facts.host import Host
-from advisor.facts.probes import Metric, ProbeResult
+from advisor.facts.probes import OTHERS, Metric, ProbeResult
 from probes.experiment import Choice, Cost, Ground, Measured, Plan, ProbeError, Turn, Variant, Wanted
 from probes.rounds import Progress, run
+from probes.safety.others import Work
 from probes.stopping import Stop
 
 FORCED = frozenset({"busy", "neighbour", "full", "little"})
@@ -232,3 +236,21 @@ def test_progress_only_grows() -> None:
     assert left == sorted(left, reverse=True)
     assert left[-1] < 6
     assert {p.round for p in seen} == {1, 2, 3, 4, 5}
+
+
+@pytest.mark.parametrize(("force", "void"), [(FORCED - {"busy"}, True), (FORCED, False)])
+def test_blocks_beside_busy_processes_are_invalid(
+    monkeypatch: pytest.MonkeyPatch, force: frozenset[str], void: bool
+) -> None:
+    """Others that use a third of the processors leave no result, unless the user said to measure beside them."""
+    works = (Work(moment=float(n), whole=0.3 * n * (os.cpu_count() or 1), own=0.0) for n in itertools.count())
+    monkeypatch.setattr(sys.modules["probes.rounds"], "read_work", lambda: next(works))
+    monkeypatch.setattr(sys.modules["probes.rounds"], "refuse", lambda *_: None)  # this host may be busy
+    timed = Timed(variants=2, rounds=4)
+    result = run(timed, Ground(Host(), "here"), Wanted("/", force=force), Stop(), clock=lambda: timed.now)
+    blocks = [block for arm in result.arms for block in arm.blocks]
+    assert result.is_void is void
+    assert {block.invalid for block in blocks} == (
+        {"other processes used 30% of the processors, 25% at most are allowed"} if void else {""}
+    )
+    assert {block.counters[OTHERS] for block in blocks} == {0.3}

@@ -18,6 +18,7 @@ from advisor.report.probepublished import Curve, Point, curves, most
 from advisor.report.proberesult import render
 from advisor.report.probescale import axes
 from advisor.report.probetable import aligned, parted, sheets
+from advisor.report.probewords import answer, claims
 from rules.evidence_store import load
 
 SIZES = {"16K": 16384.0, "128K": 131072.0, "2M": 2097152.0}
@@ -190,6 +191,18 @@ def test_metrics_with_the_same_values_have_the_same_mean(points: tuple[float, fl
     shown = {cell.rstrip("* ") for whole in sheets(made) for row in whole.rows for cell in row[1:]}
     assert {"200.0", "513.0"} <= shown
     assert not shown & {"500.0", "233.3"}
+
+
+def test_the_best_variant_is_named_once_with_its_change() -> None:
+    """The first sentence holds what the table does; a list of claims has the other variants alone."""
+    row = (1.0, 1.01, 0.99, 1.005)
+    three = result(
+        *(arm(name, tuple(level * x for x in row)) for name, level in (("a", 100.0), ("b", 150.0), ("c", 80.0))),
+        baseline="a",
+        evidence=(),
+    )
+    assert answer(three).startswith("b is best by its scanned: +50 % against a (95 %: +50 % to +50 %).")
+    assert claims(three) == ["c: scanned -20 % against a (95 %: -20 % to -20 %)."]
 
 
 def test_variants_at_one_point_are_curves_of_their_own() -> None:

@@ -11,6 +11,7 @@ from servers_plugin import Binaries
 from probes.experiment import Turn, Variant, Wanted
 from probes.registry import load
 from probes.sandbox import Binary
+from probes.served import file_system, pool_instances, read_ahead
 from probes.served.keyed import Layout, _preconditions
 from probes.served.loaded import LoadedBench
 from probes.served.mechanism import Activity, Bounds, Precondition, always, changes_rows, check, log_syncs, reads_pages
@@ -249,3 +250,58 @@ def test_a_pool_that_is_not_full_says_nothing_of_its_instances(binary: Binary, t
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
         block = bench.measure(plan.variants[0], Turn(1, 2), Stop())
     assert "free pages of the pool" in block.invalid
+
+
+ON = {"innodb_read_ahead_threshold": "56", "innodb_random_read_ahead": "OFF"}
+OFF = {**ON, "innodb_read_ahead_threshold": "0"}
+READ = {"Innodb_pages_read": 500_000, read_ahead.AHEAD: 200_000, read_ahead.AHEAD_AT_RANDOM: 0}
+
+
+@pytest.mark.parametrize(
+    ("settings", "group", "changed", "reason"),
+    [
+        (ON, read_ahead.LONG, {}, ""),
+        (ON, read_ahead.LONG, {"Innodb_pages_read": 100_000}, "pages read/transaction"),
+        (ON, read_ahead.LONG, {read_ahead.AHEAD: 50_000}, "pages read ahead/transaction"),
+        (ON, read_ahead.LONG, {read_ahead.AHEAD_AT_RANDOM: 5}, "pages read ahead at random/transaction"),
+        (OFF, read_ahead.LONG, {read_ahead.AHEAD: 5}, "pages read ahead/transaction"),
+        (OFF, read_ahead.POINTS, {"Innodb_pages_read": 900, read_ahead.AHEAD: 0}, "pages read/transaction"),
+    ],
+)
+def test_each_counter_of_read_ahead_can_make_a_block_invalid(
+    settings: dict[str, str], group: str, changed: dict[str, int], reason: str
+) -> None:
+    """Too few pages read or read ahead, and pages read ahead where that is off."""
+    variant = Variant("any", settings, group=group)
+    made = check(read_ahead._preconditions(60_000), variant, activity(**READ | changed))
+    assert made.invalid.startswith(reason)
+    assert bool(made.invalid) is bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("free", "read", "reason"),
+    [(100, 9_000, ""), (201, 9_000, "free pages"), (100, 1_900, "pages evicted/transaction")],
+)
+def test_pools_of_instances_must_be_full_and_evict(free: int, read: int, reason: str) -> None:
+    """A thousand pages became resident: what was read beyond them took the place of others."""
+    grown = {"Innodb_pages_read": read, "Innodb_pages_created": 0, "Innodb_buffer_pool_pages_data": 1_000}
+    seen = activity(**grown)._replace(after={"Innodb_buffer_pool_pages_free": free})
+    made = check(pool_instances._preconditions(100), ANY, seen)
+    assert made.invalid.startswith(reason)
+    assert bool(made.invalid) is bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({}, ""),
+        ({"Innodb_buffer_pool_reads": 900}, "pages read from disk/transaction"),
+        ({"Innodb_os_log_fsyncs": 200}, "redo log syncs/transaction"),
+    ],
+)
+def test_file_systems_must_be_read_from_and_synced(changed: dict[str, int], reason: str) -> None:
+    """A transaction reads a page at least, and four connections sync a group of four."""
+    seen = activity(**{"Innodb_buffer_pool_reads": 1_000, "Innodb_os_log_fsyncs": 225} | changed)
+    made = check(file_system.PRECONDITIONS, ANY, seen)
+    assert made.invalid.startswith(reason)
+    assert bool(made.invalid) is bool(reason)
