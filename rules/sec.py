@@ -151,8 +151,9 @@ def local_infile(known: Known) -> Iterator[Finding]:
     evidence=("SEC-01", "SRV-01"),
     docs=Docs(
         why="An empty secure_file_priv lets LOAD DATA, LOAD_FILE and SELECT INTO OUTFILE reach every file "
-        "that the server's account may reach, option files and web roots included. It is MariaDB's default: there an "
-        "audit tells which accounts have FILE, with a warning where one without SUPER comes from another host.",
+        "that the server's account may reach, option files and web roots included. It is MariaDB's default. An audit "
+        "names the accounts that have FILE: it is a warning where one without SUPER may come from another host, and a "
+        "note where others have it, or where the value is set explicitly and only administrators at the host have it.",
         fix="Name a directory for such files, or NULL on MySQL to forbid them.",
         risk="Programs that read or write elsewhere fail.",
         restart=True,
@@ -164,30 +165,32 @@ def files_anywhere(known: Known) -> Iterator[Finding]:
     """An empty secure_file_priv: explicit, or the default where accounts besides the administrator's have FILE."""
     if known.text("secure_file_priv") != "":
         return
+    chosen = known.chosen("secure_file_priv")
     weight, who = _file_accounts(known)
-    if known.chosen("secure_file_priv") or weight is not None:
+    if chosen or who:
         yield files_anywhere.finding(
             f"{who or 'Accounts with the FILE privilege'} may read and write files wherever the server's account may.",
             of_variable(known, "secure_file_priv"),
-            severity=None if known.chosen("secure_file_priv") else weight,
+            severity=weight,
             help="name a directory that holds nothing else, or revoke FILE from accounts that need no files",
         )
 
 
 def _file_accounts(known: Known) -> tuple[Severity | None, str]:
-    """How much the FILE privilege of accounts weighs, and which they are; administrators at the host have all anyway.
+    """How much the FILE privilege of accounts weighs, and who has it besides administrators at the host, who may all.
 
-    A warning where an account without SUPER comes from another host, a note for what else is not bound to the host.
+    A warning where an account without SUPER may come from another host, else a note; None where nothing tells.
     """
     from rules.reach import only_from_here
     from rules.seclive import HERE, told
 
-    kinds = [kind for kind in (known.server.accounts or () if known.has("server") else ()) if kind.files]
-    others = [kind for kind in kinds if not (kind.supreme and kind.reach == HERE)]
-    if not others:
+    accounts = known.server.accounts if known.has("server") else None
+    if accounts is None or any(kind.files is None for kind in accounts):
         return None, ""
+    others = [kind for kind in accounts if kind.files and not (kind.supreme and kind.reach == HERE)]
     afar = any(kind.reach != HERE and not kind.supreme for kind in others) and not only_from_here(known)
-    return (Severity.WARNING if afar else Severity.NOTE), f"{told(others)} with the FILE privilege"
+    who = f"{told(others)} with the FILE privilege" if others else ""
+    return (Severity.WARNING if afar else Severity.NOTE), who
 
 
 def _has_remote_accounts(known: Known) -> bool:
