@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from advisor.model import Action, Location, Origin
 from advisor.optionfile import groups_read
 from advisor.redact import MASK
+from advisor.sizes import exact
 from advisor.verdict import take
+from advisor.verdict.effects import number_of
 from rules.deciding import COMMAND, decider
 from rules.runtime import AtRunTime, at_run_time
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from rules.deciding import Decider
     from rules.known import Known
 
+# MariaDB truncates SET GLOBAL of the first to the second, with a warning; a start raises the second to the first.
+POOL, MOST_POOL = "innodb_buffer_pool_size", "innodb_buffer_pool_size_max"
 NUMBERS = frozenset({"int", "uint", "double"})
 
 
@@ -50,6 +54,8 @@ def carried_out(
 
 def _says(risk: str, does: AtRunTime) -> bool:
     """Whether the rule's own words on the risk say it already."""
+    if not does.works:
+        return does.words in risk
     return does.words in risk or ("session" in does.words and "session" in risk) or ("stall" in risk)
 
 
@@ -107,7 +113,12 @@ def other_name(action: Action) -> str:
 def effect(known: Known, option: Option, value: str | None) -> AtRunTime:
     """What SET GLOBAL of the value does on this server; an older patch may know the option, and no variable yet."""
     running = known.settings.text(option.variable or option.name)
-    return AtRunTime(False) if running is None else at_run_time(option, known.target, value, running)
+    if running is None:
+        return AtRunTime(False)
+    most = known.number(MOST_POOL) if option.name == POOL else None
+    if most is not None and value is not None and (number_of(value) or 0) > most:
+        return AtRunTime(False, f"SET GLOBAL stops at {MOST_POOL} = {exact(most)}; a start raises that with the pool")
+    return at_run_time(option, known.target, value, running)
 
 
 def set_statement(option: Option, value: str, how: str = "GLOBAL") -> str:

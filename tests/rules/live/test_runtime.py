@@ -13,6 +13,7 @@ from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
 from advisor.engine import choose, run
 from advisor.preflight.look import look
+from rules.advice import advise
 from rules.runtime import NEW_SESSIONS, at_run_time
 
 if TYPE_CHECKING:
@@ -92,3 +93,23 @@ def test_a_buffer_that_counts_at_the_start_has_no_statement(server_name: str, st
         ["SET GLOBAL read_buffer_size = 1048576;"] if server_name == "mysql-5.7" else []
     )
     assert [a.risk for a in now] == [NEW_SESSIONS] * len(now)
+
+
+@pytest.mark.servers("mariadb-10.11", "mariadb-11.8", "mysql-9.7")
+def test_a_pool_is_advised_at_run_time_as_far_as_the_server_takes_it(server_name: str, start: Start) -> None:
+    """MariaDB truncates SET GLOBAL to innodb_buffer_pool_size_max; beyond that a restart is advised, and works."""
+    bound = ["--loose-innodb-buffer-pool-size-max=128M"]
+    server = start(server_name, arguments=["--innodb-buffer-pool-size=64M", *bound])
+    known = know(collected(server))
+    bounded = server_name != "mysql-9.7"
+    for size, works in ((128 << 20, True), (256 << 20, not bounded)):
+        action = advise(known, "innodb_buffer_pool_size", size, size=True, risk="resizing can stall statements")
+        assert action is not None
+        assert (action.statement is not None, action.restart) == (works, not works)
+        assert ("innodb_buffer_pool_size_max = 128M" in action.risk) is not works
+        with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+            cursor.execute(f"SET GLOBAL innodb_buffer_pool_size = {size}")
+            cursor.execute("SHOW WARNINGS")
+            assert any("Truncated" in str(row) for row in cursor.fetchall()) is not works
+    larger = start(server_name, arguments=["--innodb-buffer-pool-size=256M", *bound])
+    assert know(collected(larger)).number("innodb_buffer_pool_size") == 256 << 20
