@@ -107,5 +107,5 @@ def test_a_window_across_a_jump(server: Server, monkeypatch: pytest.MonkeyPatch)
 
     facts = from_account(Account("root", socket=server("mariadb-10.11").socket), Request(window=1.0), wait)
     assert facts.workload is not None
-    assert 0.9 < facts.workload.seconds < 60
+    assert 0.9 < facts.workload.seconds < 600
     assert facts.seconds < 600

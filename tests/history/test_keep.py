@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from asking import CHECKOUT
+from running import PATIENCE
 
 from advisor.exits import MycnfError
 from advisor.facts import Facts
@@ -106,7 +107,7 @@ def test_two_at_once_lose_nothing(facts: Facts, state: Path) -> None:
     source = keep(facts)
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
     each = [subprocess.Popen([sys.executable, "-c", code, source, str(n)], env=environment) for n in range(1, 5)]
-    assert [process.wait(120) for process in each] == [0] * 4
+    assert [process.wait(PATIENCE) for process in each] == [0] * 4
     assert len(names(os.path.dirname(source))) == 41
     assert not [name for name in os.listdir(os.path.dirname(source)) if name.endswith(".part")]
 

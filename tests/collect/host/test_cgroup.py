@@ -138,7 +138,7 @@ def test_real_group_limits_a_real_process(real_group: Path) -> None:
     """A process moved into a group of this machine shows the limit that the kernel took, also from a group below it."""
     name = "memory.max" if (real_group / "memory.max").exists() else "memory.limit_in_bytes"
     (real_group / name).write_text(str(64 << 20))
-    child = subprocess.Popen(["sleep", "60"])
+    child = subprocess.Popen(["sleep", "3000"])
     try:
         (real_group / "cgroup.procs").write_text(str(child.pid))
         group = read_cgroup(LiveRoot(), child.pid)

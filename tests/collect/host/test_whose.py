@@ -9,11 +9,10 @@ import signal
 import socket
 import struct
 import subprocess
-import time
 from typing import TYPE_CHECKING
 
 import pytest
-from running import first_row
+from running import eventually, first_row
 
 from advisor.collect.host import NotProved, Proof, ServerClaim, prove, read_host, server_pids
 from advisor.collect.host.root import LiveRoot
@@ -132,6 +131,13 @@ def as_nobody(claim: ServerClaim) -> str:
         return told.read()
 
 
+def _servers_below(starter: int) -> list[int]:
+    """Processes that are servers by name and that one process started, or became."""
+    root = LiveRoot()
+    parents = {pid: re.search(r"PPid:\t(\d+)", root.read(f"/proc/{pid}/status") or "") for pid in server_pids(root)}
+    return [pid for pid, parent in parents.items() if starter in (pid, int(parent[1]) if parent else 0)]
+
+
 @pytest.fixture
 def named(tmp_path: Path) -> Iterator[Callable[..., int]]:
     """Start a process that is a server by name, under a command such as unshare, and return its pid as we see it."""
@@ -142,15 +148,11 @@ def named(tmp_path: Path) -> Iterator[Callable[..., int]]:
     found: list[int] = []
 
     def start(*before: str) -> int:
-        started.append(subprocess.Popen([*before, str(program), "60"], cwd=tmp_path))
-        for _ in range(500):
-            for pid in server_pids(LiveRoot()):
-                parent = re.search(r"PPid:\t(\d+)", LiveRoot().read(f"/proc/{pid}/status") or "")
-                if started[-1].pid in (pid, int(parent[1]) if parent else 0):
-                    found.append(pid)
-                    return pid
-            time.sleep(0.02)
-        raise AssertionError("the process did not start")
+        process = subprocess.Popen([*before, str(program), "3000"], cwd=tmp_path)
+        started.append(process)
+        eventually(lambda: _servers_below(process.pid), what="the process starts", every=0.02)
+        found.append(_servers_below(process.pid)[0])
+        return found[-1]
 
     yield start
     for pid in found:

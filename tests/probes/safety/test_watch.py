@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from foreign_server import foreign_server
 from live_server import freeze
+from running import PATIENCE
 
 from advisor.collect.connect import Limits
 from advisor.facts.host import Host
@@ -82,7 +83,7 @@ def test_a_run_stops_when_the_server_no_longer_answers_as_before(
     stop = Stop()
     with watching(stop, ask=lambda _: Slowing()) as watched:
         assert [n.pid for n in watched] == [neighbour]
-        assert stop.wait(30)
+        assert stop.wait(PATIENCE)
     assert stop.reason.startswith(f"neighbour: mysqld (process {neighbour} on /data) answers 500 times slower")
 
 

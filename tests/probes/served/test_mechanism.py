@@ -78,7 +78,7 @@ def test_bounds_in_words(bounds: Bounds, words: str) -> None:
     assert str(bounds) == words
 
 
-@pytest.mark.servers("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11", whole="mysql-5.7 mysql-8.0 mariadb-11.8")
 def test_new_draws_in_each_block_change_every_row_and_repeated_ones_do_not(
     binary: Binary, templates: Path, tmp_path: Path
 ) -> None:
@@ -100,7 +100,7 @@ def test_new_draws_in_each_block_change_every_row_and_repeated_ones_do_not(
     assert "rows updated/transaction" in missing.invalid  # almost none of the rows that it asks for is there
 
 
-@pytest.mark.servers("mysql-8.0", "mariadb-11.4")
+@pytest.mark.servers("mysql-8.0", whole="mariadb-11.4")
 def test_a_setting_that_is_not_in_force_makes_blocks_of_commit_invalid(
     binary: Binary, templates: Path, tmp_path: Path
 ) -> None:
@@ -117,7 +117,7 @@ def test_a_setting_that_is_not_in_force_makes_blocks_of_commit_invalid(
     assert "redo log syncs/transaction" in wrong.invalid
 
 
-@pytest.mark.servers("mysql-5.7", "mysql-9.7")
+@pytest.mark.servers("mysql-9.7", whole="mysql-5.7")
 def test_a_binary_log_that_is_not_synced_as_set_makes_blocks_of_commit_invalid(
     binary: Binary, templates: Path, tmp_path: Path
 ) -> None:
@@ -184,7 +184,7 @@ def test_data_that_fit_the_pool_say_nothing_of_a_file_system(binary: Binary, tem
     assert "pages read from disk/transaction" in block.invalid
 
 
-@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8")
+@pytest.mark.servers("mysql-9.7", "mariadb-11.8", whole="mysql-5.7")
 def test_keys_that_are_no_rows_or_no_compressed_pages_say_nothing_of_a_pool(
     binary: Binary, templates: Path, tmp_path: Path
 ) -> None:
@@ -215,7 +215,7 @@ def test_a_query_that_looks_no_row_up_is_none_of_a_key() -> None:
     assert check(_preconditions(layout, fits=True), ANY, activity(Handler_read_key=1001, **counted)).invalid == ""
 
 
-@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8")
+@pytest.mark.servers("mysql-5.7", "mariadb-11.8", whole="mysql-9.7")
 def test_scans_that_read_from_elsewhere_than_they_should_are_invalid(
     binary: Binary, templates: Path, tmp_path: Path
 ) -> None:

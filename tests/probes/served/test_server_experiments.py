@@ -19,7 +19,7 @@ MIB = 1 << 20
 CHANGES = {"mysql-8.0": "innodb_buffer_pool_size=16M,24M", "mariadb-11.4": "innodb_flush_neighbors=0,1"}
 
 
-@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11", whole="mysql-5.7 mariadb-11.8")
 def test_commit_measures_each_way_of_flushing(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Every variant commits, and the redo log is flushed for each commit of one connection that asks for it only."""
     ground, commit = ground_of(templates, tmp_path, binary), load("commit")
@@ -36,7 +36,7 @@ def test_commit_measures_each_way_of_flushing(binary: Binary, templates: Path, t
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.servers("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11")
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11", whole="mysql-5.7 mysql-8.0")
 def test_commit_delays_groups(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """A delay makes groups larger and fewer than fit into its time; blocks in which it is not in force are invalid."""
     ground, commit = ground_of(templates, tmp_path, binary), load("commit")
@@ -116,7 +116,7 @@ def test_read_sizes_tell_whether_scans_read_with_the_buffer(binary: Binary, temp
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.servers("mariadb-11.8", "mysql-9.7", whole="mysql-5.7")
+@pytest.mark.servers("mariadb-11.8", whole="mysql-5.7 mysql-9.7")
 def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Few keys are at hand, many are not, and pages of 4K hold more of them; the servers and their tables go."""
     ground, cache_fit = ground_of(templates, tmp_path, binary), load("cache-fit")

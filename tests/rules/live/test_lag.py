@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pymysql
+import pytest
 from replicas import dialect, found, pair, until
 
 from advisor.assemble import know
@@ -39,6 +40,7 @@ def passed(replica: Live) -> str:
     return dict(fine(known, [], {rule.name for rule in all_rules()})).get("replication", "")
 
 
+@pytest.mark.servers("mysql", "mariadb-10.11", "mariadb-11.8", whole="mariadb-11.4")
 def test_lag_is_told(server_name: str, start: Start, tmp_path: Path) -> None:
     """Each server's replica keeps up, waits for a lock, and is stopped: the lag is told as it is, never as none."""
     source, replica = pair(server_name, start, tmp_path)

@@ -105,6 +105,7 @@ def test_what_stands_beside_a_line_is_carried_out_too(server_name: str, start: S
     assert found(server) == {}
 
 
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8", whole="mysql-8.0 mariadb-11.4")
 def test_an_argument_is_replaced_where_it_stands(server_name: str, start: Start, tmp_path: Path) -> None:
     """The command line outranks the file: the advice is another argument, in the spelling that stands there."""
     file = tmp_path / "my.cnf"
@@ -120,6 +121,7 @@ def test_an_argument_is_replaced_where_it_stands(server_name: str, start: Start,
     assert found(server) == {}
 
 
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8", whole="mysql-8.0 mariadb-11.4")
 def test_the_line_that_decides_is_replaced(server_name: str, start: Start, tmp_path: Path) -> None:
     """Of several lines the last, and where none sets the option the file that the server reads."""
     file = tmp_path / "my.cnf"
@@ -133,6 +135,7 @@ def test_the_line_that_decides_is_replaced(server_name: str, start: Start, tmp_p
     assert found(server) == {}
 
 
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8", whole="mysql-8.0 mariadb-11.4")
 def test_what_was_set_at_run_time_needs_no_line(server_name: str, start: Start, tmp_path: Path) -> None:
     """Where the file says already what is advised, the statement alone is."""
     if server_name == "mysql-5.7":
