@@ -106,6 +106,16 @@ def _delays(known: Known, before: str, after: str) -> dict[str, str]:
     }
 
 
+def _caches(_known: Known, before: str, after: str) -> dict[str, str]:
+    return {"compare": "thread-cache", "cache": f"{after},{before}"}
+
+
+def _worth_keeping(known: Known) -> str:
+    from rules.conpool import threads_worth_keeping
+
+    return str(threads_worth_keeping(known))
+
+
 SCANS = Claim(
     "read_buffer_size",
     ("8M", "128K"),
@@ -141,6 +151,7 @@ CLAIMS = {
     "delayed-commits": Claim(
         "binlog_group_commit_sync_delay", ("10000", "0"), lambda _: "0", _delays, ("tps",), fits=_logged
     ),
+    "thread-cache-off": Claim("thread_cache_size", ("0", "9"), _worth_keeping, _caches, ("tps",)),
     "no-doublewrite": Claim(
         "innodb_doublewrite", ("OFF", "ON"), lambda _: "ON", _ab("innodb_doublewrite"), ("tps",), COST, fits=_writes
     ),

@@ -43,6 +43,7 @@ def pooled(known: Known) -> bool:
     summary="No thread is kept for the next connection, so each connection starts one and ends it.",
     options=("thread_cache_size",),
     evidence=("CONN-01",),
+    probe="connections",
     docs=Docs(
         why="With thread_cache_size = 0 every connection makes a thread of its own. MySQL sizes the cache by "
         "itself, to 9 for 151 connections, and MariaDB keeps up to 256. What a new thread costs was too "

@@ -7,7 +7,7 @@ from probes.sandbox.binary import Binary, describe, host_binaries
 from probes.sandbox.errors import SandboxError
 from probes.sandbox.placement import help_values
 from probes.sandbox.server import Sandbox
-from probes.sandbox.starting import start
+from probes.sandbox.starting import open_port, start
 from probes.sandbox.sweeping import sweep
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "describe",
     "help_values",
     "host_binaries",
+    "open_port",
     "print_defaults",
     "server_defaults",
     "start",

@@ -66,6 +66,17 @@ def start(
     return sandbox
 
 
+def open_port(sandbox: Sandbox, arguments: Iterable[str], timeout: float = READY_TIMEOUT) -> None:
+    """Restart a server with these `arguments` and a free port of 127.0.0.1 besides its socket.
+
+    Who may log in there is the caller's business: MariaDB's root has no password at 127.0.0.1 either.
+    Raises SandboxError when it doesn't come back.
+    """
+    sandbox.arguments = tuple(arguments)
+    sandbox.port = free_port()
+    _first_start(sandbox, timeout)
+
+
 def _first_start(sandbox: Sandbox, timeout: float) -> None:
     """Start it, at another port where somebody took the free one in the meantime."""
     for _ in range(ELSEWHERE):

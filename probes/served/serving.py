@@ -11,7 +11,7 @@ from advisor.catalog.load import load
 from advisor.verdict import Outcome, take
 from advisor.verdict.compare import same
 from probes.experiment import ProbeError
-from probes.sandbox import SandboxError, start
+from probes.sandbox import SandboxError, open_port, start
 from probes.sandbox.server import CLIENT_ERRORS
 from probes.served.room import room_watched, want_of_room
 from probes.workload.task import DriverError
@@ -110,6 +110,17 @@ class Served:
             self.sandbox.restart([*self._base, *given])
         except SandboxError as error:
             raise ProbeError(str(error)) from error
+
+    def open_port(self, *arguments: str) -> int:
+        """Restart the server with these options more, and with a free port of 127.0.0.1, which is given back."""
+        self._base = (*self._base, *arguments)
+        self._changed.clear()
+        self._hang_up()
+        try:
+            open_port(self.sandbox, self._base)
+        except SandboxError as error:
+            raise ProbeError(str(error)) from error
+        return self.sandbox.port or 0
 
     def query(self, sql: str) -> tuple[tuple[Any, ...], ...]:
         """The rows that a statement gives, asked as root on a connection that is kept."""

@@ -62,6 +62,7 @@ def _start(task: Task, seconds: int, go: str, place: int, connections: int) -> t
     orders = {
         "path": sys.path,
         "socket": task.socket,
+        "login": task.login._asdict(),
         "database": task.database,
         "tables": task.tables,
         "rows": task.rows,

@@ -78,6 +78,10 @@ OLTP: dict[str, Workload] = {
 }
 
 
+# A connection for each SELECT of one row.
+CONNECTS = OLTP["oltp_point_select"]._replace(name="connect_select", script=None, connecting=True)
+
+
 def simple_ranges(span: int) -> Workload:
     """Ranges of so many rows by primary key, sent alone, which none of sysbench's bundled scripts does."""
     return Workload(f"simple_ranges_{span}", (Step((SIMPLE_RANGE,)),), span=span)

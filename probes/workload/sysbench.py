@@ -12,7 +12,7 @@ from probes.sandbox.binary import run_briefly
 from probes.sandbox.errors import SandboxError
 from probes.sandbox.leash import spawn
 from probes.workload.statements import PARETO_SHAPE
-from probes.workload.task import DriverError, Ran
+from probes.workload.task import LOOPBACK, DriverError, Ran
 
 if TYPE_CHECKING:
     from probes.stopping import Stop
@@ -128,8 +128,7 @@ def _command(task: Task, seconds: int) -> list[str]:
         shutil.which("sysbench") or "sysbench",
         str(script),
         "--db-driver=mysql",
-        f"--mysql-socket={task.socket}",
-        "--mysql-user=root",
+        *_way(task),
         f"--mysql-db={task.database}",
         f"--threads={task.threads}",
         f"--time={seconds}",
@@ -143,6 +142,24 @@ def _command(task: Task, seconds: int) -> list[str]:
         *([f"--tables={task.tables}", f"--table-size={task.rows}"] if bundled else []),
         "run",
     ]
+
+
+def _way(task: Task) -> list[str]:
+    """The options that say where connections go, who logs in, and whether they are encrypted.
+
+    A password goes by a file: others on the host may read command lines.
+    """
+    login = task.login
+    where = [f"--mysql-socket={task.socket}"]
+    if login.port is not None:
+        where = [f"--mysql-host={LOOPBACK}", f"--mysql-port={login.port}"]
+    options = [*where, f"--mysql-user={login.user}", *(["--mysql-ssl=on"] if login.encrypted else [])]
+    if not login.password:
+        return options
+    path = os.path.join(task.room, "sysbench.cnf")
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+        file.write(f"mysql-password={login.password}\n")
+    return [*options, f"--config-file={path}"]
 
 
 def _write_script(task: Task) -> str:

@@ -15,6 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from probes.workload.statements import PARETO_SHAPE
+from probes.workload.task import Login
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,6 +33,7 @@ class Orders:
 
     def __init__(self, told: dict[str, Any]) -> None:
         self.socket: str = told["socket"]
+        self.login = Login(**told["login"])
         self.database: str = told["database"]
         self.tables: int = told["tables"]
         self.rows: int = told["rows"]
@@ -63,15 +65,9 @@ def work(told: dict[str, Any]) -> None:
     import pymysql
 
     orders = Orders(told)
+    way = orders.login.options(orders.socket)
     connections = [
-        pymysql.connect(
-            unix_socket=orders.socket,
-            user="root",
-            database=orders.database,
-            autocommit=True,
-            ssl_disabled=True,  # else the driver encrypts even a socket, which no client of the servers' own does
-            defer_connect=orders.connecting,
-        )
+        pymysql.connect(**way, database=orders.database, autocommit=True, defer_connect=orders.connecting)
         for _ in range(orders.connections)
     ]
     print("ready", flush=True)

@@ -17,7 +17,8 @@ def orders(**told: Any) -> Orders:
     """Orders for one connection to a table of 1,000 rows."""
     numbers = {"tables": 1, "rows": 1000, "span": 100, "connections": 1, "seconds": 1, "seed": 1}
     words = {"socket": "", "database": "", "go": "", "kind": "uniform"}
-    return Orders({**numbers, **words, "steps": [], "bracketed": False, "connecting": False, "keys_file": None, **told})
+    others = {"login": {}, "steps": [], "bracketed": False, "connecting": False, "keys_file": None}
+    return Orders({**numbers, **words, **others, **told})
 
 
 @pytest.mark.parametrize(("kind", "share"), [("uniform", 0.2), ("pareto", 0.8)])

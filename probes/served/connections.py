@@ -1,0 +1,286 @@
+"""What connections cost: by socket, TCP and TLS, with and without a cache of threads, and with a pool of threads."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from probes.choices import Chosen
+from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.served import measuring
+from probes.served.choosing import SERVER, binary_for
+from probes.served.loaded import P95, P99, TPS, LoadedBench
+from probes.served.logins import cipher_of, no_tls, open_to_one
+from probes.served.mechanism import Bounds, Precondition
+from probes.served.serving import serve
+from probes.workload.driving import DRIVER, driver_of
+from probes.workload.statements import CONNECTS, OLTP, Access
+from probes.workload.tables import Shape, fill
+from probes.workload.task import Login, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from probes.experiment import Ground, Turn, Wanted
+    from probes.sandbox import Binary
+    from probes.served.mechanism import Activity
+    from probes.served.serving import Served
+    from probes.stopping import Stop
+    from probes.workload.statements import Workload
+
+POOL = 64 << 20
+SHAPE = Shape(10_000, key_on_k=False)
+TRANSPORT, CACHE, HANDLING = "transport", "thread-cache", "thread-handling"
+STORM, KEPT = "storm", "kept"
+LOADS: dict[str, Workload] = {STORM: CONNECTS, KEPT: OLTP["oltp_point_select"]}
+SOCKET, TCP, TLS = "socket", "TCP", "TLS"
+CACHE_SIZE, THREAD_HANDLING = "thread_cache_size", "thread_handling"
+EACH, POOLED = "one-thread-per-connection", "pool-of-threads"
+ROUNDS = 5
+SECONDS = 180.0
+SECONDS_WITH_RESTARTS = 360.0
+OVERHEAD = 0.4  # the driver's start and the statements that set the options
+RESTART = 3.0
+ACCEPTED = "TCP connections accepted"
+MADE, CREATED, HANDSHAKES = "Connections", "Threads_created", "Ssl_finished_accepts"
+RESUMED, IN_POOL = "Ssl_session_cache_hits", "Threadpool_threads"
+ALMOST_ALL, HARDLY_ANY = 0.9, 0.1  # of connections
+FEWER = 0.5  # of connections
+TOLERANCE = 0.02  # of the connections of a storm
+BESIDES = 3  # connections for each of the driver's threads besides those of transactions, at most
+LISTENS = (
+    "that server, which listens on a socket in there and on a free port of 127.0.0.1; at the port it lets in one "
+    "account with a random password alone"
+)
+LOOPBACK = (
+    "Client and server share this host: a network adds its latency to every round trip, and a connection takes several."
+)
+HANDSHAKE = (
+    "Each TLS connection makes a full handshake with a certificate of RSA 2048: larger keys cost more, and clients "
+    "that resume sessions pay less. The client's part, about as much work as the server's, runs on this host too."
+)
+QUIET = "Sessions read single rows from memory: it can't see sessions that wait for locks or disks."
+STACKS = "It can't see the memory of the threads that are kept."
+FEW = "A pool of threads is meant for hundreds of sessions: choose threads=256 to see those."
+
+
+class Case(NamedTuple):
+    """What a variant does: its load, how many connections do it, how they come, and the options of the server."""
+
+    load: str
+    threads: int
+    transport: str = SOCKET
+    settings: dict[str, str] = {}  # noqa: RUF012 - never changed
+
+    @property
+    def variant(self) -> Variant:
+        """Its name, and its group of equal loads."""
+        connections = "1 connection" if self.threads == 1 else f"{self.threads} connections"
+        way = self.settings.get(THREAD_HANDLING, self.transport)
+        if CACHE_SIZE in self.settings:
+            way = f"{CACHE_SIZE}={self.settings[CACHE_SIZE]}"
+        name = f"{self.load}, {way}, {connections}"
+        return Variant(name, self.settings, float(self.threads), f"{self.load}, {connections}")
+
+
+class Connections:
+    """The experiment `connections`."""
+
+    name = "connections"
+    title = "What connections cost"
+    question = "What do TCP, TLS, the thread cache and MariaDB's thread pool cost or save, by new and kept connections?"
+    kind = "server"
+    evidence = ("CONN-01", "CONN-02", "TP-01", "SSL-01")
+    choices = (
+        SERVER,
+        DRIVER,
+        Choice("compare", "word", TRANSPORT, f"what to compare: {TRANSPORT}, {CACHE} or {HANDLING} (MariaDB)"),
+        Choice("transports", "words", "socket,tcp,tls", "ways to connect; the first is the baseline"),
+        Choice("cache", "numbers", "64,0", f"values of {CACHE_SIZE}; the first is the baseline"),
+        Choice("loads", "words", "storm,kept", "storm: a new connection for each SELECT; kept: connections that stay"),
+        Choice("threads", "numbers", "1,16", "connections at once"),
+    )
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """A group for each load and number of connections. Raises ProbeError for what the server doesn't have."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        compare = chosen.word("compare", TRANSPORT, CACHE, HANDLING)
+        notes = _left_out(binary, compare, wanted)
+        variants = tuple(case.variant for case in _cases(chosen, binary, tls=not notes))
+        threads = max(chosen.numbers("threads", 1))
+        cost = measuring.cost(pool=POOL, data=SHAPE.bytes, threads=threads)
+        restarted = compare == HANDLING
+        return Plan(
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=(TPS, P95, P99),
+            cost=cost._replace(creates=(cost.creates[0], LISTENS)) if compare == TRANSPORT else cost,
+            seconds=SECONDS_WITH_RESTARTS if restarted else SECONDS,
+            rounds=ROUNDS,
+            overhead=RESTART if restarted else OVERHEAD,
+            shortest=1.0,
+            grain=1.0,
+            axis="connections",
+            driver=driver_of(chosen.word("driver")),
+            server=str(binary.target),
+            parameters={"compare": compare, "rows": str(SHAPE.rows), "pool": str(POOL)},
+            limits=_limits(compare),
+            notes=notes,
+        )
+
+    @contextlib.contextmanager
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[ConnectionsBench]:
+        """A server with one small table, and an account of its own where it takes TCP."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        planned = {variant.name for variant in plan.variants}
+        cases = {case.variant.name: case for case in _cases(chosen, binary) if case.variant.name in planned}
+        room = max(measuring.CONNECTIONS, 4 * max(case.threads for case in cases.values()))
+        arguments = (*measuring.arguments(binary.target, pool=POOL), f"--max-connections={room}")
+        with serve(ground, binary, wanted.directory, arguments) as served:
+            fill(served.connection(), SHAPE, stop)
+            login, agreed = Login(), ""
+            if chosen.word("compare") == TRANSPORT:
+                encrypted = any(case.transport == TLS for case in cases.values())
+                login = open_to_one(served, encrypted=encrypted)
+                agreed = cipher_of(served, login) if encrypted else ""
+            yield ConnectionsBench(served, plan.driver, cases, login, agreed)
+
+
+class ConnectionsBench(LoadedBench):
+    """Counts the TCP connections that the server's host accepted beside the server's own counters."""
+
+    def __init__(self, served: Served, driver: str, cases: dict[str, Case], login: Login, agreed: str) -> None:
+        self._agreed = agreed
+        ways = {
+            SOCKET: login._replace(port=None),
+            TCP: login,
+            TLS: login._replace(encrypted=True),
+        }
+
+        def task_of(variant: Variant) -> Task:
+            case = cases[variant.name]
+            task = Task(
+                served.sandbox.socket, served.room, LOADS[case.load], Access(), threads=case.threads, rows=SHAPE.rows
+            )
+            return task._replace(login=ways[case.transport])
+
+        super().__init__(served, driver, task_of, warm_seconds=0, preconditions=preconditions(cases))
+
+    def facts(self) -> dict[str, float | str]:
+        """See LoadedBench; with what clients and server agreed on for TLS."""
+        return {**super().facts(), **({TLS: self._agreed} if self._agreed else {})}
+
+    def _warm(self, variant: Variant, turn: Turn, stop: Stop) -> None:
+        """The pool is empty after a restart: let no page be read while it is measured."""
+        self.served.query("SELECT SUM(k) FROM sbtest.sbtest1")
+        super()._warm(variant, turn, stop)
+
+    def _settled(self) -> dict[str, int]:
+        return {**super()._settled(), **_accepted(self.served.sandbox.pid)}
+
+
+def preconditions(cases: dict[str, Case]) -> tuple[Precondition, ...]:
+    """That connections were made, came the way they should, and got their threads as the options say."""
+
+    def of(bounds: Callable[[Case, Activity], Bounds | None]) -> Callable[[Variant, Activity], Bounds | None]:
+        return lambda variant, activity: bounds(cases[variant.name], activity)
+
+    return (
+        Precondition("connections/transaction", lambda activity: activity.per_transaction(MADE), of(_connects)),
+        Precondition("TLS handshakes/connection", _per_connection(HANDSHAKES), of(_encrypts)),
+        Precondition("TLS sessions resumed/connection", _per_connection(RESUMED), lambda *_: None),
+        Precondition("TCP connections/connection", _per_connection(ACCEPTED), of(_accepts)),
+        Precondition("threads created/connection", _per_connection(CREATED), of(_creates)),
+        Precondition("threads in the pool", lambda activity: activity.after.get(IN_POOL), of(_pools)),
+    )
+
+
+def _per_connection(counter: str) -> Callable[[Activity], float | None]:
+    def value(activity: Activity) -> float | None:
+        made, grown = activity.grown.get(MADE), activity.grown.get(counter)
+        return None if not made or grown is None else grown / made
+
+    return value
+
+
+def _connects(case: Case, activity: Activity) -> Bounds:
+    besides = BESIDES * activity.threads / max(1, activity.transactions)
+    return Bounds(1 - TOLERANCE, 1 + TOLERANCE + besides) if case.load == STORM else Bounds(high=besides)
+
+
+def _encrypts(case: Case, _activity: Activity) -> Bounds:
+    return Bounds(ALMOST_ALL) if case.transport == TLS else Bounds(high=0.0)
+
+
+def _accepts(case: Case, _activity: Activity) -> Bounds | None:
+    # The host's other connections count too: they spoil no lower bound.
+    return None if case.transport == SOCKET else Bounds(ALMOST_ALL)
+
+
+def _creates(case: Case, activity: Activity) -> Bounds | None:
+    size = int(case.settings.get(CACHE_SIZE, -1))
+    if size == 0:
+        return Bounds(ALMOST_ALL)
+    if size < 2 * case.threads:
+        return None
+    filling = size / max(1, activity.grown.get(MADE, 0))  # a cache is filled once
+    return Bounds(high=min(HARDLY_ANY + filling, FEWER))
+
+
+def _pools(case: Case, _activity: Activity) -> Bounds | None:
+    handling = case.settings.get(THREAD_HANDLING)
+    if handling is None:
+        return None
+    return Bounds(1.0) if handling == POOLED else Bounds(high=0.0)
+
+
+def _accepted(pid: int) -> dict[str, int]:
+    """How many TCP connections have been accepted where a process lives; empty where the kernel doesn't say."""
+    try:
+        with open(f"/proc/{pid}/net/snmp", encoding="ascii") as text:
+            names, values = [line.split() for line in text if line.startswith("Tcp:")]
+        return {ACCEPTED: int(dict(zip(names, values, strict=True))["PassiveOpens"])}
+    except (OSError, ValueError, KeyError):
+        return {}
+
+
+def _cases(chosen: Chosen, binary: Binary, *, tls: bool = True) -> list[Case]:
+    """The variants, each group's baseline first."""
+    compare, loads = chosen.word("compare", TRANSPORT, CACHE, HANDLING), chosen.words("loads", *LOADS)
+    ways: list[tuple[str, dict[str, str]]] = []
+    if compare == TRANSPORT:
+        names = {"socket": SOCKET, "tcp": TCP, "tls": TLS}
+        ways = [(names[word], {}) for word in chosen.words("transports", *names) if tls or word != "tls"]
+    elif compare == CACHE:
+        loads = [STORM]  # connections that are kept create no threads
+        ways = [(SOCKET, {CACHE_SIZE: str(size)}) for size in chosen.numbers("cache")]
+    elif binary.target.is_mariadb:
+        ways = [(SOCKET, {THREAD_HANDLING: handling}) for handling in (EACH, POOLED)]
+    else:
+        raise ProbeError(
+            f"{binary.name} has no thread pool of its own (MySQL's is a plugin of its commercial edition): choose a "
+            f"MariaDB server, or compare={CACHE}"
+        )
+    return [Case(load, threads, *way) for load in loads for threads in chosen.numbers("threads", 1) for way in ways]
+
+
+def _left_out(binary: Binary, compare: str, wanted: Wanted) -> tuple[str, ...]:
+    """Why TLS is not among the variants. Raises ProbeError where it was asked for by name."""
+    asked = wanted.choices.get("transports")
+    if compare != TRANSPORT or (asked is not None and "tls" not in asked):
+        return ()
+    why = no_tls(binary)
+    if why and asked:
+        raise ProbeError(f"{why}: choose transports=socket,tcp")
+    return (f"TLS is left out: {why}.",) if why else ()
+
+
+def _limits(compare: str) -> tuple[str, ...]:
+    if compare == TRANSPORT:
+        return LOOPBACK, HANDSHAKE
+    return (STACKS,) if compare == CACHE else (QUIET, FEW)
+
+
+EXPERIMENT = Connections()
