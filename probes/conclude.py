@@ -250,11 +250,12 @@ def _sight(comparisons: tuple[Comparison, ...]) -> tuple[str, ...]:
         return ()
     worst = max(comparisons, key=lambda comparison: comparison.detectable)
     usual = statistics.median(comparison.detectable for comparison in comparisons)
-    rounds = comparisons[0].rounds
-    seen = f"With {rounds} rounds and this noise, four of five runs would claim a difference of {percent(usual)}"
-    seen += (
-        f"; in {worst.arm}, which scatters most, of {percent(worst.detectable)}." if worst.detectable > usual else "."
-    )
+    seen = f"With {comparisons[0].rounds} rounds and this noise, four of five runs would claim "
+    seen += f"a difference of {percent(usual)}" if usual < TIMES else "nothing less than a difference of many times"
+    if usual < min(worst.detectable, TIMES):
+        most = percent(worst.detectable) if worst.detectable < TIMES else "many times"
+        seen += f"; in {worst.arm}, which scatters most, of {most}"
+    seen += "."
     drawn = comparisons[0].drawn_in
     blocks = "1 block" if drawn == 1 else f"{drawn} blocks"
     return (seen, f"{blocks} stood far out and count as if at the edge of the rest.") if drawn else (seen,)

@@ -69,6 +69,9 @@ def test_blind_run_says_so() -> None:
     said = conclude(_result(METRIC, a=[100, 40, 150], b=[60, 120, 90]))
     assert said.verdict == "unknown"
     assert "give it more time" in said.sentences[0]
+    assert said.limits[0] == (
+        "With 3 rounds and this noise, four of five runs would claim nothing less than a difference of many times."
+    )
 
 
 def test_a_blind_run_says_how_long_it_needs() -> None:

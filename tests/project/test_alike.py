@@ -1,0 +1,49 @@
+"""The tool that runs probes with variants that are the same, and counts what they claim."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from simulated import FORCED, Noise, Simulated
+
+from advisor.facts.host import Host
+from advisor.facts.probes import ProbeResult
+from probes.experiment import Ground, Wanted
+from probes.rounds import run
+from probes.stopping import Stop
+
+PLACE = Path(__file__).resolve().parents[2] / "tools" / "figures" / "alike.py"
+CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)
+
+
+@pytest.fixture(scope="module")
+def alike() -> ModuleType:
+    """The tool as a module."""
+    spec = importlib.util.spec_from_file_location("alike", PLACE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def ran(alike: ModuleType, seed: int) -> ProbeResult:
+    """An experiment whose other variants do twice as much, run as if all were its baseline."""
+    simulated = Simulated(CALM, seed, variants=3, effects={1: 2.0, 2: 2.0})
+    wanted = Wanted("/", force=FORCED, seed=seed)
+    return run(alike.Alike(simulated), Ground(Host(), "here"), wanted, Stop(), clock=lambda: simulated.now)
+
+
+def test_all_variants_are_the_baseline(alike: ModuleType) -> None:
+    """No run claims the difference of variants that were never measured; an effect as large as detectable is found."""
+    results = [ran(alike, seed) for seed in range(20)]
+    assert [arm.name for arm in results[0].arms] == ["v0", "v0, again"]
+    count = alike.counted(results)
+    assert (count.runs, count.void) == (20, 0)
+    assert count.valid == count.blocks > 0
+    assert count.claiming <= 3
+    assert count.found >= 14
+    assert count.line("simulated").startswith("simulated              20 runs; 100.0% of ")
