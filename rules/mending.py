@@ -34,7 +34,6 @@ MEANS_OFF = frozenset({*OFF, "no", "n", "f", "none", "null", "never", "disable",
 # What the server ends up with depends on the file system that it finds.
 BY_THE_HOST = frozenset({"lower_case_table_names"})
 # Their successor does the same job in other terms, so that the old value says something else there.
-SEMI_SYNC = ("rpl_semi_sync_master_", "rpl_semi_sync_slave_")
 OTHER_TERMS = frozenset({"log_slow_admin_statements", "old"})
 # Deprecated options whose successor counts in other terms: of these alone the lines that say the same are looked up.
 IN_OTHER_TERMS = frozenset(
@@ -42,7 +41,7 @@ IN_OTHER_TERMS = frozenset(
         *("admin_ssl", "default_authentication_plugin", "expire_logs_days", "innodb_checksums"),
         *("innodb_locks_unsafe_for_binlog", "innodb_log_file_size", "innodb_log_files_in_group", "log_syslog"),
         *("log_warnings", "max_long_data_size", "skip_host_cache", "ssl", "temptable_use_mmap"),
-        "wsrep_replicate_myisam",
+        *("innodb_undo_tablespaces", "wsrep_causal_reads", "wsrep_replicate_myisam", "wsrep_strict_ddl"),
     )
 )
 NUMBERS = ("int", "uint", "double")
@@ -68,7 +67,8 @@ def unknown(line: LineVerdict, known: Known) -> Fix | None:
             return fix
     found = removed(line, known)
     deletes = found is not None and not found.edits[0].text
-    return None if deletes and documented(bare(line), known.target) else found
+    kept = documented(bare(line), known.target) or line.candidates
+    return None if deletes and kept else found
 
 
 def removed(line: LineVerdict, known: Known) -> Fix | None:
@@ -80,7 +80,19 @@ def removed(line: LineVerdict, known: Known) -> Fix | None:
         fix = _renamed(line, name, known.catalog, UNSAFE)
         if fix is not None:
             return fix
-    return remove(line.placed.line, UNSAFE)
+    return remove(line.placed.line, UNSAFE) if known.catalog.read_as == known.target else None
+
+
+def ignored(line: LineVerdict, known: Known) -> Fix | None:
+    """What says the same and counts; the line taken out only where its meaning went with the option."""
+    found = _successor(line, known)
+    if found is not None and _is_there(found, known.catalog):
+        return _rewritten(line, found, known.catalog)
+    for name in _successors(bare(line), known):
+        fix = _renamed(line, name, known.catalog, UNSAFE)
+        if fix is not None and take(name, line.placed.line.value, known.catalog).outcome is not Outcome.IGNORED:
+            return fix
+    return remove(line.placed.line, SAFE)
 
 
 def ambiguous(line: LineVerdict, known: Known) -> Fix | None:
@@ -92,25 +104,23 @@ def ambiguous(line: LineVerdict, known: Known) -> Fix | None:
 def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, known: Known) -> str:
     """What the fix writes, else what does the same instead, else `otherwise`."""
     name = bare(line)
-    found = _successor(line, known) if line.option is None or name in IN_OTHER_TERMS else None
+    gone = line.option is None or line.outcome is Outcome.IGNORED
+    found = _successor(line, known) if gone or name in IN_OTHER_TERMS else None
     if found is not None and found.lines and _is_taken(found.lines, known.catalog):
         return f"use {' and '.join(f'{name} = {value}'.rstrip() for name, value in found.lines)} instead"
     if fix is not None and fix.edits[0].text:
         return f"use {' = '.join(edit.text for edit in fix.edits)} instead"
+    if fix is not None and line.outcome is Outcome.IGNORED:
+        return otherwise
     if found is not None and _is_there(found, known.catalog):
         return found.words or f"use {' and '.join(name for name, _ in found.lines)} instead"
-    if line.option is not None and name.startswith(SEMI_SYNC) and known.target.since("mysql", 8, 0, 26):
-        return _of_the_other_library(name)
+    if line.option is not None and name.startswith("rpl_semi_sync_") and known.target.since("mysql", 8, 0, 26):
+        from rules.equivalents import other_library
+
+        return other_library(name)
     elsewhere = known_elsewhere(name)
     told = _new_name(line, known.catalog) or (elsewhere.replaced_by if elsewhere and found is None else None)
     return f"use {told} instead" if told and known.catalog.get(told) else otherwise
-
-
-def _of_the_other_library(name: str) -> str:
-    """The option of the library that took the place of this one's: both cannot be loaded at once."""
-    new = name.replace("master", "source").replace("slave", "replica")
-    was, library = ("master", "source") if name.startswith(SEMI_SYNC[0]) else ("slave", "replica")
-    return f"load semisync_{library}.so instead of semisync_{was}.so, and use {new}"
 
 
 def _new_name(line: LineVerdict, catalog: Catalog) -> str | None:
@@ -281,10 +291,15 @@ def _successors(name: str, known: Known) -> tuple[str, ...]:
 
 
 def _renamed(line: LineVerdict, name: str, catalog: Catalog, applicability: str) -> Fix | None:
-    """Another name with the same value; None where the target doesn't know that name either."""
+    """Another name with the same value; None where the target doesn't know that name either.
+
+    A new name of a plugin's option is known once the plugin is loaded, as the old one was.
+    """
     placed = line.placed.line
     spelt = respelt(placed, bare(line), name)
-    if take(spelt, placed.value, catalog).outcome in NO_SUCH_NAME:
+    taken, option = take(spelt, placed.value, catalog), catalog.get(name)
+    of_a_plugin = line.outcome is Outcome.REMOVED and option is not None and bool(option.plugin)
+    if taken.outcome in NO_SUCH_NAME and not of_a_plugin:
         return None
     return rename(placed, spelt, applicability)
 

@@ -28,7 +28,7 @@ LEFT = {
     "secure_auth": "ON",
     "tls_version": "TLSv1.2,TLSv1.3",
 }
-NO_INCLUDE = "Without its ! this is no include, and no option of this name exists."
+NO_INCLUDE = "Without its ! this line is not an include but an unknown option."
 
 
 def lines_with(known: Known, outcome: Outcome) -> Iterator[LineVerdict]:
@@ -68,7 +68,7 @@ def _stop(line: LineVerdict, known: Known) -> str:
     """Which server does not start with the line: the one that was examined, on its platform."""
     examined = known.catalog.read_as
     if examined != known.target:
-        return f"{examined.label}, the nearest version that was examined, refuses to start with this line."
+        return f"{examined.label}, the nearest version that mycnf knows, refuses to start with this line."
     name = written(line.placed.line)
     if NOT_LOADED in line.reason:
         return f"{known.target.label} will not start with this line unless INSTALL PLUGIN has installed it."
@@ -334,7 +334,7 @@ def removed_option(known: Known) -> Iterator[Finding]:
         from rules import mending
 
         fix = mending.removed(line, known)
-        words = "remove the line" if fix or line.loose else "move to what replaces the plugin, then remove the line"
+        words = "remove the line" if known.catalog.read_as == known.target else _check(known)
         yield _refusal(removed_option, known, line, instead(line, fix, words, known), fix)
 
 

@@ -52,7 +52,12 @@ WRITTEN_BY_OTHERS = 0o002
 CUT_SHORT = "cut-short"
 HEADER = "put a group header such as [mysqld] above it"
 # Programs that start servers ignore what they don't know; the tables' own program stops at it.
-STARTERS = frozenset({"mysqld_safe", "safe_mysqld", "mysql.server", "mysql_server", "mariadb_safe", "mariadbd-safe"})
+STARTERS = frozenset(
+    (
+        *("mysqld_safe", "safe_mysqld", "mysql.server", "mysql_server"),
+        *("mariadb_safe", "mariadbd-safe", "mariadbd_safe"),
+    )
+)
 OTHER_FLAVOUR = frozenset({"mariadb", "mariadbd", "galera", "client-server"})
 CHECKERS = frozenset({"myisamchk", "myisampack"})
 # What they take of the server's options, by their sources: basedir and others are handed on to the server.
@@ -378,7 +383,7 @@ def include_problem(known: Known) -> Iterator[Finding]:
             continue
         absent = problem.name.startswith(ELSEWHERE)
         yield include_problem.finding(
-            f"{problem.message[:1].upper()}{problem.message[1:]}.",
+            f"{problem.message[:1].upper()}{problem.message[1:]}".rstrip(".") + ".",
             _at(problem),
             severity=Severity.ERROR if problem.fatal else Severity.NOTE if absent else Severity.WARNING,
             help="correct the path, or map it with --root DIR where the server is another machine" if absent else "",

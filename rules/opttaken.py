@@ -10,7 +10,7 @@ from advisor.verdict import Outcome
 from advisor.verdict.plugins import LOADERS
 from rules.opt import ASKED, instead, lines_with, sureness
 from rules.registry import Docs, rule
-from rules.subject import SAFE, UNSAFE, of_line, of_verdict, remove, revalue, written
+from rules.subject import SAFE, UNSAFE, of_line, of_verdict, revalue, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,8 +140,8 @@ def _reached(since: str | None, target: Target) -> bool:
     docs=Docs(
         why="Servers keep some removed options as stubs, so that old files still start them. Who reads the "
         "file believes in a setting that does nothing.",
-        fix="Take the line out.",
-        risk="None: the server does the same without it.",
+        fix="Use the option that does the same today, where there is one; else take the line out.",
+        risk="None: the server does the same without it. A successor takes effect at the next start.",
         exceptions="A file that older versions read as well may need the line. A line that loads a library that "
         "went gets no fix: move to what replaces the plugin first.",
         mind="A server of this very version that behaves differently with the line.",
@@ -150,15 +150,23 @@ def _reached(since: str | None, target: Target) -> bool:
 def ignored_option(known: Known) -> Iterator[Finding]:
     """Lines that the target reads and passes over."""
     for line in lines_with(known, Outcome.IGNORED):
+        from rules import mending
+
         loads = line.canonical in LOADERS
-        words = "move to what replaces the plugin, then remove its library from the line"
+        fix = None if loads else mending.ignored(line, known)
         yield ignored_option.finding(
             line.reason,
             of_verdict(line),
             confidence=sureness(line),
-            help=words if loads else "remove the line",
-            fix=None if loads else remove(line.placed.line, SAFE),
+            help=_of_library(line) if loads else mending.help_removed(line, fix, "remove the line", known),
+            fix=fix,
         )
+
+
+def _of_library(line: LineVerdict) -> str:
+    """What to do about a line that loads a library which the target no longer has."""
+    replaced = " took its place" in line.reason
+    return ("move to what replaces the plugin, then " if replaced else "") + "remove its library from the line"
 
 
 @rule(

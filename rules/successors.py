@@ -51,7 +51,10 @@ def successor(name: str, line: Line, known: Known) -> Successor | None:
     prefix = next((p for p in SWITCHES if name.startswith(p) and name not in CONVERTED), "")
     make = CONVERTED.get(name.removeprefix(prefix))
     if make is None:
-        return Successor(words=STATEMENT) if name.startswith("master_") and name[7:] in SOURCE else None
+        from rules.equivalents import equivalent
+
+        words = STATEMENT if name.startswith("master_") and name[7:] in SOURCE else equivalent(name, known)
+        return Successor(words=words) if words else None
     word = (line.value or "").lower()
     on = True if line.value is None or word in ON else False if word in OFF else None
     if prefix:
@@ -173,16 +176,32 @@ def _size(text: str | None) -> int | None:
     return number << SUFFIXES.get(rest[:1].lower(), 0) if text and known and number > 0 else None
 
 
-def _policy(old: Old) -> Successor:
-    """mysql_native_password must be switched on or loaded first, and went with MySQL 9.0."""
+def _policy(old: Old) -> Successor | None:
+    """mysql_native_password must be switched on or loaded first, and went with MySQL 9.0. MariaDB has no policy."""
+    if not old.known.target.is_mysql:
+        return None
     if old.value in BUILT_IN:
         return Successor((("authentication_policy", f"{old.value},,"),))
     return Successor(words="use authentication_policy, whose plugins the server must have loaded")
 
 
-def _first_factor(old: Old) -> Successor:
+def _first_factor(old: Old) -> Successor | None:
+    if not old.known.target.is_mysql:
+        return None
     first = (old.value or "").partition(",")[0].strip("*: ")
     return Successor((("default_authentication_plugin", first),) if first else (), "use default_authentication_plugin")
+
+
+def _log_checksums(old: Old) -> Successor | None:
+    """An algorithm became a switch in MySQL 5.7; MariaDB always writes checksums."""
+    if not old.known.target.is_mysql:
+        return None
+    return Successor((("innodb_log_checksums", "OFF" if (old.value or "").lower() == "none" else "ON"),))
+
+
+def _undo(old: Old) -> Successor | None:
+    """A statement since MySQL 8.0.14."""
+    return Successor(words=UNDO) if old.known.target.since("mysql", 8, 0, 14) else None
 
 
 def _switch(*, on: Lines | None = None, off: Lines | None = None, words: str = "") -> Callable[[Old], Successor | None]:
@@ -218,6 +237,7 @@ SOURCE = frozenset(
     )
 )
 SYSLOG = "run INSTALL COMPONENT 'file://component_log_sink_syseventlog' and set its variables, then remove the line"
+UNDO = "run CREATE UNDO TABLESPACE where you need more than two undo tablespaces, then remove the line"
 CONVERTED: dict[str, Callable[[Old], Successor | None]] = {
     "set_variable": _set_variable,
     "log": _log("general_log"),
@@ -246,6 +266,12 @@ CONVERTED: dict[str, Callable[[Old], Successor | None]] = {
     "admin_ssl": _switch(off=(("admin_tls_version", ""),)),
     "temptable_use_mmap": _switch(off=(("temptable_max_mmap", "0"),)),
     "wsrep_replicate_myisam": _switch(on=(("wsrep_mode", "REPLICATE_MYISAM"),)),
+    "wsrep_strict_ddl": _switch(on=(("wsrep_mode", "STRICT_REPLICATION"),)),
+    "wsrep_causal_reads": _switch(on=(("wsrep_sync_wait", "1"),)),
+    "innodb_log_checksum_algorithm": _log_checksums,
+    "innodb_undo_tablespaces": _undo,
+    "symlink": _switch(on=(("symbolic_links", "ON"),), off=(("symbolic_links", "OFF"),)),
+    "bootstrap": _told("start the server once with --initialize on the command line, then remove the line"),
     "default_table_type": _same("default_storage_engine"),
     "table_type": _same("default_storage_engine"),
     "storage_engine": _same("default_storage_engine"),
@@ -261,6 +287,10 @@ RENAMED = {
     "binlogging_impossible_mode": "binlog_error_action",
     "simplified_binlog_gtid_recovery": "binlog_gtid_simple_recovery",
     "innodb_adaptive_hash_index_partitions": "innodb_adaptive_hash_index_parts",
+    "binlog_annotate_row_events": "binlog_rows_query_log_events",
+    "innodb_stats_sample_pages": "innodb_stats_transient_sample_pages",
+    "tmp_memory_table_size": "tmp_table_size",
+    "warnings": "log_warnings",
     "log_slow_min_examined_row_limit": "min_examined_row_limit",
     "log_slow_query": "slow_query_log",
     "log_slow_query_file": "slow_query_log_file",

@@ -28,11 +28,14 @@ PROGRAMS = frozenset(
         *("mariadb-import", "mariadb-show", "mariadb-binlog", "mariadb-slap", "mariadb-upgrade", "mariadb-embedded"),
         *("mysql.server", "mysql_server", "mysqlmanager", "manager", "myisamchk", "myisampack", "isamchk", "aria_chk"),
         *("aria_pack", "ndbd", "ndbmtd", "ndb_mgmd", "ndb_mgm", "xtrabackup", "xbcloud", "xbstream", "mariabackup"),
-        *("mariadb-backup", "mariadb_safe", "mariadbd-safe", "mariadb", "mariadbd", "galera", "server", "mysqld"),
+        *("mariadb-backup", "mariadb_safe", "mariadbd-safe", "mariadbd_safe", "mariadb", "mariadbd", "galera"),
+        *("server", "mysqld"),
         *("mysqlrouter", "wsrep_sst", "embedded", "innochecksum", "mysql_config_editor", "garb", "garbd", "sst"),
     )
 )
 SERVERS = ("mysqld", "mariadbd", "mariadb", "server")  # what a mistyped group is compared with
+# Signs before the suffix of a server's group: [mysqld.2], [mysqld@replica1] of systemd's template, [mysqld-b].
+SUFFIX_SIGNS = (".", "_", "@", "-")
 SHORTEST = 4  # letters of a group that may be a slip of the pen
 MULTI = re.compile(r"(?:mysqld|mariadbd|mariadb)\d+")
 VERSIONED = re.compile(r"(?:mysqld|mariadbd|mariadb|mysql|server|client)[-_.]\d+(?:[._]\d+)*")
@@ -77,7 +80,8 @@ def _why(name: str, options: list[Line], catalog: Catalog) -> tuple[str, str, Se
     main = "mariadbd" if catalog.target.is_mariadb and "maria" in name else "mysqld"
     if MULTI.fullmatch(name):
         return ("; a server that mysqld_multi starts does.", "", Severity.NOTE)
-    suffixed = next((g for g in groups_read(catalog.target) if name.startswith((f"{g}.", f"{g}_"))), None)
+    beginnings = [(group, group + sign) for group in sorted(groups_read(catalog.target)) for sign in SUFFIX_SIGNS]
+    suffixed = next((group for group, start in beginnings if name.startswith(start)), None)
     if suffixed:
         return (f"; a server with --defaults-group-suffix={name[len(suffixed) :]} does.", "", Severity.NOTE)
     near = _near(name)
@@ -87,7 +91,8 @@ def _why(name: str, options: list[Line], catalog: Catalog) -> tuple[str, str, Se
     own = any(written(line).startswith(OF_SERVERS) for line in known)
     if "mysqld" in name or "mariadbd" in name or (own and len(known) >= FEW and 2 * len(known) > len(options)):
         service = ", so {} without effect; only a Windows service of that name reads the group."
-        return (service, f"move them to [{main}] if the server is to read them", Severity.WARNING)
+        them = "it" if len(options) == 1 else "them"
+        return (service, f"move {them} to [{main}] if the server is to read {them}", Severity.WARNING)
     return None
 
 

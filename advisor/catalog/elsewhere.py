@@ -82,7 +82,7 @@ class Documented(NamedTuple):
     def sentence(self, what: str, examined: Target) -> str:
         """Who has it, and whose server was examined: `what` is the option, or its value."""
         if self.windows:
-            return f"{what} exists on Windows only; the {examined.label} that was examined is a Linux build."
+            return f"{what} exists on Windows only; mycnf knows {examined.label} on Linux."
         return f"{self.who} documents {what}; MySQL Community {examined.number} does not have it."
 
     @property

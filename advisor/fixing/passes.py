@@ -145,7 +145,7 @@ def _objection(at: int, before: Reading, after: Reading, wanted: list[Candidate]
     mended = Counter(kind for c in wanted if at in c.readings for kind in {_kind(f) for f in c.findings})
     gone = Counter(map(_kind, before.findings))
     gone.subtract(map(_kind, after.findings))
-    return "" if all(gone[kind] >= count for kind, count in mended.items()) else "it would not mend the finding"
+    return "" if all(gone[kind] >= count for kind, count in mended.items()) else "the finding would remain"
 
 
 def _kind(finding: Finding) -> tuple[str, str | None, str | None]:

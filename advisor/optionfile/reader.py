@@ -184,7 +184,7 @@ def _directive(body: str, start: int, text: str, number: int) -> Line:
             at = start + body.index(path, len(keyword) + 1) + 1
             end = at + len(path)
             return Line(kind, number, text, None, None, path, path, start + 1, end, at, end)
-    why = "Servers know !include and !includedir only, and pass over this line."
+    why = "Servers know !include and !includedir only, and ignore this line."
     return refused._replace(kind=Kind.IGNORED, value=why)
 
 

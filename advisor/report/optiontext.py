@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.catalog.targets import catalog_for
 from advisor.report.words import wrap
 
 if TYPE_CHECKING:
@@ -58,11 +59,19 @@ def _asked_about(
 ) -> Iterator[str]:
     """Of which version the details are; of one that lacks it, who had it, and that the details are another's."""
     if target is not None and here is None:
-        yield f"{target.label} has no such option."
+        yield _lacks(target)
         yield _before(presence) if newest else ""
     teller = target if here else newest
     if target is not None and teller is not None:
         yield f"As {teller.label} knows it"
+
+
+def _lacks(target: Target) -> str:
+    """Which version lacks the option: for a target beyond the catalogs, the one by which it is read."""
+    read_as = catalog_for(target)
+    if read_as == target:
+        return f"{target.label} has no such option."
+    return f"{read_as.label}, by which mycnf reads {target.label}, has no such option."
 
 
 def _before(presence: Presence | None) -> str:

@@ -21,7 +21,7 @@ def take_boolean(text: str | None, option: Option, target: Target) -> Taken:
     """A boolean; without a value it is on. Help prints TRUE and FALSE."""
     word = "1" if text is None else text.lower()
     if option.arg == "none":
-        return _plain(word, target)
+        return _plain(text or "1", target)
     if word in ON:
         return Taken(Outcome.ACCEPTED, "TRUE")
     if word in OFF:
@@ -30,13 +30,14 @@ def take_boolean(text: str | None, option: Option, target: Target) -> Taken:
     return Taken(Outcome.ADJUSTED, "FALSE", f"{what}; the server reads it as OFF.")
 
 
-def _plain(word: str, target: Target) -> Taken:
+def _plain(text: str, target: Target) -> Taken:
     """A boolean that knows no argument officially; for MariaDB the first character of a number is enough."""
+    word = text.lower()
     if word in ON or (target.is_mariadb and word.startswith("1")):
         return Taken(Outcome.ACCEPTED, "TRUE")
     if word in OFF or (target.is_mariadb and word.startswith("0")):
         return Taken(Outcome.ACCEPTED, "FALSE")
-    what = f"{quoted(word)} is not a boolean" if word else "the value is empty"
+    what = f"{quoted(text)} is not a boolean" if text else "the value is empty"
     return Taken(Outcome.ADJUSTED, None, f"The server ignores this line: {what}.")
 
 

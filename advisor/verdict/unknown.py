@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.catalog.elsewhere import Presence, Span, documented, documented_value, known_elsewhere, nearest
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
+from advisor.verdict.names import CAPITALS
 from advisor.verdict.outcome import Outcome, Taken
 from advisor.verdict.plugins import NOT_LOADED, asked, of_component, plugin_of, prefixes_of, removed_library
 
@@ -59,7 +60,7 @@ def word_from_elsewhere(option: Option, value: str, taken: Taken, catalog: Catal
         return Taken(outcome, value, other.sentence(f"{option.name} = {value}", catalog.read_as), likely=True)
     if catalog.read_as == catalog.target:
         return taken
-    why = f"{taken.reason} That is {catalog.read_as.label}, the nearest version that was examined."
+    why = f"{taken.reason} That is {catalog.read_as.label}, the nearest version that mycnf knows."
     return Taken(Outcome.UNEXAMINED, value, why)
 
 
@@ -71,8 +72,18 @@ def _of_other_build(catalog: Catalog) -> Outcome:
 def _stood_for(name: str, taken: Taken, catalog: Catalog) -> Taken:
     if taken.outcome is not Outcome.UNKNOWN or catalog.read_as == catalog.target:
         return taken
-    why = f"{catalog.read_as.label}, the nearest version that was examined, does not know {name}."
+    if since := _documented_since(name, catalog.target):
+        return Taken(Outcome.ACCEPTED, None, f"{name} was introduced in {FLAVOURS[catalog.target.flavour]} {since}.")
+    why = f"{catalog.read_as.label}, the nearest version that mycnf knows, does not know {name}."
     return Taken(Outcome.UNEXAMINED, None, why)
+
+
+def _documented_since(name: str, target: Target) -> str | None:
+    """The version, in the target's series or before, that the manuals say introduced the option."""
+    presence = known_elsewhere(name)
+    own = presence.span(target.flavour) if presence else None
+    came = own.came if own and not own.gone else ()
+    return next((text for text in came if _version(text)[:2] <= target.version[:2]), None)
 
 
 def _not_loaded_or_unknown(name: str, written: str, found: Found, catalog: Catalog) -> tuple[Found, Taken]:
@@ -80,9 +91,10 @@ def _not_loaded_or_unknown(name: str, written: str, found: Found, catalog: Catal
     option = catalog.get(name)
     if option is not None and option.plugin:
         return found._replace(canonical=None), _not_loaded(name, option.plugin)
-    if option is not None and name != written.replace("-", "_").removeprefix("loose_"):
-        why = f"The server tells capitals from small letters in option names, and knows {name} only."
-        return found._replace(candidates=(name,)), Taken(Outcome.UNKNOWN, None, why)
+    spelt = CAPITALS.get(name, name)
+    if option is not None and spelt != written.replace("-", "_").removeprefix("loose_"):
+        why = f"The server distinguishes upper and lower case in option names, and knows {spelt} only."
+        return found._replace(candidates=(spelt,)), Taken(Outcome.UNKNOWN, None, why)
     if name.startswith("innodb") and load(catalog.target).get(name) is not None and catalog.get(name) is None:
         why = "ignore_builtin_innodb leaves InnoDB out, and its options unknown."
         return found, Taken(Outcome.UNKNOWN, None, why)
@@ -116,7 +128,7 @@ def _mistyped(name: str, found: Found, catalog: Catalog) -> tuple[Found, Taken]:
     """A name that no server knows, with the one that is meant; the name itself is not repeated."""
     meant = nearest(name, catalog)
     hint = f"; {meant} is near" if meant else ""
-    taken = Taken(Outcome.UNKNOWN, None, f"No option of this name exists{hint}.")
+    taken = Taken(Outcome.UNKNOWN, None, f"Unknown option{hint}.")
     return found._replace(candidates=(meant,) if meant else ()), taken
 
 
@@ -177,7 +189,7 @@ def _from_elsewhere(presence: Presence, catalog: Catalog) -> Taken:
     own = presence.span(catalog.target.flavour)
     instead = f" Use {successor}." if successor and catalog.get(successor) else ""
     if own is None:
-        return Taken(Outcome.UNKNOWN, None, f"{_stranger(presence, catalog)}{instead}")
+        return Taken(Outcome.UNKNOWN, None, f"{_stranger(presence)}{instead}")
     if own.gone and _version(own.gone) <= catalog.target.version:
         return Taken(Outcome.REMOVED, None, f"{name} was removed in {own.gone}.{instead}")
     if came := _introduced_later(own, catalog.target):
@@ -185,20 +197,24 @@ def _from_elsewhere(presence: Presence, catalog: Catalog) -> Taken:
         return Taken(Outcome.UNKNOWN, None, why)
     if own.plugin:
         return _not_loaded(name, own.plugin)
-    lacks = f"{catalog.read_as.label} has no option {name}"
+    return _absent(presence, own, instead, catalog)
+
+
+def _absent(presence: Presence, own: Span, instead: str, catalog: Catalog) -> Taken:
+    """An option of the flavour that the target lacks, without a manual that says when it went or came."""
+    name = presence.name
     if presence.built:
-        return Taken(_of_other_build(catalog), None, f"{lacks} unless it was built with {presence.built}.")
-    gone = _version(own.last)[:2] < catalog.target.version[:2] and not own.gone
-    return Taken(Outcome.REMOVED if gone else Outcome.UNKNOWN, None, f"{lacks}.{instead}")
+        return Taken(_of_other_build(catalog), None, f"Only servers built with {presence.built} have {name}.")
+    if _version(own.last)[:2] < catalog.read_as.version[:2] and not own.gone:
+        return Taken(Outcome.REMOVED, None, f"{name} was removed.{instead}")
+    return Taken(Outcome.UNKNOWN, None, f"Unknown option {name}.{instead}")
 
 
-def _stranger(presence: Presence, catalog: Catalog) -> str:
+def _stranger(presence: Presence) -> str:
     """Who knows an option that the flavour never had; what went before the supported series both may have had."""
-    if not presence.spans:
-        return f"Only another server knows {presence.name}."
-    other = presence.spans[0]
-    if _version(other.last)[:2] < min(SERIES[other.flavour]):
-        return f"{catalog.read_as.label} has no option {presence.name}."
+    other = presence.spans[0] if presence.spans else None
+    if other is None or _version(other.last)[:2] < min(SERIES[other.flavour]):
+        return f"Unknown option {presence.name}."
     return f"Only {FLAVOURS[other.flavour]} knows {presence.name}."
 
 

@@ -51,6 +51,16 @@ def options_of(target: Target) -> Iterator[Option]:
         yield option
 
 
+@pytest.mark.parametrize("asked", [Target("mysql", (5, 7, 22)), Target("mysql", (8, 0, 15))], ids=str)
+def test_booleans_take_their_arguments_as_the_asked_server_said(asked: Target) -> None:
+    """A printed help shows no boolean's argument: what a server of the series was asked holds for its newest patch."""
+    newest = load(Target("mysql", SERIES["mysql"][asked.version[:2]]))
+    for option in options_of(asked):
+        now = newest.get(option.name)
+        if option.kind == "bool" and now is not None and now.kind == "bool":
+            assert now.arg == option.arg, option.name
+
+
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 def test_every_record_is_whole(target: Target) -> None:
     """Every option has a kind and says whether it takes an argument; only numbers have a width and a range."""

@@ -129,7 +129,7 @@ def test_since_when_an_option_is_deprecated_or_known_is_the_manuals(target: Targ
         ("mariadb-10.6", "wsrep_replicate_myisam", Outcome.ACCEPTED, ""),
         ("mariadb-10.6", "wsrep_strict_ddl", Outcome.ACCEPTED, ""),
         ("mariadb-10.11", "wsrep_replicate_myisam", Outcome.REMOVED, "was removed in 10.7.0"),
-        ("mariadb-11.4", "innodb_numa_interleave", Outcome.UNKNOWN, "unless it was built with libnuma"),
+        ("mariadb-11.4", "innodb_numa_interleave", Outcome.UNKNOWN, "Only servers built with libnuma"),
     ],
 )
 def test_sentences_that_were_wrong(target: str, name: str, outcome: Outcome, reason: str) -> None:

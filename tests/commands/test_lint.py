@@ -317,6 +317,35 @@ def test_a_group_that_goes_unread_is_judged_as_what_it_would_be(mycnf: Mycnf, tm
     assert (tmp_path / "my.cnf").read_text() == text
 
 
+@pytest.mark.parametrize(
+    ("group", "severity", "says"),
+    [
+        ("mysqld@db2", "note", "--defaults-group-suffix=@db2 does."),
+        ("mysqld-b", "note", "--defaults-group-suffix=-b does."),
+        ("mysqld7", "note", "a server that mysqld_multi starts does."),
+        ("wampmysqld", "warning", "so its option is without effect;"),
+    ],
+)
+def test_groups_that_some_servers_read(group: str, severity: str, says: str, mycnf: Mycnf, tmp_path: Path) -> None:
+    """A suffix of systemd's template, another suffix, a number of mysqld_multi, the name of a service."""
+    (tmp_path / "my.cnf").write_text(f"[{group}]\nport = 3307\n")
+    ended = mycnf("lint", "--target", "mysql-9.7.4", "--format", "json", "my.cnf")
+    (found,) = files(ended)[0]["findings"]
+    assert (found["code"], found["severity"]) == ("OPT020", severity)
+    assert says in found["message"]
+    assert "them" not in (found["help"] or "")
+
+
+def test_the_group_of_the_starting_script_is_no_servers(mycnf: Mycnf, tmp_path: Path) -> None:
+    """MariaDB's script reads [mariadbd_safe]: what it ignores there is told as of its other names."""
+    (tmp_path / "my.cnf").write_text("[mariadbd_safe]\nmax_connections = 5\n!includdir /etc/x\n")
+    ended = mycnf("lint", "--target", "mariadb-11.8", "--format", "json", "my.cnf")
+    found = {f["code"]: f["message"] for f in files(ended)[0]["findings"]}
+    assert set(found) == {"OPT013", "OPT015"}
+    assert found["OPT013"].startswith("[mariadbd_safe] is read by mariadbd_safe, which ignores max_connections")
+    assert found["OPT015"] == "Servers know !include and !includedir only, and ignore this line."
+
+
 @pytest.mark.parametrize("before", ["[mysqld]\nincludedir /etc/mysql/conf.d\n", "includedir /etc/mysql/conf.d\n"])
 def test_an_include_without_its_mark_says_what_was_meant(before: str, mycnf: Mycnf, tmp_path: Path) -> None:
     """Within a group and before any, and the fix writes the mark."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
+import advisor.catalog.elsewhere
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.engine import run
@@ -14,10 +17,12 @@ from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import all_rules
+from rules.equivalents import ON_MARIADB, ON_MYSQL
 from rules.known import Known
-from rules.mending import IN_OTHER_TERMS
+from rules.mending import IN_OTHER_TERMS, OTHER_TERMS
 from rules.successors import CONVERTED, RENAMED, SOURCE
 
+ELSEWHERE = Path(advisor.catalog.elsewhere.__file__).parent / "data" / "elsewhere.json"
 ALL = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]
 
 
@@ -64,7 +69,7 @@ SLOW = "slow_query_log_file=/s.log\nslow_query_log=ON"
         ("mysql-8.4.8", "log_syslog = ON", "run INSTALL COMPONENT", None),
         ("mysql-8.4.8", "log_syslog = OFF", "remove the line", ""),
         ("mysql-9.7.4", "slave_parallel_type = LOGICAL_CLOCK", "remove the line", ""),
-        ("mariadb-10.11", "slave_parallel_type = LOGICAL_CLOCK", "remove the line, or write loose_", ""),
+        ("mariadb-10.11", "slave_parallel_type = LOGICAL_CLOCK", "use slave_parallel_mode", None),
         ("mysql-9.7.4", "thread_concurrency = 8", "remove the line", ""),
         ("mysql-8.0.43", "log_slave_updates = ON", "use log_replica_updates", "log_replica_updates"),
         ("mysql-8.0.43", "slave_exec_mode = IDEMPOTENT", "use replica_exec_mode", "replica_exec_mode"),
@@ -74,6 +79,20 @@ SLOW = "slow_query_log_file=/s.log\nslow_query_log=ON"
         ("mysql-8.0.43", f"{SEMI}master.so\nrpl_semi_sync_master_enabled = 1", "load semisync_source.so instead", None),
         ("mysql-8.4.8", f"{SEMI}slave.so\nrpl_semi_sync_slave_enabled = 1", "load semisync_replica.so instead", None),
         ("mysql-8.4.8", "skip-ssl", "use tls_version = instead", "tls-version="),
+        ("mysql-9.7.4", "rpl_semi_sync_master_enabled = 1", "load semisync_source.so instead", None),
+        ("mysql-9.7.4", "rpl_semi_sync_slave_enabled = 1", "load semisync_replica.so instead", None),
+        ("mysql-8.4.8", "keyring_file_data = /k", "move the keys to component_keyring_file", None),
+        ("mysql-8.4.8", "authentication_fido_rp_id = x", "use authentication_webauthn_rp_id, with the plugin", None),
+        ("mysql-9.7.4", "innodb_undo_tablespaces = 4", "run CREATE UNDO TABLESPACE", None),
+        ("mysql-5.7.44", "innodb_log_checksum_algorithm=none", "use innodb_log_checks", "innodb_log_checksums"),
+        ("mysql-9.7.4", "skip-symlink", "use symbolic_links = OFF instead", "symbolic-links=OFF"),
+        ("mariadb-11.8.9", "wsrep_strict_ddl = ON", "use wsrep_mode = STRICT_REPLICATION", "wsrep_mode"),
+        ("mariadb-11.8.9", "warnings = 3", "use log_warnings instead", "log_warnings"),
+        ("mysql-9.7.4", "tmp_memory_table_size = 64M", "use tmp_table_size instead", "tmp_table_size"),
+        ("mysql-9.7.4", "max_statement_time = 5", "use max_execution_time, in milliseconds", None),
+        ("mysql-8.0.15", "slave_parallel_threads = 4", "use slave_parallel_workers", None),
+        ("mariadb-11.8.9", "binlog_group_commit_sync_delay = 9", "use binlog_commit_wait_usec, with", None),
+        ("mariadb-11.4.5", "wsrep_osu_method = TOI", "did you mean wsrep_OSU_method?", "wsrep_OSU_method"),
         ("mysql-8.4.8", "ssl = ON", "remove the line", ""),
     ],
 )
@@ -85,13 +104,39 @@ def test_successors(server: str, line: str, help_: str, becomes: str | None) -> 
     assert (found.fix.edits[0].text if found.fix else None) == becomes
 
 
+@pytest.mark.parametrize(
+    ("server", "line", "help_", "becomes"),
+    [
+        ("mariadb-11.8.9", "wsrep_causal_reads = ON", "use wsrep_sync_wait = 1 instead", "wsrep_sync_wait"),
+        ("mariadb-11.8.9", "wsrep_causal_reads = OFF", "remove the line", ""),
+        ("mariadb-11.8.9", "innodb_stats_sample_pages=20", "use innodb_st", "innodb_stats_transient_sample_pages"),
+        ("mariadb-11.8.9", "max_long_data_size = 16M", "use max_allowed_packet = 16M", "max_allowed_packet"),
+        ("mariadb-11.8.9", "innodb_undo_logs = 20", "remove the line", ""),
+        ("mariadb-11.8.9", "default_authentication_plugin = x", "remove the line", ""),
+        ("mysql-8.4.8", "early-plugin-load = keyring_file.so", "move to what replaces the plugin, then remove", None),
+        ("mysql-8.4.8", "plugin-load = libmemcached.so", "remove its library from the line", None),
+    ],
+)
+def test_ignored_options_with_a_successor(server: str, line: str, help_: str, becomes: str | None) -> None:
+    """What a server accepts without effect is replaced by what has the effect, and deleted only where nothing has."""
+    found = first(server, line, "OPT009")
+    assert (found.help or "").startswith(help_)
+    assert (found.fix.edits[0].text if found.fix else None) == becomes
+    assert found.fix is None or (found.fix.applicability == "safe") is (becomes == "")
+
+
 def first(server: str, line: str, *codes: str) -> Finding:
     """The first finding of those rules about a file of one line."""
+    return findings(server, line, *codes)[0]
+
+
+def findings(server: str, line: str, *codes: str) -> list[Finding]:
+    """All findings of those rules about a file of one line."""
     target, text = parse_target(server), f"[mysqld]\n{line}\n".encode()
     resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: text)
     verdict = judge_file(resolved, load(target))
     known = Known(target, verdict.catalog, Settings.from_file(verdict), verdict)
-    return next(f for f in run(known, all_rules()).findings if f.code in codes)
+    return [f for f in run(known, all_rules()).findings if f.code in codes]
 
 
 @pytest.mark.parametrize(
@@ -132,6 +177,9 @@ AS_0 = "is not a number; the server reads it as 0"
     ("server", "line", "says", "help_", "fix"),
     [
         ("mysql-9.7.4", "slow-query-log = yes", f"'yes' {AS_OFF}", "mean ON", "ON"),
+        ("mysql-5.7.44", "slow-query-log = yes", f"'yes' {AS_OFF}", "mean ON", "ON"),
+        ("mysql-8.0.43", "autocommit = Yes", f"'Yes' {AS_OFF}", "mean ON", "ON"),
+        ("mysql-5.7.44", "innodb_file_per_table=Y", "The server ignores this line: 'Y'", "mean ON", "ON"),
         ("mariadb-11.8.9", "slow_query_log = no", f"'no' {AS_OFF}", "mean OFF", "OFF"),
         ("mysql-5.7.22", "read_only = enabled", f"'enabled' {AS_OFF}", "mean ON", "ON"),
         ("mysql-8.0.15", "read_only = 2", f"'2' {AS_OFF}", "mean ON", "ON"),
@@ -210,6 +258,35 @@ def test_deprecated_options_with_a_successor_in_other_terms(series: str) -> None
     """Of every deprecated option that a successor is known of in other terms, the lines that say the same are told."""
     options = load(parse_target(series)).options
     assert {name for name in CONVERTED if options.get(name, {}).get("deprecated")} <= IN_OTHER_TERMS
+
+
+@pytest.mark.parametrize("server", ["mysql-5.7.44", "mysql-9.7.4", "mariadb-11.8.9"])
+def test_no_fix_deletes_what_another_option_does(server: str) -> None:
+    """Of every name that any version knows: where a successor is documented that the target has, no line is deleted."""
+    target = parse_target(server)
+    catalog = load(target)
+    known: dict[str, dict[str, str]] = {name: {} for name in (*ON_MARIADB, *ON_MYSQL)}
+    known |= json.loads(ELSEWHERE.read_text())
+    for name, entry in known.items():
+        elsewhere, _ = (ON_MYSQL if target.is_mysql else ON_MARIADB).get(name, ("", ""))
+        there = catalog.get(entry.get("replaced_by") or elsewhere)
+        if there is None or catalog.get(name) is not None or name in OTHER_TERMS:
+            continue
+        found = findings(server, f"{name} = 1", "OPT001", "OPT002", "OPT007", "OPT009")
+        assert all(f.fix is None or f.fix.edits[0].text for f in found), found
+
+
+@pytest.mark.parametrize("server", ["mysql-5.7.22", "mysql-9.7.4", "mariadb-11.4.5"])
+def test_an_unknown_name_is_told_in_two_sentences(server: str) -> None:
+    """What is wrong with the name, and that this server does not start: the server is named once."""
+    target = parse_target(server)
+    text = "[mysqld]\n" + "".join(f"{name}\n" for name in json.loads(ELSEWHERE.read_text()))
+    resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: text.encode())
+    verdict = judge_file(resolved, load(target))
+    rules = [rule for rule in all_rules() if rule.code in ("OPT001", "OPT007")]
+    for f in run(Known(target, verdict.catalog, Settings.from_file(verdict), verdict), rules).findings:
+        assert f.message.count(target.label) <= 1, f
+        assert "Only another server" not in f.message, f
 
 
 BAD = ("yes", "", "abc", "1.5G", "C:\\mysql\\binlogs", "99999999999999999999")

@@ -24,7 +24,7 @@ MYSQL = [Target("mysql", version) for version in SERIES["mysql"].values()]
 PERCONA = ["userstat=ON", "thread_pool_size=16", "rocksdb_block_cache_size=4G", "tokudb_cache_size=1G", "extra_port=1"]
 WINDOWS = ["named_pipe=ON", "enable-named-pipe", "shared_memory=ON", "skip-shared_memory"]
 NEWER = ["mariadb-12.3", "mysql-27.1", "mysql-8.0.99", "mysql-5.7.99", "mysql-9.8"]
-UNKNOWN = ["binlog_storage_engine=innodb", "innodb_bufer_pool_size=1G", "thread_handling=by-magic", "sql_mode=NEW_MODE"]
+UNKNOWN = ["binlog_storage_enginf=innodb", "innodb_bufer_pool_size=1G", "thread_handling=by-magic", "sql_mode=NEW_MODE"]
 
 
 def findings(line: str, target: Target, *, any_build: bool = False) -> tuple[Finding, ...]:
@@ -105,7 +105,24 @@ def test_what_the_manual_removed_is_gone_in_newer_versions_too(named: str) -> No
     """A documented removal stops the nearest examined version, which is the one that is named."""
     (found,) = findings("query_cache_size=1M", parse_target(named))
     assert found.severity == "error"
-    assert "the nearest version that was examined, refuses to start" in found.message
+    assert "the nearest version that mycnf knows, refuses to start" in found.message
+    assert found.fix is None
+
+
+def test_what_the_manual_of_a_newer_version_documents_is_no_finding() -> None:
+    """MariaDB's manual says which options 12.x brought: 12.3 has them, 12.0 not all, and 11.8 none."""
+    assert findings("binlog_storage_engine=innodb", parse_target("mariadb-12.3")) == ()
+    assert findings("max_open_cursors=50", parse_target("mariadb-12.3")) == ()
+    assert is_note(findings("binlog_storage_engine=innodb", parse_target("mariadb-12.0")))
+    (found,) = findings("binlog_storage_engine=innodb", parse_target("mariadb-11.8"))
+    assert found.message.startswith("binlog_storage_engine was introduced in MariaDB 12.3.1, later than this target.")
+
+
+def test_no_note_claims_an_examination() -> None:
+    """Of 8.0.43 and 8.0.99 no server was examined: a note speaks of what mycnf knows."""
+    for named in ("mysql-8.0", "mysql-8.0.99", "mysql-27.1"):
+        for line in (*WINDOWS, *UNKNOWN):
+            assert "examined" not in findings(line, parse_target(named))[0].message
 
 
 def test_a_value_from_elsewhere_is_shown_as_written() -> None:

@@ -27,6 +27,8 @@ BITS_OF_ONE, LARGEST_EXACT = 1 << 61, 1 << 53
 REPLACED = {row["name"] for row in read("changes", "events.tsv") if row["event"] == "replaced"}
 # The first is no variable, so nobody tells its range.
 SPELLINGS = {"table_cache": "table_open_cache"}
+# How plugins' variables, and those of InnoDB, are declared to take their arguments; the server's own take an optional one.
+PLUGIN_ARGUMENTS = {"NOCMDARG": "none", "RQCMDARG": "required"}
 # Sources that tell the kinds of an asked server whose own tables don't, nearest first.
 DECLARED_FOR = {
     "mysql-5.7.22": ("mysql-5.7.18", "mysql-5.7.36-stonedb"),
@@ -268,7 +270,32 @@ def printed(name: str, build_name: str) -> Build:
     build = help_build("others", name)
     add_declared(build, build_name)
     add_printed(build, "others", name)
+    add_bool_arguments(build, build_name)
     return fill(build)
+
+
+def add_bool_arguments(build: Build, name: str) -> None:
+    """Whether booleans take an argument: the help lists all of them without one, so an asked build tells, or the sources.
+
+    What is printed without a value is a switch. Where the sources declare another kind, the option was a boolean once.
+    """
+    takes: dict[str, str | None] = {}
+    for source in DECLARED_FOR.get(name, ()):
+        takes = declared_arguments(source) | takes
+    for option, record in build.items():
+        arg = takes.get(option, "none")
+        if arg and record["kind"].value == "bool" and record["arg"].value == "none" and record["shown"].value:
+            record["arg"] = Fact(arg, "inferred")
+
+
+def declared_arguments(source: str) -> dict[str, str | None]:
+    """How the booleans of a source take their arguments on the command line, by option; None for what is no boolean."""
+    found: dict[str, str | None] = {}
+    for row in read("declared", f"{source}.tsv"):
+        words = row["flags"].split()
+        argument = next((arg for word, arg in PLUGIN_ARGUMENTS.items() if word in words), "optional")
+        found[canonical(row["name"])] = argument if kinds.declared(row).get("kind", "bool") == "bool" else None
+    return found
 
 
 def of_version(name: str) -> Version:

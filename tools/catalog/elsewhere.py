@@ -28,6 +28,11 @@ def spans(made: Catalogs) -> dict[str, dict[str, list[Version]]]:
             gone = version(str(record["gone"])) if "gone" in record else None
             ends = at if gone is None or gone[:2] != at else last
             found[option][flavour] = [min(first, at), max(last, ends, key=lambda v: (v[:2], v))]
+    newest = max(version(series.split("-")[1]) for series in made if series.startswith("mariadb"))
+    for option in history.MARIADB_EVENTS:
+        came = min(history.documented(option, "introduced", "mariadb"), default=newest)
+        if came[:2] > newest and "mariadb" not in found.get(option, {}):
+            found.setdefault(option, {})["mariadb"] = [came, came]  # newer than every catalog
     return found
 
 
