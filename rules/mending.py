@@ -35,11 +35,12 @@ MEANS_OFF = frozenset({*OFF, "no", "n", "f", "none", "null", "never", "disable",
 BY_THE_HOST = frozenset({"lower_case_table_names"})
 # Their successor does the same job in other terms, so that the old value says something else there.
 OTHER_TERMS = frozenset({"log_slow_admin_statements", "old"})
-# Deprecated options whose successor counts in other terms: of these alone the lines that say the same are looked up.
+# Deprecated and ignored options with a successor in other terms: of these alone the lines that say the same are looked up.
 IN_OTHER_TERMS = frozenset(
     (
         *("admin_ssl", "default_authentication_plugin", "expire_logs_days", "innodb_checksums"),
         *("innodb_locks_unsafe_for_binlog", "innodb_log_file_size", "innodb_log_files_in_group", "log_syslog"),
+        "innodb_stats_sample_pages",
         *("log_warnings", "max_long_data_size", "skip_host_cache", "ssl", "temptable_use_mmap"),
         *("innodb_undo_tablespaces", "wsrep_causal_reads", "wsrep_replicate_myisam", "wsrep_strict_ddl"),
     )
@@ -85,13 +86,9 @@ def removed(line: LineVerdict, known: Known) -> Fix | None:
 
 def ignored(line: LineVerdict, known: Known) -> Fix | None:
     """What says the same and counts; the line taken out only where its meaning went with the option."""
-    found = _successor(line, known)
+    found = _successor(line, known) if bare(line) in IN_OTHER_TERMS else None
     if found is not None and _is_there(found, known.catalog):
         return _rewritten(line, found, known.catalog)
-    for name in _successors(bare(line), known):
-        fix = _renamed(line, name, known.catalog, UNSAFE)
-        if fix is not None and take(name, line.placed.line.value, known.catalog).outcome is not Outcome.IGNORED:
-            return fix
     return remove(line.placed.line, SAFE)
 
 
@@ -104,8 +101,7 @@ def ambiguous(line: LineVerdict, known: Known) -> Fix | None:
 def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, known: Known) -> str:
     """What the fix writes, else what does the same instead, else `otherwise`."""
     name = bare(line)
-    gone = line.option is None or line.outcome is Outcome.IGNORED
-    found = _successor(line, known) if gone or name in IN_OTHER_TERMS else None
+    found = _successor(line, known) if line.option is None or name in IN_OTHER_TERMS else None
     if found is not None and found.lines and _is_taken(found.lines, known.catalog):
         return f"use {' and '.join(f'{name} = {value}'.rstrip() for name, value in found.lines)} instead"
     if fix is not None and fix.edits[0].text:
