@@ -35,7 +35,7 @@ MEANS_OFF = frozenset({*OFF, "no", "n", "f", "none", "null", "never", "disable",
 BY_THE_HOST = frozenset({"lower_case_table_names"})
 # Their successor does the same job in other terms, so that the old value says something else there.
 OTHER_TERMS = frozenset({"log_slow_admin_statements", "old"})
-# Deprecated and ignored options with a successor in other terms: of these alone the lines that say the same are looked up.
+# Deprecated and ignored options with a successor in other terms: of these alone the lines that say the same are sought.
 IN_OTHER_TERMS = frozenset(
     (
         *("admin_ssl", "default_authentication_plugin", "expire_logs_days", "innodb_checksums"),
