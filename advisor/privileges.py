@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 class Grant(NamedTuple):
     """One privilege and what an audit reads with it; one that is `optional` gives more away than an audit needs.
 
-    `since` is the version from which the server has the table.
+    `gives` says what that is, `since` is the version from which the server has the table.
     """
 
     privilege: str
@@ -19,6 +19,7 @@ class Grant(NamedTuple):
     why: str
     optional: bool = False
     since: tuple[int, ...] = ()
+    gives: str = ""
 
     @property
     def needed(self) -> str:
@@ -38,6 +39,8 @@ _MEMORY = Grant(
     "the memory that the server accounts for, where performance_schema is on",
 )
 _KINDS = "how many accounts are anonymous, without a password, too powerful"
+_HASHES = "mycnf reads no hash, but with this grant whoever has its password can."
+_LOG = "mycnf counts lines of the error log, but with this grant whoever has its password can read all of them."
 _MYSQL = (
     _PROCESS,
     Grant("REPLICATION CLIENT", "*.*", "whether the server is a replica, and of whom"),
@@ -58,6 +61,7 @@ _MYSQL = (
         "mysql.user",
         _KINDS,
         optional=True,
+        gives=_HASHES,
     ),
     Grant(
         "SELECT",
@@ -65,6 +69,7 @@ _MYSQL = (
         "how often the error log says that the redo log was full",
         optional=True,
         since=(8, 0, 30),
+        gives=_LOG,
     ),
 )
 _MARIADB = (
@@ -72,7 +77,7 @@ _MARIADB = (
     Grant("SLAVE MONITOR", "*.*", "whether the server is a replica, and of whom"),
     _SIZES,
     _MEMORY,
-    Grant("SELECT", "mysql.global_priv", _KINDS, optional=True),
+    Grant("SELECT", "mysql.global_priv", _KINDS, optional=True, gives=_HASHES),
 )
 
 

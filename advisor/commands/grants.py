@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 ACCOUNT = "'mycnf'@'localhost'"
 _EVERY_KIND = "_aA1"  # validate_password wants one character of each kind
-_HASHES = (
-    "Optional, and so a comment: {why}.\n-- mycnf reads no hash, but with this grant whoever has its password can."
-)
+_OPTIONAL = "Optional, and so a comment: {why}.\n-- {gives}"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -42,7 +40,9 @@ def statements(target: Target, password: str) -> str:
         f"CREATE USER {ACCOUNT} IDENTIFIED BY '{password}' WITH MAX_USER_CONNECTIONS 4;",
     ]
     for grant in grants_for(target):
-        off, why = ("-- ", _HASHES.format(why=grant.why)) if grant.optional else ("", grant.why)
+        off, why = "", grant.why
+        if grant.optional:
+            off, why = "-- ", _OPTIONAL.format(why=grant.why, gives=grant.gives)
         lines += ["", f"-- {why}", off + grant.statement(ACCOUNT)]
     return "\n".join(lines) + "\n"
 
