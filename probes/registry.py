@@ -25,6 +25,7 @@ MODULES: dict[str, str] = {
     "cache-fit": "probes.served.cache_fit",
     "commit": "probes.served.commit",
     "redo-capacity": "probes.served.redo_capacity",
+    "pool-size": "probes.served.pool_size",
     "session-buffers": "probes.served.session_buffers",
     "connections": "probes.served.connections",
     "ab": "probes.served.ab",

@@ -160,6 +160,7 @@ def _is_near(measured: int, size: int) -> bool:
     needs=("server", "workload", "host"),
     options=(POOL,),
     evidence=("BP-01", "BP-02", "BP-05"),
+    probe="pool-size",
     docs=Docs(
         why="Throughput rises with the pool until it holds the data in use, about 70 percent of all data in "
         "the published test; a tenth of it was 2.4 to 3.9 times slower. Too small a pool also makes "

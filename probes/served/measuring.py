@@ -49,9 +49,14 @@ def arguments(
     return tuple(flags)
 
 
+def free_pages(pool: int) -> int:
+    """Pages that the server is to keep free of a pool of so many bytes, by innodb_lru_scan_depth."""
+    return min(USUAL_DEPTH, max(LEAST_DEPTH, pool // PAGE // FREE_SHARE))
+
+
 def _free_pages(pool: int) -> list[str]:
     # The server keeps innodb_lru_scan_depth pages free by throwing others out: of a pool of 16M, nearly all.
-    depth = max(LEAST_DEPTH, pool // PAGE // FREE_SHARE)
+    depth = free_pages(pool)
     return [f"--innodb-lru-scan-depth={depth}"] if depth < USUAL_DEPTH else []
 
 

@@ -41,6 +41,7 @@ STALL = 0.1
 TABLES = 8  # one alone makes deadlocks the bottleneck
 LEAST_DEPTH = 100  # of innodb_lru_scan_depth, which every instance has for itself
 SPARE = 2.0  # times the free pages that the server aims for
+EVICTED = "pages evicted/transaction"
 LEAST_EVICTED = 1.0  # pages a transaction; a pool that evicts nothing is no matter of instances
 TOO_SHORT = (
     "Stalls come with checkpoints and full redo logs, minutes apart: less than an hour of each value can't show them. "
@@ -148,11 +149,11 @@ def _preconditions(free: int) -> tuple[Precondition, ...]:
             lambda activity: activity.after.get("Innodb_buffer_pool_pages_free"),
             always(high=SPARE * free),
         ),
-        Precondition("pages evicted/transaction", _evicted, always(LEAST_EVICTED)),
+        Precondition(EVICTED, evicted, always(LEAST_EVICTED)),
     )
 
 
-def _evicted(activity: Activity) -> float | None:
+def evicted(activity: Activity) -> float | None:
     """Pages that came in less those by which the pool became fuller."""
     came = [activity.per_transaction(f"Innodb_pages_{how}") for how in ("read", "created")]
     kept = activity.per_transaction("Innodb_buffer_pool_pages_data")

@@ -11,6 +11,7 @@ from probes.choices import Chosen
 from probes.experiment import Choice, Measured, Plan, Variant
 from probes.served import measuring
 from probes.served.choosing import SERVER, binary_for
+from probes.served.filling import fill_pool
 from probes.served.loaded import P99, TPS, LoadedBench
 from probes.served.mechanism import Bounds, Precondition
 from probes.served.pool_instances import STALLED, VARIATION, evenness
@@ -142,10 +143,7 @@ class RedoBench(LoadedBench):
 
     def _warm(self, variant: Variant, turn: Turn, stop: Stop) -> None:
         """The pool is empty after a restart: let no page be read while it is measured."""
-        for number in range(1, TABLES + 1):
-            for index in ("PRIMARY", f"k_{number}"):
-                if not stop.is_set():
-                    self.served.query(f"SELECT SUM(k) FROM sbtest.sbtest{number} FORCE INDEX ({index})")  # noqa: S608
+        fill_pool(self.served, TABLES, stop)
         super()._warm(variant, turn, stop)
 
     def _settled(self) -> dict[str, int]:
