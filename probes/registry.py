@@ -26,6 +26,7 @@ MODULES: dict[str, str] = {
     "commit": "probes.served.commit",
     "redo-capacity": "probes.served.redo_capacity",
     "pool-size": "probes.served.pool_size",
+    "io-capacity": "probes.served.io_capacity",
     "session-buffers": "probes.served.session_buffers",
     "connections": "probes.served.connections",
     "ab": "probes.served.ab",

@@ -76,7 +76,7 @@ def free_page_waits(known: Known) -> Iterator[Finding]:
     targets=(Span("mysql", since=(8, 0, 30)), Span("mariadb")),
     options=(CAPACITY, CAPACITY_MAX),
     evidence=("INNA-13", "IOC-01", "IOC-02", "IOC-03"),
-    probe="random-write",
+    probe="io-capacity",
     docs=Docs(
         why="Changed pages must be written before their redo can be overwritten. innodb_io_capacity limits how "
         "many a second are written in the background; where that is less than what changes, the redo log "

@@ -1,0 +1,257 @@
+"""Throughput, stalls, dirty pages and checkpoint age of a load of writes, by innodb_io_capacity."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+from typing import TYPE_CHECKING
+
+from advisor.facts.probes import Metric
+from advisor.sizes import percent
+from probes.choices import Chosen
+from probes.experiment import Choice, Plan, Variant
+from probes.served import measuring
+from probes.served.beyond import beyond
+from probes.served.choosing import SERVER, binary_for
+from probes.served.flushing import (
+    CAPACITY,
+    CAPACITY_MAX,
+    DIRTY,
+    FLUSHED,
+    LEAST_CAPACITY,
+    LIMITED,
+    LOW_WATER,
+    UNLIMITED,
+    batch_counters,
+    enable_batch_counters,
+    write_all_pages,
+)
+from probes.served.loaded import P99, TPS, LoadedBench
+from probes.served.mechanism import Bounds, Precondition, always
+from probes.served.redo_capacity import CAPACITY as REDO_CAPACITY
+from probes.served.redo_capacity import FILLED, SETTINGS, WORST
+from probes.served.redo_log import AGE, redo_counters
+from probes.served.serving import serve
+from probes.workload.driving import DRIVER, driver_of
+from probes.workload.statements import OLTP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probes.experiment import Ground, Measured, Turn, Wanted
+    from probes.served.beyond import Beyond
+    from probes.served.mechanism import Activity
+    from probes.served.serving import Served
+    from probes.stopping import Stop
+
+MIB = 1 << 20
+WORKLOAD = OLTP["oltp_write_only"]
+SECONDS = 900.0
+ROUNDS = 5
+SHORTEST = 15.0  # seconds of a block
+OVERHEAD = 4.0  # seconds in which all dirty pages are written
+LEAST_REDO = 16 * MIB
+TABLES = 4
+IDLE_SECONDS = 2.0
+ABOVE_IDLE = 10.0  # pages a second
+MOSTLY = 0.5
+DIRTY_SHARE = Metric("dirty", "% of the pool's pages, at the end", "neither")
+AGE_SHARE = Metric("age", "% of the redo log's size, at the end", "less")
+FLUSH_RATE = Metric("flushed", "pages/s", "neither")
+RATE, WITHIN, SYNCED = "pages flushed/s", "pages flushed within innodb_io_capacity/s", "pages flushed by sync batches/s"
+DIRTY_COUNT = "dirty pages at the end, %"
+DURABLE = (
+    "Commits don't wait for the disk here (innodb_flush_log_at_trx_commit=2), so that flushing shows. With durable "
+    "commits fewer pages change a second, and a smaller value suffices."
+)
+IDLE = "It can't see what a value costs while the server is idle and writes at that rate, nor the wear of the disk."
+SMALL_LOG = (
+    "The redo log is small, so that its filling drives the flushing within a block. With a log of many gigabytes the "
+    "same value shows its effect after hours."
+)
+MARK = "{option} is {mark} here. At its default of 0, {server} flushes less before the redo log fills."
+
+
+class IoCapacity:
+    """The experiment `io-capacity`."""
+
+    name = "io-capacity"
+    title = "Background flushing and innodb_io_capacity"
+    question = "What do throughput, stalls and checkpoint age owe to innodb_io_capacity under a load of writes?"
+    kind = "server"
+    evidence = ("IOC-01", "IOC-02", "IOC-03", "IOC-04")
+    choices = (
+        SERVER,
+        DRIVER,
+        Choice("values", "numbers", "100,1000,10000", f"values of {CAPACITY}; the first is the baseline"),
+        Choice("max", "number", "2", f"{CAPACITY_MAX}, as a multiple of each value"),
+        Choice("redo", "size", "32M", "size of the whole redo log"),
+        Choice("pool", "size", "128M", "innodb_buffer_pool_size"),
+        Choice("data", "number", "60", "size of the data in percent of the pool; above 100, evictions write pages too"),
+        Choice("lwm", "number", "10", f"{LOW_WATER}, percent of the pool"),
+        Choice("threads", "number", "8", "connections that write at once"),
+    )
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """One variant for each value. Raises ProbeError for values below 100."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        table, redo = beyond(chosen, TABLES), chosen.size("redo", LEAST_REDO)
+        times, mark = chosen.number("max", 1), chosen.number("lwm")
+        variants = tuple(_variant(value, times) for value in chosen.numbers("values", LEAST_CAPACITY))
+        cost = table.cost(wanted.budget(SECONDS, ROUNDS))
+        return Plan(
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=(TPS, P99, WORST, DIRTY_SHARE, AGE_SHARE, FLUSH_RATE),
+            cost=cost._replace(disk=cost.disk + redo),
+            seconds=SECONDS,
+            rounds=ROUNDS,
+            overhead=OVERHEAD,
+            shortest=SHORTEST,
+            grain=1.0,
+            axis=CAPACITY,
+            driver=driver_of(chosen.word("driver")),
+            server=str(binary.target),
+            parameters={
+                **table.parameters(WORKLOAD.name),
+                "redo": str(redo),
+                "max": f"{times} times",
+                "lwm": str(mark),
+            },
+            limits=(DURABLE, SMALL_LOG, IDLE, *_own_limits(binary.name, binary.target.since("mysql", 8), mark)),
+        )
+
+    @contextlib.contextmanager
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[FlushBench]:
+        """A server with a small redo log, and its tables."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        table, redo = beyond(chosen, TABLES), chosen.size("redo")
+        arguments = (
+            *measuring.arguments(binary.target, pool=table.pool, redo=redo),
+            *SETTINGS,
+            f"--{LOW_WATER.replace('_', '-')}={chosen.number('lwm')}",
+        )
+        with serve(ground, binary, wanted.directory, arguments) as served:
+            table.fill(ground, served, stop)
+            enable_batch_counters(served)
+            write_all_pages(served, stop)
+            yield FlushBench(served, plan, table, _idle_rate(served, stop))
+
+
+class FlushBench(LoadedBench):
+    """Begins each block with no dirty pages, and reads at its end how far flushing fell behind."""
+
+    def __init__(self, served: Served, plan: Plan, table: Beyond, idle: float) -> None:
+        self._redo, self._idle = int(plan.parameters["redo"]), idle
+        self._values = [variant.point or 0.0 for variant in plan.variants]
+        self._seen: dict[str, list[dict[str, float]]] = {}
+        task = table.task(served, WORKLOAD)
+        checks = preconditions(max(self._values), idle)
+        super().__init__(served, plan.driver, lambda _: task, warm_seconds=0, preconditions=checks)
+
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+        """One block, see LoadedBench."""
+        with self.served.guard():
+            write_all_pages(self.served, stop)
+        measured = super().measure(variant, turn, stop)
+        counters = measured.counters
+        if not counters:
+            return measured
+        self._seen.setdefault(variant.name, []).append(counters)
+        latency = measured.series.get("p99", ())
+        measured.metrics.update({WORST.name: max(latency)} if latency else {})
+        measured.metrics[AGE_SHARE.name] = 100 * counters[FILLED]
+        measured.metrics[DIRTY_SHARE.name] = counters[DIRTY_COUNT]
+        measured.metrics[FLUSH_RATE.name] = counters[RATE]
+        return measured
+
+    def facts(self) -> dict[str, float | str]:
+        """What the server flushes without a load, beside what LoadedBench has."""
+        return {**super().facts(), "pages flushed a second without a load": self._idle}
+
+    def notes(self) -> tuple[str, ...]:
+        """Whether the values could matter at all, and where the server ignored them."""
+        return (*super().notes(), *self._could_not_matter(), *self._ignored())
+
+    def _settled(self) -> dict[str, int]:
+        own = {**redo_counters(self.served), **batch_counters(self.served), REDO_CAPACITY: self._redo}
+        return {**own, **super()._settled()}
+
+    def _usual(self, name: str) -> dict[str, float]:
+        """The median of a counter, by variant."""
+        return {
+            variant: statistics.median(block[name] for block in blocks) for variant, blocks in self._seen.items()
+        }
+
+    def _could_not_matter(self) -> Iterator[str]:
+        rates = self._usual(RATE)
+        if rates and max(rates.values()) < min(self._values):
+            yield (
+                f"No value could matter: this load needed {max(rates.values()):.0f} pages a second at most, which the "
+                f"smallest value allows. Choose smaller values, a smaller redo log (--option redo=) or more threads."
+            )
+
+    def _ignored(self) -> Iterator[str]:
+        rates, synced = self._usual(RATE), self._usual(SYNCED)
+        for variant, count in synced.items():
+            if rates[variant] and count > MOSTLY * rates[variant]:
+                share = percent(min(1.0, count / rates[variant]))
+                yield (
+                    f"{variant}: {share} of the pages were flushed because the redo log was nearly full, in batches "
+                    "that ignore the option (innodb_flush_sync)."
+                )
+
+
+def preconditions(largest: float, idle: float) -> tuple[Precondition, ...]:
+    """That more was flushed than without a load (`idle`), and with the `largest` value within the limit that it sets.
+
+    With a value that is too small the redo log fills, and all pages may be flushed for a checkpoint.
+    """
+
+    def limited(variant: Variant, _activity: Activity) -> Bounds | None:
+        return Bounds(ABOVE_IDLE) if variant.point == largest else None
+
+    return (
+        Precondition(RATE, lambda activity: activity.per_second(FLUSHED), always(idle + ABOVE_IDLE)),
+        Precondition(WITHIN, _within, limited),
+        Precondition(SYNCED, lambda activity: activity.per_second(UNLIMITED), lambda *_: None),
+        Precondition(DIRTY_COUNT, _dirty, lambda *_: None),
+        Precondition(FILLED, _filled, lambda *_: None),
+    )
+
+
+def _filled(activity: Activity) -> float | None:
+    age, capacity = activity.after.get(AGE), activity.after.get(REDO_CAPACITY)
+    return None if age is None or not capacity else age / capacity
+
+
+def _within(activity: Activity) -> float | None:
+    rates = [activity.per_second(name) for name in LIMITED]
+    return None if None in rates else sum(filter(None, rates))
+
+
+def _dirty(activity: Activity) -> float | None:
+    dirty, total = activity.after.get(DIRTY), activity.after.get("Innodb_buffer_pool_pages_total")
+    return None if dirty is None or not total else 100 * dirty / total
+
+
+def _idle_rate(served: Served, stop: Stop) -> float:
+    """Pages that the server flushes a second while nothing is asked of it."""
+    before = served.status()[FLUSHED]
+    stop.wait(IDLE_SECONDS)
+    return (served.status()[FLUSHED] - before) / IDLE_SECONDS
+
+
+def _variant(value: int, times: int) -> Variant:
+    """One value; its maximum comes first, for it caps the value."""
+    return Variant(str(value), {CAPACITY_MAX: str(value * times), CAPACITY: str(value)}, float(value))
+
+
+def _own_limits(server: str, by_default: bool, mark: int) -> Iterator[str]:
+    if mark and not by_default:
+        yield MARK.format(option=LOW_WATER, mark=mark, server=server)
+
+
+EXPERIMENT = IoCapacity()
