@@ -14,6 +14,7 @@ from probes.stats import Comparison, compare, compare_in_groups, compare_variati
 from probes.stats.drift import drift
 from probes.stats.student import two_sided
 from probes.stats.table import table_of
+from probes.unsafe import risk_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,6 +165,10 @@ def _headline(
     same = f" {_listed(alike)} can't be told from it." if alike else ""
     if verdict == "better":
         found = next(comparison for comparison in comparisons if comparison.arm == best)
+        risk = next(risk_of(arm.settings) for arm in result.arms if arm.name == best)
+        if risk:
+            words = f"{best} is best by its {metric.name} alone: {_against(found)}"
+            return f"{words}, at the risk of {risk}. This is no recommendation.{same}"
         return f"{best} is best by its {metric.name}: {_against(found)}.{same}"
     if verdict == "baseline":
         return f"Nothing beats {baseline} by its {metric.name}.{same}"

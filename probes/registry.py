@@ -27,6 +27,7 @@ MODULES: dict[str, str] = {
     "redo-capacity": "probes.served.redo_capacity",
     "pool-size": "probes.served.pool_size",
     "io-capacity": "probes.served.io_capacity",
+    "doublewrite": "probes.served.doublewrite",
     "session-buffers": "probes.served.session_buffers",
     "connections": "probes.served.connections",
     "ab": "probes.served.ab",

@@ -17,6 +17,7 @@ POOL = "innodb_buffer_pool_size"
 COMMIT = "innodb_flush_log_at_trx_commit"
 READ_ONLY = ("oltp_read_only", "oltp_point_select", "simple_ranges")
 HOUR = 3600.0
+MODES = {"0": "OFF", "FALSE": "OFF", "1": "ON", "TRUE": "ON"}  # of innodb_doublewrite, by what files may say
 DIGITS = 20  # of the largest number that a server holds
 
 # What a claim is about: that the value does worse; that it changes nothing; or what its safe alternative costs, which
@@ -116,6 +117,10 @@ def _worth_keeping(known: Known) -> str:
     return str(threads_worth_keeping(known))
 
 
+def _modes(_known: Known, before: str, after: str) -> dict[str, str]:
+    return {"modes": f"{MODES.get(after.upper(), after)},{MODES.get(before.upper(), before)}"}
+
+
 SCANS = Claim(
     "read_buffer_size",
     ("8M", "128K"),
@@ -153,7 +158,7 @@ CLAIMS = {
     ),
     "thread-cache-off": Claim("thread_cache_size", ("0", "9"), _worth_keeping, _caches, ("tps",)),
     "no-doublewrite": Claim(
-        "innodb_doublewrite", ("OFF", "ON"), lambda _: "ON", _ab("innodb_doublewrite"), ("tps",), COST, fits=_writes
+        "innodb_doublewrite", ("OFF", "ON"), lambda _: "ON", _modes, ("tps",), COST, fits=_writes
     ),
 }  # fmt: skip
 # What is compared of each experiment that a claim may rest on.

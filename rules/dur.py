@@ -131,7 +131,7 @@ def unsynced_binary_log(known: Known) -> Iterator[Finding]:
     summary="A crash while a page is written can leave it torn beyond repair.",
     options=("innodb_doublewrite",),
     evidence=("DBLW-03", "DBLW-04", "DBLW-06", "DBLW-07"),
-    probe="ab",
+    probe="doublewrite",
     docs=Docs(
         why="A page of 16K is written in several steps. A crash between them leaves half of the old and "
         "half of the new page, which the redo log can't mend; the doublewrite buffer holds a whole copy.",

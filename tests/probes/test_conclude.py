@@ -38,6 +38,17 @@ def test_best_variant_with_those_beside_it() -> None:
     assert said.of("v4").ratio == pytest.approx(0.7, abs=0.05)
 
 
+@pytest.mark.parametrize("mode", ["OFF", "DETECT_ONLY", "0"])
+def test_a_faster_mode_that_risks_torn_pages_is_no_recommendation(mode: str) -> None:
+    """The best variant by its numbers is named with its risk; other settings are best without one."""
+    result = _result(METRIC, ON=[100, 101, 99, 100, 101], other=[200, 201, 199, 202, 200])
+    safe, fast = result.arms
+    torn = replace(result, arms=(safe, replace(fast, settings={"innodb_doublewrite": mode})))
+    assert "at the risk of torn pages" in conclude(torn).sentences[0]
+    assert "no recommendation" in conclude(torn).sentences[0]
+    assert conclude(result).sentences[0].startswith("other is best")
+
+
 def test_less_is_better() -> None:
     """Where less is better the variant with less is best."""
     time = Metric("scan time", "s", "less")

@@ -56,6 +56,7 @@ SMALL = {
     "redo-capacity": Run(("pool=32M", "sizes=16M,32M", "threads=2"), ("mysql-5.7",)),
     "pool-size": Run(("sizes=16M,64M", "data=24M", "access=uniform", "threads=2"), ("mysql-5.7",)),
     "io-capacity": Run(("pool=16M", "redo=16M", "values=100,1000", "threads=2"), ("mysql-5.7",)),
+    "doublewrite": Run(("pool=6M", "data=200", "threads=2"), ("mariadb-10.11",)),
     "session-buffers": Run(("rows=2000", "sizes=32K,4M", "threads=2"), ("mariadb-10.11",)),
     "connections": Run(("threads=2", "transports=socket,tcp"), ("mariadb-10.11",)),
     "ab": Run(("set=innodb_flush_neighbors=0,1", "rows=500", "threads=2"), ("mariadb-10.11",)),
