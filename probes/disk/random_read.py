@@ -90,7 +90,7 @@ def _facts(tally: Tally, names: list[str]) -> dict[str, float | str]:
         "most_reads_at": best,
     }
     alone = next((name for name in names if name.split(", ")[-1] == ALONE), "")
-    one = tally.median(alone, MEDIAN.name)
+    one = tally.usual(alone, MEDIAN.name)
     return facts if one is None else facts | {"one_read": round(one, 1), "sort": _sort(one)}
 
 

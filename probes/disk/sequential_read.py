@@ -147,7 +147,7 @@ class _Bench:
         base = next(variant for variant in self._plan.variants if variant.name == self._plan.baseline)
         alike = [v.name for v in self._plan.variants if v.settings["from"] == base.settings["from"]]
         best, most = self._tally.best(alike, THROUGHPUT.name)
-        usual = self._tally.median(base.name, THROUGHPUT.name)
+        usual = self._tally.usual(base.name, THROUGHPUT.name)
         block = base.settings[AXIS]
         first = "" if usual is None else f"one reader gets {usual:,.0f} MB/s in blocks of {block}; "
         return f"{PATHS[base.settings['from']]} {first}most is {most:,.0f} MB/s ({best})."

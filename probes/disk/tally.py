@@ -6,9 +6,10 @@ import os
 import statistics
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.facts.probes import Metric
+from advisor.facts.probes import Arm, Block, Metric
 from advisor.sizes import waited
 from probes.experiment import Measured, ProbeError
+from probes.stats.table import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,29 +68,33 @@ class Tally:
         """A variant's values of a metric, block by block."""
         return [block[metric] for block in self._metrics.get(variant, ()) if metric in block]
 
-    def median(self, variant: str, metric: str) -> float | None:
-        """The median of these, None where there are none."""
-        values = self.values(variant, metric)
-        return statistics.median(values) if values else None
+    def usual(self, variant: str, metric: str) -> float | None:
+        """The mean of these as a report's table shows it, None where there are none."""
+        arms = [
+            Arm(name, {}, tuple(Block(number, 0.0, 0.0, metrics) for number, metrics in enumerate(blocks)))
+            for name, blocks in self._metrics.items()
+        ]
+        table = table_of(arms, metric, variant)
+        return table.mean(table.names.index(variant)) if table and table.rounds else None
 
     def best(self, variants: Iterable[str], metric: str, *, least: bool = False) -> tuple[str, float]:
-        """The variant with the largest median of a metric, or with the `least`, and that median."""
-        medians = {name: median for name in variants if (median := self.median(name, metric)) is not None}
-        if not medians:
+        """The variant with the largest usual value of a metric, or with the `least`, and that value."""
+        found = {name: value for name in variants if (value := self.usual(name, metric)) is not None}
+        if not found:
             raise ProbeError("the disk answered nothing in the time given: give it more with --time")
-        name = (min if least else max)(medians, key=lambda name: medians[name])
-        return name, medians[name]
+        name = (min if least else max)(found, key=lambda name: found[name])
+        return name, found[name]
 
     def wait(self, variant: str, median: str, p99: str) -> str:
         """How long one request of a variant takes, by two metrics in us: `95 µs at the median (p99 210 µs)`."""
-        usual, late = self.median(variant, median), self.median(variant, p99)
+        usual, late = self.usual(variant, median), self.usual(variant, p99)
         if usual is None:
             return "no time"
         return f"{waited(usual)} at the median" + ("" if late is None else f" (p99 {waited(late)})")
 
     def at_limit(self, variants: Iterable[str]) -> list[str]:
         """Those of the variants in which the driver's own processor time was the limit."""
-        return [name for name in variants if (self.median(name, PROCESSOR.name) or 0.0) >= FULL]
+        return [name for name in variants if (self.usual(name, PROCESSOR.name) or 0.0) >= FULL]
 
     def notes(self, variants: Iterable[str]) -> tuple[str, ...]:
         """Sentences on where figures are "at least"."""

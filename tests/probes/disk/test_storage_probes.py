@@ -8,14 +8,16 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from advisor.collect.host import open_root, read_host
 from advisor.facts.host import Host
-from advisor.facts.probes import ProbeResult
+from advisor.facts.probes import Arm, Block, Metric, ProbeResult
 from advisor.facts.storage import BlockDevice, Mount, Storage
+from probes.conclude import means
 from probes.disk import asking
 from probes.disk.aio import available
 from probes.disk.material import accepts_direct
@@ -210,3 +212,19 @@ def test_a_driver_that_waits_for_a_processor_says_so() -> None:
     tally = Tally()
     tally.add(Variant("one", {}), Together(1.0, 1, 1, processor=0.3, queued=0.4), {"reads": 1.0})
     assert "waited" in tally.notes(["one"])[0]
+
+
+def test_the_answer_gives_the_means_of_the_table(directory: str) -> None:
+    """One far block of five is drawn in, in the sentence as in the table beside it."""
+    tally, reads = Tally(), Metric("reads", "1/s")
+    rows = {"1 at once": (100.0, 104.0, 97.0, 101.0, 30.0), "4 at once": (300.0, 310.0, 290.0, 303.0, 299.0)}
+    for name, row in rows.items():
+        for value in row:
+            tally.add(Variant(name, {}), Together(1.0, 1, 1, 0.5, 0.0), {reads.name: value})
+    arms = tuple(
+        Arm(name, {}, tuple(Block(n, 0.0, 1.0, {reads.name: value}) for n, value in enumerate(row)))
+        for name, row in rows.items()
+    )
+    shown = means(replace(short("random-read", directory), arms=arms, metrics=(reads,), baseline="1 at once"), reads)
+    assert {name: tally.usual(name, reads.name) for name in rows} == pytest.approx(shown)
+    assert tally.best(rows, reads.name) == ("4 at once", tally.usual("4 at once", reads.name))
