@@ -88,7 +88,7 @@ class Documented(NamedTuple):
     @property
     def who(self) -> str:
         """The vendor's server and its series."""
-        return f"{self.build} ({', '.join(self.series)})"
+        return f"{self.build} ({', '.join(self.series)})" if self.series else self.build
 
 
 def documented(name: str, target: Target) -> Documented | None:
@@ -96,6 +96,8 @@ def documented(name: str, target: Target) -> Documented | None:
     if not _DOCUMENTED:
         with open(_VENDORS, encoding="utf-8") as f:
             _DOCUMENTED.update(json.load(f))
+    if target.is_mysql and (name == "ndbcluster" or name.startswith("ndb_")):
+        return Documented("MySQL NDB Cluster", ())
     return _documented(_DOCUMENTED.get(name), target)
 
 

@@ -118,6 +118,15 @@ def test_what_the_manual_of_a_newer_version_documents_is_no_finding() -> None:
     assert found.message.startswith("binlog_storage_engine was introduced in MariaDB 12.3.1, later than this target.")
 
 
+@pytest.mark.parametrize("line", ["ndbcluster", "ndb_connectstring=10.0.0.1", "skip-ndbcluster"])
+@pytest.mark.parametrize("target", MYSQL[:3], ids=str)
+def test_options_of_ndb_cluster_are_notes(line: str, target: Target) -> None:
+    """Builds of MySQL NDB Cluster have them, which a series does not rule out; Debian's 9.7 is one of them."""
+    found = findings(line, target, any_build=True)
+    assert is_note(found)
+    assert found[0].message.startswith("MySQL NDB Cluster documents ")
+
+
 def test_no_note_claims_an_examination() -> None:
     """Of 8.0.43 and 8.0.99 no server was examined: a note speaks of what mycnf knows."""
     for named in ("mysql-8.0", "mysql-8.0.99", "mysql-27.1"):
