@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor import exits
@@ -61,15 +62,10 @@ def _tell_strangers(found: Comparison, args: argparse.Namespace) -> None:
 
 
 def _render(found: Comparison, args: argparse.Namespace) -> str:
-    if args.format == "json":
-        from advisor.report import diffjson
+    from advisor.report import diffjson
+    from advisor.report.diff import document
+    from advisor.report.formats import render
+    from advisor.report.paper import Paper
 
-        return diffjson.report(found, every=args.all)
-    if args.format == "markdown":
-        from advisor.report import diffmarkdown
-
-        return diffmarkdown.report(found, every=args.all)
-    from advisor.report import difftext
-    from advisor.report.output import colour_wanted
-
-    return difftext.report(found, every=args.all, colour=colour_wanted(args.output))
+    own = {"json": partial(diffjson.report, found, every=args.all)}
+    return render("diff", args.format, Paper.of_width(args.output), partial(document, found, every=args.all), own)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor import exits
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.facts import Facts
     from advisor.history.shelf import Kept
     from advisor.report.audited import Audited
-    from advisor.report.historytext import Told
+    from advisor.report.historydoc import Told
 
 ADD = "add"
 # What judging an audit may be told, and a history is not: every snapshot is judged by what it holds.
@@ -32,18 +33,16 @@ def run(args: argparse.Namespace) -> int:
         raise MycnfError(f"one server at a time, or all without a name; to keep snapshots: mycnf history {ADD} SNAP…")
     if args.last < 1:
         raise MycnfError(f"--last {args.last} shows nothing; write how many changes, 1 or more")
-    from advisor.report.output import colour_wanted, write
+    from advisor.report.formats import render
+    from advisor.report.historydoc import listing, of_server
+    from advisor.report.historyjson import report
+    from advisor.report.output import write
+    from advisor.report.paper import Paper
 
     told = list(_asked(args))
-    if args.format == "json":
-        from advisor.report.historyjson import report
-
-        write(report(told), args.output)
-        return exits.OK
-    from advisor.report.historytext import listing, one
-
-    colour = colour_wanted(args.output)
-    write(one(told[0], colour) if args.words else listing(told, colour), args.output)
+    document = partial(of_server, told[0]) if args.words else partial(listing, told)
+    own = {"json": partial(report, told)}
+    write(render("history", args.format, Paper.of_width(args.output), document, own), args.output)
     return exits.OK
 
 
@@ -97,7 +96,7 @@ def _history(kept: Kept, asked: Wanted, last: int) -> Told:
     from advisor.commands.judging import judged
     from advisor.history.shelf import newest_first
     from advisor.report.history import changes, joined
-    from advisor.report.historytext import Told
+    from advisor.report.historydoc import Told
 
     seen: list[str] = []
     target = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor import exits
@@ -11,7 +12,8 @@ from advisor.engine import RANK
 from advisor.model import Severity
 from advisor.narration import narrate
 from advisor.preflight.look import look
-from advisor.report.output import colour_wanted, write
+from advisor.report.formats import render
+from advisor.report.output import write
 
 if TYPE_CHECKING:
     import argparse
@@ -73,13 +75,12 @@ def _of_service(facts: Facts, args: argparse.Namespace) -> Facts:
 
 
 def _render(found: Preflight, args: argparse.Namespace) -> str:
-    if args.format == "json":
-        from advisor.report import preflightjson
+    from advisor.report import preflightjson
+    from advisor.report.paper import Paper
+    from advisor.report.preflight import document
 
-        return preflightjson.report(found)
-    from advisor.report import preflighttext
-
-    return preflighttext.report(found, colour_wanted(args.output))
+    own = {"json": partial(preflightjson.report, found)}
+    return render("preflight", args.format, Paper.of_width(args.output), partial(document, found), own)
 
 
 def _fails(found: Preflight, fail_on: str) -> bool:

@@ -9,7 +9,7 @@ from advisor import exits
 from advisor.exits import MycnfError
 from advisor.narration import narrate
 from advisor.report.output import pair, write
-from advisor.report.probepage import Page
+from advisor.report.paper import Paper
 
 if TYPE_CHECKING:
     import argparse
@@ -61,7 +61,7 @@ def _list(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> in
     experiments = registry.everything()
     entries = [outlook(experiment, here, place) for experiment in experiments]
     for form, path in reports:
-        write(probelist.listing(entries, form, Page.to(path)), path)
+        write(probelist.listing(entries, form, Paper.to(path)), path)
     return exits.OK
 
 
@@ -109,7 +109,7 @@ def _carry_out(args: argparse.Namespace, order: _Order, reports: list[tuple[str,
         entry = outlook(order.experiment, order.ground, order.place, order.wish)
         page = probelist.description if args.describe else probelist.dry_run
         for form, path in reports:
-            write(page(entry, form, Page.to(path)), path)
+            write(page(entry, form, Paper.to(path)), path)
         return exits.OK if args.describe or not entry.refused else exits.USAGE
     if order.place.why:
         narrate(f"measuring in {order.place.path}, {order.place.why}")

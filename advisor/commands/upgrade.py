@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor import exits
@@ -11,7 +12,9 @@ from advisor.commands.reading import configure, read_resolved, take_stdin
 from advisor.engine import RANK
 from advisor.exits import MycnfError
 from advisor.model import Severity
-from advisor.report.output import colour_wanted, write
+from advisor.report.formats import render
+from advisor.report.output import write
+from advisor.report.paper import Paper
 from advisor.upgrade.move import compare
 from advisor.verdict import judge_file
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """Compare what both servers make of the files, read as one; exit 1 where something is as bad as --fail-on says."""
-    if args.keep_lines and args.format == "json":
+    if args.keep_lines and args.format != "text":
         raise MycnfError("--keep-lines prints option-file lines, which --format json holds as `keep`: leave out one")
     configure(args)
     paths, given = take_stdin(args.files, "<stdin>")
@@ -53,17 +56,15 @@ def _tell(old: FileVerdict, new: FileVerdict) -> None:
 
 
 def _render(move: Move, args: argparse.Namespace) -> str:
-    if args.format == "json":
-        from advisor.report import upgradejson
-
-        return upgradejson.report(move)
     if args.keep_lines:
         from advisor.report import upgradekeep
 
         return upgradekeep.fragment(move, every=args.all)
-    from advisor.report import upgradetext
+    from advisor.report import upgradejson
+    from advisor.report.upgrade import document
 
-    return upgradetext.report(move, every=args.all, colour=colour_wanted(args.output))
+    own = {"json": partial(upgradejson.report, move)}
+    return render("upgrade", args.format, Paper.of_width(args.output), partial(document, move, every=args.all), own)
 
 
 def _fails(move: Move, fail_on: str) -> bool:

@@ -106,7 +106,7 @@ _mycnf_in_upgrade() {
         return
         ;;
     --format)
-        _mycnf_words 'text json'
+        _mycnf_words 'text json markdown html'
         return
         ;;
     -o | --output | --config)
@@ -182,7 +182,7 @@ _mycnf_in_preflight() {
         return
         ;;
     --format)
-        _mycnf_words 'text json'
+        _mycnf_words 'text json markdown html'
         return
         ;;
     esac
@@ -201,7 +201,7 @@ _mycnf_in_diff() {
         return
         ;;
     --format)
-        _mycnf_words 'text json markdown'
+        _mycnf_words 'text json markdown html'
         return
         ;;
     -o | --output | --config | -S | --socket | --defaults-file | --defaults-extra-file | --ssl-ca | --ssl-cert | --ssl-key)
@@ -290,7 +290,7 @@ _mycnf_in_history() {
         return
         ;;
     --format)
-        _mycnf_words 'text json'
+        _mycnf_words 'text json markdown html'
         return
         ;;
     -o | --output | --config)

@@ -91,7 +91,7 @@ _mycnf-upgrade() {
     '--all''[list the defaults that change little, too]' \
     '--keep-lines''[print the lines that keep the old defaults, as a \[mysqld\] group to paste, each with its reason]' \
     '--fail-on=''[exit 1 from this severity up (default\: error, a line at which the server stops)]:fail_on:(error warning note never)' \
-    '--format=''[how to print it (default\: text)]:format:(text json)' \
+    '--format=''[how to print it (default\: text)]:format:(text json markdown html)' \
     '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
     '--root=''[read absolute !include paths below DIR]:DIR:_files -/' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
@@ -158,7 +158,7 @@ _mycnf-preflight() {
     '--ssl-cert=''[our certificate]:FILE:_files' \
     '--ssl-key=''[its key]:FILE:_files' \
     '--fail-on=''[exit 1 from this severity up (default\: note, anything)]:fail_on:(error warning note never)' \
-    '--format=''[how to print it (default\: text)]:format:(text json)' \
+    '--format=''[how to print it (default\: text)]:format:(text json markdown html)' \
     '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files'
 }
 
@@ -169,7 +169,7 @@ _mycnf-diff() {
     '*--only=''[these variables alone, such as '\''innodb_*'\'']:PATTERN: ' \
     '*--ignore=''[all but these variables]:PATTERN: ' \
     '--all''[count what differs by nature too, and print everything whole]' \
-    '--format=''[how to print it (default\: text)]:format:(text json markdown)' \
+    '--format=''[how to print it (default\: text)]:format:(text json markdown html)' \
     '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
     '--root=''[read absolute !include paths below DIR]:DIR:_files -/' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
@@ -241,7 +241,7 @@ _mycnf-history() {
     '--last=''[how many changes, the newest first (default\: 10)]:N: ' \
     '*--select=''[only these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
     '*--ignore=''[all but these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
-    '--format=''[how to print it (default\: text)]:format:(text json)' \
+    '--format=''[how to print it (default\: text)]:format:(text json markdown html)' \
     '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
     '--isolated''[use neither configuration file nor baseline]' \

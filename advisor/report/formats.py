@@ -8,29 +8,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from advisor.report import Checked, Page
     from advisor.report.audited import Audited
+    from advisor.report.document import Document
     from advisor.report.manystreams import BulkWriter
+    from advisor.report.paper import Paper
 
     LintWriter = Callable[[Sequence[Checked], Page], str]
     AuditWriter = Callable[[Audited, Page], str]
+    DocumentWriter = Callable[[Document, Paper], str]
 
 Writer = TypeVar("Writer")
-# Reports that are neither lint's, nor of an audit, nor of many snapshots, by their command.
-MARKDOWN_TOO = frozenset({"diff", "fleet", "probe", "rules"})
-EVERY = MARKDOWN_TOO | {"show", "upgrade", "preflight", "history", "suggest", "explain"}
+# Commands whose report is a document and has JSON too, then those of which a format is written by hand.
+DOCUMENTS = frozenset({"diff", "history", "preflight", "upgrade"})
+MARKDOWN_TOO = frozenset({"fleet", "probe", "rules"})
+EVERY = MARKDOWN_TOO | {"show", "suggest", "explain"}
 
 
 class Format:
     """One format: its name on the command line, what people call it, how its files end, and what it is for.
 
     `finding` says what lint makes of a finding. `lint`, `audit` and `report` load the writers of these commands, None
-    where the format has no such report; `others` are the commands that write it themselves.
+    where the format has no such report, `document` that of any other report; `others` are commands that write it.
     """
 
-    __slots__ = ("audit", "extension", "finding", "lint", "name", "others", "report", "title", "use")
+    __slots__ = ("audit", "document", "extension", "finding", "lint", "name", "others", "report", "title", "use")
 
     def __init__(
         self,
@@ -43,16 +47,18 @@ class Format:
         lint: Callable[[], LintWriter] | None = None,
         audit: Callable[[], AuditWriter] | None = None,
         report: Callable[[], BulkWriter] | None = None,
+        document: Callable[[], DocumentWriter] | None = None,
         others: frozenset[str] = frozenset(),
     ) -> None:
         self.name, self.title, self.extension, self.use = name, title, extension, use
-        self.finding, self.lint, self.audit, self.report, self.others = finding, lint, audit, report, others
+        self.finding, self.lint, self.audit, self.report = finding, lint, audit, report
+        self.document, self.others = document, others
 
     def has(self, command: str) -> bool:
         """Whether the reports of a command come in this format."""
         if command in ("lint", "audit", "report"):
             return getattr(self, command) is not None
-        return command in self.others
+        return command in self.others or (command in DOCUMENTS and self.document is not None)
 
 
 def formats_of(command: str) -> list[Format]:
@@ -78,6 +84,18 @@ def render_audit(name: str, audited: Audited, page: Page) -> str:
 def bulk_writer(name: str) -> BulkWriter:
     """What reports many snapshots. Raises ValueError for a format that can't."""
     return _writer("report", name, lambda form: form.report)
+
+
+def render(
+    command: str, name: str, paper: Paper, document: Callable[[], Document], own: Mapping[str, Callable[[], str]]
+) -> str:
+    """The report of any other command: a document, or the text of a format that the command writes `own` hand.
+
+    Raises ValueError for a format that it lacks.
+    """
+    if name in own:
+        return own[name]()
+    return _writer(command, name, lambda form: form.document if form.has(command) else None)(document(), paper)
 
 
 def _writer(command: str, name: str, loader: Callable[[Format], Callable[[], Writer] | None]) -> Writer:
@@ -120,6 +138,12 @@ def _text_bulk() -> BulkWriter:
     from advisor.report.manystreams import TEXT
 
     return TEXT
+
+
+def _text_document() -> DocumentWriter:
+    from advisor.report.render.text import write
+
+    return write
 
 
 def _concise() -> LintWriter:
@@ -248,6 +272,18 @@ def _markdown_bulk() -> BulkWriter:
     return MARKDOWN
 
 
+def _markdown_document() -> DocumentWriter:
+    from advisor.report.render.markdown import write
+
+    return write
+
+
+def _html_document() -> DocumentWriter:
+    from advisor.report.render.html import write
+
+    return write
+
+
 def _html_audit() -> AuditWriter:
     from advisor.report.html.page import report
 
@@ -281,7 +317,7 @@ def _parquet_bulk() -> BulkWriter:
 FORMATS = [
     Format(
         "text", "text", "txt", "people", finding="the line, carets under the place, what is wrong, what to do",
-        lint=_text, audit=_text_audit, report=_text_bulk, others=EVERY,
+        lint=_text, audit=_text_audit, report=_text_bulk, document=_text_document, others=EVERY,
     ),
     Format(
         "concise", "one line a finding", "txt", "editors, grep, problem matchers",
@@ -291,7 +327,7 @@ FORMATS = [
     Format(
         "json", "JSON", "json", "programs",
         finding="the fields of [lint.schema.json](../schemas/lint.schema.json)",
-        lint=_json, audit=_json_audit, report=_json_bulk, others=EVERY,
+        lint=_json, audit=_json_audit, report=_json_bulk, others=EVERY | DOCUMENTS,
     ),
     Format(
         "jsonl", "JSON lines", "jsonl", "jq, log shippers",
@@ -322,11 +358,12 @@ FORMATS = [
     Format(
         "markdown", "ticket (Markdown)", "md", "tickets, comments on merge requests",
         finding="a row of a table",
-        lint=_markdown, audit=_markdown_audit, report=_markdown_bulk, others=MARKDOWN_TOO,
+        lint=_markdown, audit=_markdown_audit, report=_markdown_bulk, document=_markdown_document,
+        others=MARKDOWN_TOO,
     ),
     Format(
         "html", "page (HTML)", "html", "browsers: one file that loads nothing",
-        audit=_html_audit, report=_html_bulk,
+        audit=_html_audit, report=_html_bulk, document=_html_document,
     ),
     Format(
         "prometheus", "Prometheus", "prom", "node_exporter's textfile collector",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from advisor.model import Finding
     from advisor.report.history import Change
-    from advisor.report.historytext import Told
+    from advisor.report.historydoc import Told
 
 
 def report(told: Sequence[Told]) -> str:

@@ -9,7 +9,8 @@ from advisor.redact import clean
 # A word with the punctuation of the sentence around it.
 _AROUND = "([\"'(]*)(.*?)([\"'),;:.!?\u2026]*)"
 # A word that no dialect of Markdown and no forge makes anything of: letters, a number, or several of these joined.
-_WORD = r"(?:[^\W_]+(?:['/-][^\W_]+)*|[-+]?\d+(?:[.,:]\d+)*[%A-Za-z]*|[-=+%/\u2013\xb7\xd7\u2264\u2265\u2026]|)"
+_SIGNS = r"[-=+%/\u2013\xb7\xd7\u2264\u2265\u2026\u2190\u2192]"
+_WORD = rf"(?:[^\W_]+(?:['/-][^\W_]+)*|[-+]?\d+(?:[.,:]\d+)*[%A-Za-z]*|{_SIGNS}|)"
 # Words that forges link although they look plain: commits, and issues of trackers.
 _LINKED = r"[0-9A-Fa-f]{7,64}|[A-Za-z][A-Za-z0-9]*-\d+"
 

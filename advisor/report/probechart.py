@@ -12,7 +12,7 @@ from advisor.report.probescale import axes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.report.probepage import Page
+    from advisor.report.paper import Paper
     from advisor.report.probepublished import Curve, Point
     from advisor.report.probescale import Scale
 
@@ -23,7 +23,7 @@ TICKS = 7  # columns that the numbers of the y axis take
 DRAWING = threading.Lock()  # plotext has one figure for the whole program
 
 
-def draw(curves: Sequence[Curve], page: Page, *, joined: bool = True, height: int = HEIGHT) -> str:
+def draw(curves: Sequence[Curve], page: Paper, *, joined: bool = True, height: int = HEIGHT) -> str:
     """The chart in lines no wider than the page, its legend below the `height` lines of the drawing itself.
 
     `joined` where the axis is one of numbers. Empty without curves.
@@ -38,7 +38,7 @@ def draw(curves: Sequence[Curve], page: Page, *, joined: bool = True, height: in
     return page.fitted("\n".join([*(f"  {line.rstrip()}" for line in lines), *below]))
 
 
-def _drawn(curves: Sequence[Curve], page: Page, height: int, *, joined: bool) -> list[str]:
+def _drawn(curves: Sequence[Curve], page: Paper, height: int, *, joined: bool) -> list[str]:
     import plotext
 
     along, up = axes(curves)
@@ -56,13 +56,13 @@ def _drawn(curves: Sequence[Curve], page: Page, height: int, *, joined: bool) ->
     return str(drawn if page.colour else plotext.uncolorize(drawn)).splitlines()
 
 
-def _styled(curves: Sequence[Curve], page: Page) -> list[tuple[Curve, str, str]]:
+def _styled(curves: Sequence[Curve], page: Paper) -> list[tuple[Curve, str, str]]:
     """Each curve with its mark and its colour."""
     marks = {True: iter(PLAIN_HERE if page.plain else HERE), False: iter(PLAIN_OTHERS if page.plain else OTHERS)}
     return [(curve, next(marks[curve.here]), "green" if curve.here else "default") for curve in curves]
 
 
-def _curve(curve: Curve, scales: tuple[Scale, Scale], mark: str, colour: str, *, joined: bool, page: Page) -> None:
+def _curve(curve: Curve, scales: tuple[Scale, Scale], mark: str, colour: str, *, joined: bool, page: Paper) -> None:
     import plotext
 
     along, up = scales

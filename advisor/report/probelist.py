@@ -14,7 +14,7 @@ from advisor.sizes import about, lasted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from advisor.report.probepage import Page
+    from advisor.report.paper import Paper
     from probes.experiment import Experiment, Plan
     from probes.results import Kept
 
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
     refused: tuple[str, ...] = ()
 
 
-def listing(entries: Sequence[Entry], form: str, page: Page) -> str:
+def listing(entries: Sequence[Entry], form: str, page: Paper) -> str:
     """Every experiment: name, kind, time, evidence and its question."""
     if form == "json":
         return probejson.listing(entries)
@@ -49,7 +49,7 @@ def listing(entries: Sequence[Entry], form: str, page: Page) -> str:
     return page.fitted("\n".join(lines) + "\n")
 
 
-def _before(entries: Sequence[Entry], page: Page) -> list[str]:
+def _before(entries: Sequence[Entry], page: Paper) -> list[str]:
     """Each reason once, with the experiments that it keeps from running."""
     reasons: dict[str, list[str]] = {}
     for e in entries:
@@ -59,7 +59,7 @@ def _before(entries: Sequence[Entry], page: Page) -> list[str]:
     return [line for reason in told for line in ("", wrap(clean(reason), "", "  ", page.width))]
 
 
-def description(e: Entry, form: str, page: Page) -> str:
+def description(e: Entry, form: str, page: Paper) -> str:
     """One experiment: question, evidence with the published numbers, choices, what it creates and can't show."""
     if form == "json":
         return probejson.listing([e])
@@ -77,7 +77,7 @@ def description(e: Entry, form: str, page: Page) -> str:
     return page.fitted("\n\n".join(block for block in blocks if block) + "\n")
 
 
-def dry_run(e: Entry, form: str, page: Page) -> str:
+def dry_run(e: Entry, form: str, page: Paper) -> str:
     """What a run would create and take, preparation apart, and what would be refused now."""
     if form == "json":
         return probejson.listing([e])
@@ -90,7 +90,7 @@ def dry_run(e: Entry, form: str, page: Page) -> str:
     return page.fitted("\n\n".join(block for block in blocks if block) + "\n")
 
 
-def kept(results: Sequence[Kept], here: str, form: str, page: Page) -> str:
+def kept(results: Sequence[Kept], here: str, form: str, page: Paper) -> str:
     """The kept results, the newest first, each with its answer."""
     if form == "json":
         return probejson.kept(results, here)
@@ -123,7 +123,7 @@ def lasts(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds <= COUNTED else lasted(seconds)
 
 
-def _evidence(x: Experiment, page: Page) -> str:
+def _evidence(x: Experiment, page: Paper) -> str:
     from advisor.report.ruletext import passage
     from rules.evidence_store import load
 
@@ -131,7 +131,7 @@ def _evidence(x: Experiment, page: Page) -> str:
     return "\n\n".join(passage(found, page.width, page.plain) for found in known)
 
 
-def _choices(x: Experiment, page: Page) -> str:
+def _choices(x: Experiment, page: Paper) -> str:
     if not x.choices:
         return ""
     rows = tuple((c.name, c.default or "-", c.words) for c in x.choices)
@@ -142,7 +142,7 @@ def _choices(x: Experiment, page: Page) -> str:
     return "\n".join(lines)
 
 
-def _plan(e: Entry, page: Page) -> str:
+def _plan(e: Entry, page: Paper) -> str:
     if e.plan is None:
         return _list("Before it can run", e.refused, page)
     plan, cost = e.plan, e.plan.cost
@@ -162,6 +162,6 @@ def _plan(e: Entry, page: Page) -> str:
     return "\n".join([bold("What a run does", page.colour), *lines])
 
 
-def _list(title: str, entries: Iterable[str], page: Page) -> str:
+def _list(title: str, entries: Iterable[str], page: Paper) -> str:
     lines = [wrap(clean(entry), "  ", "    ", page.width) for entry in entries if entry]
     return "\n".join([bold(title, page.colour), *lines]) if lines else ""

@@ -8,11 +8,11 @@ from advisor.exits import MycnfError
 
 if TYPE_CHECKING:
     from advisor.facts.probes import ProbeResult
-    from advisor.report.probepage import Page
+    from advisor.report.paper import Paper
     from advisor.report.proof import Proof
 
 
-def render(result: ProbeResult, form: str, page: Page, proof: Proof | None = None) -> str:
+def render(result: ProbeResult, form: str, page: Paper, proof: Proof | None = None) -> str:
     """The result as text, json, markdown or svg, after what it proves of a rule if it was made for one.
 
     MycnfError for a drawing of what has no two points to draw.

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from advisor.facts.probes import ProbeResult
-    from advisor.report.probepage import Page
+    from advisor.report.paper import Paper
     from advisor.report.probetable import Sheet
     from advisor.report.proof import Proof
 
 
-def report(result: ProbeResult, page: Page, proof: Proof | None = None) -> str:
+def report(result: ProbeResult, page: Paper, proof: Proof | None = None) -> str:
     """The whole page; what it proves of a rule stands before the answer."""
     proved = (proof.answer, proof.words) if proof else ()
     blocks = [
@@ -39,7 +39,7 @@ def report(result: ProbeResult, page: Page, proof: Proof | None = None) -> str:
     return page.fitted("\n\n".join(block for block in blocks if block) + "\n")
 
 
-def _numbers(result: ProbeResult, page: Page) -> str:
+def _numbers(result: ProbeResult, page: Paper) -> str:
     whole = sheets(result)
     blocks = ["\n\n".join(_sheet(part, page)) for part in whole]
     if any(cell.endswith(CLAIMED) for row in whole[0].rows for cell in row):
@@ -48,13 +48,13 @@ def _numbers(result: ProbeResult, page: Page) -> str:
     return "\n\n".join(blocks)
 
 
-def _sheet(whole: Sheet, page: Page) -> Iterator[str]:
+def _sheet(whole: Sheet, page: Paper) -> Iterator[str]:
     for piece in parted(whole, page.width):
         lines = [f"  {piece.title}"] if piece.title else []
         yield "\n".join(clean(line) for line in [*lines, *aligned(piece)])
 
 
-def _chart(result: ProbeResult, page: Page) -> str:
+def _chart(result: ProbeResult, page: Paper) -> str:
     shown = curves(result)
     if not shown:
         return ""
@@ -62,6 +62,6 @@ def _chart(result: ProbeResult, page: Page) -> str:
     return f"{wrap(clean(relation(result)), '  ', width=page.width)}\n{drawn}"
 
 
-def _list(title: str, entries: Iterable[str], page: Page) -> str:
+def _list(title: str, entries: Iterable[str], page: Paper) -> str:
     lines = [wrap(clean(entry), "  ", "    ", page.width) for entry in entries if entry]
     return "\n".join([bold(title, page.colour), *lines]) if lines else ""

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from advisor.redact import clean
-from advisor.report.upgradetext import SCOPE, values_of
+from advisor.report.upgrade import SCOPE, values_of
 from advisor.report.words import wrap
 from advisor.upgrade.change import Area
 

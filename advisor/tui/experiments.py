@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 
 from advisor.report import probelist
+from advisor.report.paper import Paper
 from advisor.report.probelist import lasts
-from advisor.report.probepage import Page
 from advisor.report.words import plural, wrap
 from advisor.sizes import about
 from advisor.tui.plain import line, plain
@@ -126,7 +126,7 @@ def head(entry: Entry, standing: Standing, width: int) -> Content:
 
 def rest(entry: Entry, width: int) -> str:
     """The description that `mycnf probe NAME --describe` gives, but for its first lines; it reads files."""
-    _, _, text = probelist.description(entry, "text", Page(max(LEAST, width))).partition("\n\n")
+    _, _, text = probelist.description(entry, "text", Paper(max(LEAST, width))).partition("\n\n")
     return spoken(text.rstrip())
 
 

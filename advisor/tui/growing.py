@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from advisor.report import probechart
+from advisor.report.paper import Paper
 from advisor.report.probefigures import number
-from advisor.report.probepage import Page
 from advisor.report.words import wrap
 from advisor.tui.plain import line, plain
 
@@ -42,7 +42,7 @@ def growing(state: State, order: Order, room: tuple[int, int], now: float, *, st
     if state.curves:
         words = wrap(state.words, "  ", width=width)
         height = max(LOWEST, min(probechart.HEIGHT, room[1] - len(lines) - words.count("\n") - LEGEND))
-        drawing = probechart.draw(state.curves, Page(width), joined=state.joined, height=height)
+        drawing = probechart.draw(state.curves, Paper(width), joined=state.joined, height=height)
         blocks.append(plain(f"{words}\n{drawing}"))
     return Content("\n\n").join(blocks)
 

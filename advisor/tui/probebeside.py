@@ -123,7 +123,7 @@ def _of_result(result: ProbeResult) -> Key:
 
 
 def _report(result: ProbeResult, width: int) -> str:
-    from advisor.report.probepage import Page
+    from advisor.report.paper import Paper
     from advisor.report.probetext import report
 
-    return spoken(report(result, Page(width)).rstrip())
+    return spoken(report(result, Paper(width)).rstrip())

@@ -198,12 +198,15 @@ def test_formats_and_a_file_to_write(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 TEXT = """\
-A  a.cnf MySQL 8.4.8, option file
-B  b.cnf MySQL 8.4.8, option file
+mycnf diff · 4 differences
+
+  A         a.cnf MySQL 8.4.8, option file
+  B         b.cnf MySQL 8.4.8, option file
 
 4 settings differ; N alike; 1 differs by nature, not counted.
 
-durability                          A                     B
+durability
+  setting                           A                     B
   sync_binlog                       0                     1
                                     a.cnf:2               default
 

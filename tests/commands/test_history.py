@@ -103,7 +103,7 @@ def test_text_at_eighty_columns(mycnf: Mycnf, snapshot: Any) -> None:
         assert CANARY not in ended.out
         assert CANARY[::-1] not in ended.out
     assert "2026-11-02 05:00 UTC, since 2026-11-01 05:00\n" in one.out
-    assert "  set        sort_buffer_size 268435456 → 1M" in one.out
+    assert "  set       sort_buffer_size 268435456 → 1M" in one.out
     assert "2 snapshots, 2026-11-01 05:00 to 2026-11-02 05:00 UTC" in everything.out
 
 

@@ -11,7 +11,7 @@ import pytest
 from advisor.exits import MycnfError
 from advisor.facts.host import Host
 from advisor.facts.probes import Metric, ProbeResult
-from advisor.report.probepage import Page
+from advisor.report.paper import Paper
 from advisor.report.proberesult import render
 from probes.conclude import conclude
 from probes.experiment import Choice, Cost, Ground, Measured, Plan, Turn, Variant, Wanted
@@ -84,12 +84,12 @@ def test_too_many_invalid_blocks_leave_no_number(names: tuple[str, ...], form: s
         assert all(not block.metrics and not block.series for arm in result.arms for block in arm.blocks)
         assert conclude(result).verdict == "unknown"
         assert conclude(result).comparisons == ()
-        page = " ".join(render(result, form, Page(80)).split())
+        page = " ".join(render(result, form, Paper(80)).split())
         assert f"No result: {len(invalid)} of {10 * count} blocks are invalid" in page
         assert WHY in page
         assert not any(told in page for told in ("4711", "4712", "4,71", "471", "transactions/s were"))
     with pytest.raises(MycnfError):
-        render(result, "svg", Page(80))
+        render(result, "svg", Paper(80))
 
 
 def test_what_all_groups_say_alike_is_said_once() -> None:

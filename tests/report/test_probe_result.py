@@ -11,9 +11,9 @@ from lxml import etree
 from advisor.exits import MycnfError
 from advisor.facts.probes import OTHERS, PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
 from advisor.report import probechart
+from advisor.report.paper import Paper
 from advisor.report.probefigures import change, number, rows, span
 from advisor.report.probenames import axis_name, curve_of, labels, numeric, short
-from advisor.report.probepage import Page
 from advisor.report.probepublished import Curve, Point, curves, most
 from advisor.report.proberesult import render
 from advisor.report.probescale import axes
@@ -61,21 +61,21 @@ def test_published_times_are_turned_beside_a_rate() -> None:
     by_label = {p.label: p.value for p in published.points}
     assert by_label["2M"] == pytest.approx(43.0 / 65.2)
     assert len(published.points) == 10
-    assert "turned round" in render(scan(), "text", Page())
+    assert "turned round" in render(scan(), "text", Paper())
 
 
 def test_published_times_stay_beside_times() -> None:
     """Where the local metric is a time too, both curves rise together and nothing is turned."""
     _, published = curves(scan(TIME))
     assert {p.label: p.value for p in published.points}["2M"] == pytest.approx(65.2 / 43.0)
-    assert "turned round" not in render(scan(TIME), "text", Page())
+    assert "turned round" not in render(scan(TIME), "text", Paper())
 
 
 def test_a_table_without_the_baseline_is_not_drawn() -> None:
     """Shares of a baseline that nobody published don't exist; the evidence is still named."""
     other = result(arm("12K", (1.0, 1.0), 12288.0), arm("16K", (2.0, 2.1), 16384.0), baseline="12K")
     assert [c.here for c in curves(other)] == [True]
-    assert "RBS-01" in render(other, "text", Page())
+    assert "RBS-01" in render(other, "text", Paper())
 
 
 def test_words_match_published_labels() -> None:
@@ -110,7 +110,7 @@ def points_at(places: list[float]) -> tuple[Point, ...]:
 @pytest.mark.parametrize("metric", [RATE, TIME])
 def test_the_chart_fits(width: int, plain: bool, metric: Metric) -> None:
     """No line is wider than the page, both curves have their mark, intervals are drawn, ASCII is ASCII."""
-    drawn = probechart.draw(curves(scan(metric)), Page(width, plain=plain))
+    drawn = probechart.draw(curves(scan(metric)), Paper(width, plain=plain))
     lines = drawn.splitlines()
     assert max(map(len, lines)) <= width
     assert lines[-1].split()[0] == ("o" if plain else "●")
@@ -122,7 +122,7 @@ def test_the_chart_fits(width: int, plain: bool, metric: Metric) -> None:
 @pytest.mark.parametrize("plain", [True, False])
 def test_intervals_are_bars(plain: bool) -> None:
     """The same curve with wide intervals has more bars in it, and reaches as far as they do."""
-    bar, page = "|" if plain else "│", Page(plain=plain)
+    bar, page = "|" if plain else "│", Paper(plain=plain)
     points = [(f"{n}K", float(n), 1.0 + n / 100) for n in (1, 2, 4, 8)]
     sure = probechart.draw([Curve("here", tuple(Point(*p, p[2], p[2]) for p in points), here=True)], page)
     wide = probechart.draw([Curve("here", tuple(Point(*p, 0.5, 1.5) for p in points), here=True)], page)
@@ -133,14 +133,14 @@ def test_intervals_are_bars(plain: bool) -> None:
 
 def test_colour_is_for_terminals_that_want_it() -> None:
     """With colour the local curve is painted."""
-    assert "\x1b[" in probechart.draw(curves(scan()), Page(80, colour=True))
+    assert "\x1b[" in probechart.draw(curves(scan()), Paper(80, colour=True))
 
 
 def test_an_interval_without_end_is_not_drawn() -> None:
     """Of one round nothing is sure: the points are drawn, no bar, and no number is infinite in any format."""
     one = result(arm("16K", (99.0,), 16384.0), arm("128K", (100.0,), 131072.0))
     for form in ("text", "markdown", "svg", "json"):
-        made = render(one, form, Page())
+        made = render(one, form, Paper())
         assert "inf" not in made.lower().replace("info", "")
         assert "nan" not in made.lower()
 
@@ -148,7 +148,7 @@ def test_an_interval_without_end_is_not_drawn() -> None:
 def test_the_drawing_is_whole_and_harmless() -> None:
     """The SVG is well-formed, holds every point and interval, no script, and text of servers as text."""
     evil = scan(server='mysql-8.0"<script>alert(1)</script>&\x1b')
-    top = etree.fromstring(render(evil, "svg", Page()).encode())
+    top = etree.fromstring(render(evil, "svg", Paper()).encode())
     names = [etree.QName(e).localname for e in top.iter()]
     assert set(names) <= {"svg", "title", "desc", "rect", "text", "line", "polyline", "path", "circle"}
     assert names.count("circle") == 3 + 10 + 2
@@ -163,8 +163,8 @@ def test_a_single_variant_has_no_drawing() -> None:
     """One point is no curve: the format says what to take instead, and the text does without."""
     one = result(arm("128K", (1.0, 2.0, 3.0), 131072.0))
     with pytest.raises(MycnfError, match="--format markdown"):
-        render(one, "svg", Page())
-    assert "scanned is 1.82 MB/s (128K)." in render(one, "text", Page())
+        render(one, "svg", Paper())
+    assert "scanned is 1.82 MB/s (128K)." in render(one, "text", Paper())
 
 
 def test_options_in_names_become_the_axis() -> None:
@@ -217,7 +217,7 @@ def test_variants_at_one_point_are_curves_of_their_own() -> None:
     whole = sheets(many)[0]
     assert whole.heads == ("read_buffer_size", "flush 1", "flush 0")
     assert [row[0] for row in whole.rows] == ["1 at once", "8 at once"]
-    etree.fromstring(render(many, "svg", Page()).encode())
+    etree.fromstring(render(many, "svg", Paper()).encode())
 
 
 def test_groups_are_drawn_beside_their_own_baselines() -> None:
@@ -233,7 +233,7 @@ def test_groups_are_drawn_beside_their_own_baselines() -> None:
     ]
     many = result(*arms, baseline=arms[0].name, axis="threads")
     assert [c.name for c in curves(many)] == [f"here, {kind}" for kind in kinds[1:]]
-    page = render(many, "text", Page(80))
+    page = render(many, "text", Paper(80))
     assert "relative to flush=1 sync=1 at the same threads" in page
     assert "here, flush=0 sync=0" in page
     first, changes = sheets(many)[:2]
@@ -250,12 +250,12 @@ def test_what_other_processes_used_is_told(form: str) -> None:
         replace(a, blocks=tuple(replace(b, counters={OTHERS: 0.02 if n else 0.11}) for n, b in enumerate(a.blocks)))
         for a in whole.arms
     )
-    made = " ".join(render(replace(whole, arms=arms), form, Page(80)).split())
+    made = " ".join(render(replace(whole, arms=arms), form, Paper(80)).split())
     said = {"json": f'"{OTHERS}": 0.11'}.get(
         form, "other processes used 2% of the processors in the median block, 11% at most"
     )
     assert said in made
-    assert "other processes" not in render(whole, form, Page(80))
+    assert "other processes" not in render(whole, form, Paper(80))
 
 
 def test_the_curves_that_differ_most_are_drawn() -> None:
@@ -317,7 +317,7 @@ def test_a_claim_is_starred_and_the_rest_is_not() -> None:
     assert by_name["2M"].claim == "less"
     assert by_name["16K"].claim == "none"
     assert span(by_name["128K"]) == ""
-    text = render(scan(), "text", Page())
+    text = render(scan(), "text", Paper())
     assert next(line for line in text.splitlines() if line.startswith("  2M")).count("*") == 1
     assert next(line for line in text.splitlines() if line.startswith("  16K")).count("*") == 0
 
@@ -326,7 +326,7 @@ def test_many_published_curves_leave_room_for_the_local_one() -> None:
     """More curves than there are marks: the local one is always drawn."""
     point = (Point("a", 1.0, 1.0, 1.0, 1.0), Point("b", 2.0, 2.0, 1.5, 2.5))
     many = [Curve(f"p{n}", point, here=False) for n in range(9)] + [Curve("here", point, here=True)]
-    drawn = probechart.draw(many, Page())
+    drawn = probechart.draw(many, Paper())
     assert "● here" in drawn
     assert "p3" in drawn
     assert "p4" not in drawn

@@ -24,7 +24,7 @@ from servers_plugin import provisioned
 
 from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import ProbeResult
-from advisor.report.probepage import Page
+from advisor.report import paper
 from advisor.report.proberesult import render
 from probes.experiment import Ground, Wanted
 from probes.registry import load
@@ -69,9 +69,9 @@ def _part(page: str, order: int, what: Run) -> Iterator[str]:
     result, prepared, took = _measured(what)
     yield f"`{what.command}`\n"
     yield f"Measuring took {took:.0f} s, preparing {prepared:.0f} s before it.\n"
-    yield render(result, "markdown", Page(100, colour=False))
+    yield render(result, "markdown", paper.Paper(100, colour=False))
     name = f"{page}-{order + 1}.svg"
-    drawing = render(result, "svg", Page(100, colour=False))
+    drawing = render(result, "svg", paper.Paper(100, colour=False))
     with open(os.path.join(FOLDER, name), "w", encoding="utf-8") as file:
         file.write(drawing)
     yield f"![{what.command}]({name})\n"

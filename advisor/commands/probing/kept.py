@@ -11,7 +11,7 @@ from advisor.exits import MycnfError
 from advisor.narration import narrate
 from advisor.report import probelist
 from advisor.report.output import write
-from advisor.report.probepage import Page
+from advisor.report.paper import Paper
 from probes import results
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def look(words: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
         return _show(found, names, reports)
     here = this_host()
     for form, path in reports:
-        write(probelist.kept(found.kept, here, form, Page.to(path)), path)
+        write(probelist.kept(found.kept, here, form, Paper.to(path)), path)
     return exits.OK
 
 

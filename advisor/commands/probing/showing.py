@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.report.output import write
-from advisor.report.probepage import Page
+from advisor.report.paper import Paper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,4 +24,4 @@ def show(
 
     proof = prove(result) if prove else None
     for form, path in reports:
-        write(render(result, form, Page.to(path), proof), path)
+        write(render(result, form, Paper.to(path), proof), path)

@@ -1,4 +1,4 @@
-"""The paper that a probe's report is printed on: how wide, in colour or not, and which characters it has."""
+"""The paper that a report is printed on: how wide, in colour or not, and which characters it has."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLAIN = str.maketrans({
 })  # fmt: skip
 
 
-class Page(NamedTuple):
+class Paper(NamedTuple):
     """`width` in columns; `plain` where nothing beyond ASCII can be shown."""
 
     width: int = WIDTH
@@ -26,11 +26,16 @@ class Page(NamedTuple):
     plain: bool = False
 
     @classmethod
-    def to(cls, path: str | None) -> Page:
+    def to(cls, path: str | None) -> Paper:
         """The page for a file, or for stdout: as wide as its terminal and in what it can show."""
         if path is not None:
             return cls()
         return cls(_columns(), colour_wanted(path), "utf" not in (sys.stdout.encoding or "").lower())
+
+    @classmethod
+    def of_width(cls, path: str | None) -> Paper:
+        """The page for a file, or for stdout: of the usual width everywhere, coloured on a terminal that wants it."""
+        return cls(colour=colour_wanted(path))
 
     def fitted(self, text: str) -> str:
         """The text in the page's characters; a question mark stands for what has no other."""

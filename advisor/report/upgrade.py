@@ -1,4 +1,4 @@
-"""A move between servers for people: what stops the server, what fares differently, then what merely changes."""
+"""A move between servers: what stops the server, what fares differently, then what merely changes."""
 
 from __future__ import annotations
 
@@ -8,41 +8,47 @@ from typing import TYPE_CHECKING
 
 from advisor.model import Confidence, Severity
 from advisor.redact import clean, redact_name, redact_text
-from advisor.report.words import bold, painted, plural, wrap
+from advisor.report.document import Code, Document, Entry, Items, Paragraph, Section, Table
+from advisor.report.words import plural
 from advisor.upgrade.change import WEIGHTY, Area, Kind
 from rules.evidence_store import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from advisor.report.document import Block, Words
     from advisor.upgrade.change import DefaultChange, LineChange, Move
 
-WIDTH = 80
 SCOPE = "configuration only: schema and data are not checked"
-NAMES = 34  # room for the names in the table of smaller changes
+AREAS, NAMES = 9, 31  # columns of the table of smaller changes
 SHOWN = 60
 _STOPS = frozenset({Kind.SYNTAX, Kind.REMOVED, Kind.RENAMED, Kind.REFUSED})
 _OTHERWISE = frozenset(Kind) - _STOPS - {Kind.STILL_REFUSED}
 
 
-def report(move: Move, *, every: bool = False, colour: bool = False) -> str:
+def document(move: Move, *, every: bool = False) -> Document:
     """The comparison; `every` also tells the defaults that change little, and gives each the line that keeps it."""
     mark = _mark(move)
     move = move._replace(lines=_groups_once(move.lines))
     heavy = [c for c in move.defaults if c.area in WEIGHTY]
     light = [c for c in move.defaults if c.area not in WEIGHTY]
-    blocks = [_head(move, heavy, light)]
-    blocks += [_lines(move, kinds, mark, colour) for kinds in (_STOPS, _OTHERWISE)]
-    already = [_line(c, move, mark, colour) for c in move.lines if c.kind is Kind.STILL_REFUSED]
-    blocks.append(_section(f"Refused by {move.before.label} already", already, colour))
-    told = [_default(c, mark, colour) for c in heavy]
-    blocks.append(_section("Options not set here whose default changes data, accounts or replicas", told, colour))
-    notes = [_note(c, move, mark) for c in move.lines if c.severity is Severity.NOTE]
-    blocks.append(_section("Lines that still work, or work anew", notes, colour))
-    blocks += list(_light(light, mark, every=every, colour=colour))
-    blocks.append(_paste([c for c in move.defaults if every or c.area is not Area.REST]))
+    notes = tuple(_note(c, move, mark) for c in move.lines if c.severity is Severity.NOTE)
+    already = tuple(_line(c, move, mark) for c in move.lines if c.kind is Kind.STILL_REFUSED)
+    blocks: list[Block] = [_head(move, heavy, light)]
+    blocks += [Section("", tuple(_lines(move, kinds, mark))) for kinds in (_STOPS, _OTHERWISE)]
+    blocks += [
+        Section(f"Refused by {move.before.label} already", already),
+        Section(
+            "Options not set here whose default changes data, accounts or replicas",
+            tuple(_default(c, mark) for c in heavy),
+        ),
+        Section("Lines that still work, or work anew", (Items(notes),)),
+        *_light(light, mark, every=every),
+        _paste([c for c in move.defaults if every or c.area is not Area.REST]),
+    ]
     blocks += [_foot(move)] if _told(move) == {Confidence.LIKELY} else []
-    return "\n\n".join(block for block in blocks if block) + "\n"
+    moved = f"{move.before.label} → {move.after.label}"
+    return Document(("mycnf upgrade", moved, ", ".join(move.paths), plural(move.read, "option")), tuple(blocks))
 
 
 def _groups_once(lines: Iterable[LineChange]) -> tuple[LineChange, ...]:
@@ -57,9 +63,8 @@ def _groups_once(lines: Iterable[LineChange]) -> tuple[LineChange, ...]:
     return tuple(told)
 
 
-def _head(move: Move, heavy: list[DefaultChange], light: list[DefaultChange]) -> str:
-    files = clean(", ".join(move.paths))
-    first = f"{move.before.label} → {move.after.label} · {files}, {plural(move.read, 'option')}"
+def _head(move: Move, heavy: list[DefaultChange], light: list[DefaultChange]) -> Section:
+    """What the report covers, the support for the way, and how much changes."""
     stops = sum(c.severity is Severity.ERROR for c in move.lines)
     already = sum(c.kind is Kind.STILL_REFUSED for c in move.lines)
     other = sum(c.severity is Severity.WARNING for c in move.lines)
@@ -76,20 +81,17 @@ def _head(move: Move, heavy: list[DefaultChange], light: list[DefaultChange]) ->
     ]
     defaults = ", ".join(part for part in told if part)
     change = f"changed defaults: {defaults}" if defaults else "no default changes"
-    path = [wrap(move.path.words, "  "), *_pages(move)] if move.path.words else []
-    return "\n".join([SCOPE, wrap(first), *path, wrap(", ".join(p for p in lines if p), "  "), wrap(change, "  ")])
+    counts = (Paragraph(", ".join(p for p in lines if p), indent=2), Paragraph(change, indent=2))
+    path = (Paragraph(move.path.words, indent=2), Items(tuple(_pages(move))))
+    return Section("", (Paragraph(SCOPE, indent=2), *path, *counts))
 
 
-def _pages(move: Move) -> Iterator[str]:
+def _pages(move: Move) -> Iterator[Words]:
     """The manuals' pages that the words about the path rest on."""
     for identity in move.path.evidence:
         entry = load(identity)
         if entry is not None:
-            yield wrap(f"why: {identity}, {entry.author}: {entry.title}", "  ", "    ")
-
-
-def _section(title: str, parts: list[str], colour: bool) -> str:
-    return "\n".join([bold(title, colour), *parts]) if parts else ""
+            yield f"why: {identity}, {entry.author}: {entry.title}"
 
 
 def _mark(move: Move) -> str:
@@ -103,14 +105,14 @@ def _told(move: Move) -> set[Confidence]:
     return lines | {c.confidence for c in move.defaults}
 
 
-def _paste(changes: list[DefaultChange]) -> str:
+def _paste(changes: list[DefaultChange]) -> Paragraph:
     kept = sum(bool(c.keep) for c in changes)
     lines = plural(kept, "line that keeps an old default", "lines that keep old defaults")
-    return wrap(f"--keep-lines prints the {lines} as a [mysqld] group to paste.") if kept else ""
+    return Paragraph(f"--keep-lines prints the {lines} as a [mysqld] group to paste." if kept else "")
 
 
-def _foot(move: Move) -> str:
-    return wrap(
+def _foot(move: Move) -> Paragraph:
+    return Paragraph(
         f"All this is likely, not certain: no running {move.before.label} and {move.after.label} were asked, only "
         "other patches of them, their sources and their documents."
     )
@@ -120,8 +122,8 @@ def _sure(change: LineChange | DefaultChange, mark: str) -> str:
     return "" if change.confidence is Confidence.CERTAIN else mark
 
 
-def _source(change: LineChange) -> str:
-    return _shown(change.placed.line.text)
+def _source(change: LineChange) -> Code:
+    return Code(_shown(change.placed.line.text))
 
 
 @lru_cache(maxsize=1)
@@ -133,25 +135,20 @@ def _shown(line: str) -> str:
 
 def _place(change: LineChange, move: Move) -> str:
     path = "" if len(move.paths) == 1 and change.placed.path == move.paths[0] else f"{change.placed.path}:"
-    return clean(f"{path}{change.placed.line.number}" if path else f"line {change.placed.line.number}")
+    return f"{path}{change.placed.line.number}" if path else f"line {change.placed.line.number}"
 
 
-def _lines(move: Move, kinds: frozenset[Kind], mark: str, colour: bool) -> str:
-    wanted = (c for c in move.lines if c.kind in kinds and c.severity is not Severity.NOTE)
-    return "\n".join(_line(c, move, mark, colour) for c in wanted)
+def _lines(move: Move, kinds: frozenset[Kind], mark: str) -> Iterator[Entry]:
+    return (_line(c, move, mark) for c in move.lines if c.kind in kinds and c.severity is not Severity.NOTE)
 
 
-def _line(change: LineChange, move: Move, mark: str, colour: bool) -> str:
-    """What becomes of a line, beside it where there is room."""
-    lead = f"{change.severity.value}  {_place(change, move)}  {_source(change)}"
+def _line(change: LineChange, move: Move, mark: str) -> Entry:
+    """What becomes of a line, and what to write instead."""
     words = _said(change, move)
-    said = clean(words + _sure(change, mark)) if words else ""
-    severity = painted(change.severity.value, change.severity, colour)
-    head = f"{severity}  {_place(change, move)}  {bold(_source(change), colour)}"
-    lines = [f"{head}  {said}".rstrip()] if len(lead) + 2 + len(said) <= WIDTH or not said else [head, wrap(said, "  ")]
-    if change.write:
-        lines.append(clean(f"  write:  {change.write}"))
-    return "\n".join(lines)
+    said = Paragraph(f"{words}{_sure(change, mark)}" if words else "")
+    write = Paragraph(("write:  ", Code(change.write)) if change.write else "")
+    where = _place(change, move)
+    return Entry(change.severity.value, change.severity, _source(change), (said, write), where=where, beside=True)
 
 
 def _said(change: LineChange, move: Move) -> str:
@@ -164,23 +161,16 @@ def _said(change: LineChange, move: Move) -> str:
     return said.removeprefix(opening)
 
 
-def _note(change: LineChange, move: Move, mark: str) -> str:
+def _note(change: LineChange, move: Move, mark: str) -> Words:
     write = f" Write {change.write}" if change.write else ""
     message = f": {change.message}{write}{_sure(change, mark)}" if change.message else ""
-    said = f"{_place(change, move)}: {_source(change)}{message}"
-    return wrap(clean(said), "  ", "    ")
+    return f"{_place(change, move)}: ", _source(change), message
 
 
-def _default(change: DefaultChange, mark: str, colour: bool) -> str:
-    formerly = f" (was {change.formerly})" if change.formerly else ""
-    head = f"  {bold(change.option, colour)}{formerly}"
-    values = values_of(change)
-    joined = f"{head}  {values}{_sure(change, mark)}"
-    lines = [joined] if len(joined) <= WIDTH + 8 * colour else [head, wrap(values + _sure(change, mark), "    ")]
-    if change.message:
-        lines.append(wrap(change.message, "    "))
-    lines.append(f"    keep:  {change.keep}" if change.keep else wrap(f"can't be kept: {change.lost}", "    "))
-    return "\n".join(lines)
+def _default(change: DefaultChange, mark: str) -> Section:
+    title = (Code(change.option), f" (was {change.formerly})") if change.formerly else Code(change.option)
+    keep = ("keep:  ", Code(change.keep)) if change.keep else f"can't be kept: {change.lost}"
+    return Section(title, (Paragraph(change.message), Paragraph(keep)), aside=values_of(change) + _sure(change, mark))
 
 
 def values_of(change: DefaultChange) -> str:
@@ -205,28 +195,18 @@ def _turned(was: list[str], is_now: list[str]) -> str:
     return "; ".join(f"{', '.join(flags)}: {way}" for way, flags in ways.items())
 
 
-def _light(light: list[DefaultChange], mark: str, *, every: bool, colour: bool) -> Iterator[str]:
+def _light(light: list[DefaultChange], mark: str, *, every: bool) -> Iterator[Block]:
     """Smaller changes as a table by area; those of little weight only where all are wanted."""
     if every:
         for area, changes in groupby(light, key=lambda c: c.area):
-            yield _section(f"Defaults: {area.value}", [_default(c, mark, colour) for c in changes], colour)
+            yield Section(f"Defaults: {area.value}", tuple(_default(c, mark) for c in changes))
         return
-    rows = []
+    rows: list[tuple[Words, ...]] = []
     for area, changes in groupby([c for c in light if c.area is not Area.REST], key=lambda c: c.area):
-        rows += [_row(c, area.value if first else "", mark) for first, c in _firsts(changes)]
-    yield _section("Defaults that change memory and speed", rows, colour)
+        found = [(Code(c.option), values_of(c) + _sure(c, mark)) for c in changes]
+        rows += [("" if at else area.value, *row) for at, row in enumerate(found)]
+    table = Table(("area", "default of", "change"), tuple(rows), widths=(AREAS, NAMES), headed=False)
+    yield Section("Defaults that change memory and speed", (table,))
     little = sum(c.area is Area.REST for c in light)
-    if light:
-        more = f"{plural(little, 'more default changes', 'more defaults change')} little. " if little else ""
-        yield wrap(f"{more}--all tells what each does, and the line that keeps it.")
-
-
-def _firsts(changes: Iterable[DefaultChange]) -> Iterator[tuple[bool, DefaultChange]]:
-    return ((at == 0, change) for at, change in enumerate(changes))
-
-
-def _row(change: DefaultChange, area: str, mark: str) -> str:
-    lead, values = f"  {area:<10}{change.option:<{NAMES}}", values_of(change) + _sure(change, mark)
-    if lead.endswith(" ") and len(lead + values) <= WIDTH:
-        return lead + values
-    return "\n".join([lead.rstrip(), wrap(values, " " * 14)])
+    more = f"{plural(little, 'more default changes', 'more defaults change')} little. " if little else ""
+    yield Paragraph(f"{more}--all tells what each does, and the line that keeps it." if light else "")

@@ -1,0 +1,133 @@
+"""What a restart would do: the sentence first, then each line and variable with what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Severity
+from advisor.preflight.item import Kind
+from advisor.preflight.outlook import whole
+from advisor.preflight.remedy import BYTES
+from advisor.report.document import Code, Document, Entry, Facts, Items, Paragraph, Section
+from advisor.report.words import WIDTH, plural
+from advisor.sizes import exact, lasted
+from rules.onserver import place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Action
+    from advisor.preflight.item import Item, Preflight
+    from advisor.report.document import Block, Words
+
+LISTED = 3  # paths in the head; more of them are counted
+
+
+def document(found: Preflight) -> Document:
+    """The whole report."""
+    own = [item for item in found.items if not item.cause]
+    blocks: list[Block] = [Facts(tuple(_head(found))), Paragraph(_sentence(found), indent=2)]
+    blocks += map(_entry, own)
+    blocks.append(_followers([item for item in found.items if item.cause]))
+    blocks.append(Section("not looked at", (Items(tuple(f"{s.code}: {s.reason}" for s in found.skipped)),)))
+    return Document(_title(found), tuple(blocks))
+
+
+def _title(found: Preflight) -> tuple[str, ...]:
+    server = found.facts.server
+    name = server.variables.get("hostname", "")
+    statements = plural(found.facts.statements, "statement")
+    return "mycnf preflight", name, found.target.label, f"up {lasted(server.uptime)}", statements
+
+
+def _head(found: Preflight) -> Iterator[tuple[str, str]]:
+    """What the next start reads."""
+    files, unit = found.facts.files, found.command.unit
+    yield "Files", _paths([copy.path for copy in files.files if copy.text is not None]) if files else "unknown"
+    if files and files.persisted:
+        yield "Persisted", f"{files.persisted}, {plural(len(files.persisted_options or ()), 'variable')}"
+    if unit and found.facts.service:
+        copies = [*found.facts.service.unit_files, *found.facts.service.environment_files]
+        yield "Service", f"{unit}: {_paths([copy.path for copy in copies])}"
+    elif found.command.known:
+        yield "Service", "none is known: the running process's command line is taken for the next start's"
+
+
+def _paths(paths: list[str]) -> str:
+    more = len(paths) - LISTED
+    return (", ".join(paths[:LISTED]) + (f" and {more} more" if more > 0 else "")) or "none"
+
+
+def _sentence(found: Preflight) -> str:
+    """What to expect, in one breath."""
+    refused, lost, changed = (len(found.of(kind)) for kind in Kind)
+    rest = [f"lose {plural(lost, 'value')}"] if lost else []
+    rest += [f"change {plural(changed, 'value')}"] if changed else []
+    if refused:
+        stops = f"The next start fails: the server stops at {plural(refused, 'line')}."
+        return f"{stops} With that mended, it will {' and '.join(rest)}." if rest else stops
+    if rest:
+        return f"The next restart will {' and '.join(rest)}."
+    known = found.facts.files is not None
+    return "The next restart changes nothing." if known else "Nothing is told to change, but its files were not read."
+
+
+def _entry(item: Item) -> Entry:
+    what = item.variable or " ".join(p for p in (item.code, item.name) if p)
+    values = (Paragraph(_move(item)),) if item.variable is not None else _line(item)
+    facts: list[tuple[str, Words]] = [row for action in item.actions for row in _action(action, item)]
+    blocks: tuple[Block, ...] = (*values, Paragraph(item.message), Facts((*facts, ("help", item.help))))
+    return Entry(item.kind.value, item.severity, Code(what), blocks, item.confidence.value)
+
+
+def _line(item: Item) -> tuple[Paragraph, ...]:
+    """A refused line and its place, on a line each where they are long."""
+    place = item.location
+    written = f"{item.option} = {item.value}" if item.option and item.value is not None else item.option or ""
+    where = f"{place.path}:{place.line}" if place and place.line else place.path if place else ""
+    told = [Code(part) for part in (written, where) if part]
+    if len(", ".join(told)) > WIDTH - 2:
+        return tuple(map(Paragraph, told))
+    return (Paragraph((told[0], ", ", told[1]) if told[1:] else told[0]),) if told else ()
+
+
+def _move(item: Item) -> str:
+    """`500 → 151`; of long lists the parts that differ."""
+    name, now, then = item.variable or "", item.running or "", item.following
+    if then is None:
+        return f"{_shown(name, now)} → {'sized anew by the server' if item.cause else 'the default of this build'}"
+    if "," in now + then:
+        before, after = now.split(","), then.split(",")
+        gone = ", ".join(part for part in before if part and part not in after)
+        come = ", ".join(part for part in after if part and part not in before)
+        return f"{gone or '(nothing)'} → {come or '(nothing)'}"
+    return f"{_shown(name, now)} → {_shown(name, then)}"
+
+
+def _shown(name: str, value: str) -> str:
+    number = whole(value) if name.endswith(BYTES) else None
+    return exact(number) if number is not None else value or "(empty)"
+
+
+def _action(action: Action, item: Item) -> Iterator[tuple[str, Words]]:
+    """The line that keeps the value that runs, or the statement that does; and the one that has the next value now."""
+    keeps = action.undo is None
+    kept = action.option_line or action.argument
+    if kept:
+        at = place_of(action) if action.argument else item.write_at
+        yield "keep", (Code(at), Code(kept)) if at else Code(kept)
+    if action.statement:
+        yield ("or" if action.option_line else "keep") if keeps else "now", Code(action.statement)
+    yield "risk", action.risk
+
+
+def _followers(items: list[Item]) -> Section:
+    """The defaults that move along, by what moves them."""
+    by_cause: dict[tuple[str, ...], list[Item]] = {}
+    for item in items:
+        by_cause.setdefault(item.cause, []).append(item)
+    blocks: list[Block] = []
+    for cause, along in by_cause.items():
+        lines = tuple((Code(item.variable or ""), f"  {_move(item)}") for item in along)
+        blocks.append(Section(f"by {' and '.join(cause)}:", (Items(lines),)))
+    return Section("changed along with them", tuple(blocks), Severity.NOTE)

@@ -1,0 +1,221 @@
+"""A document as text for a terminal, a pipe or a mail: 80 columns wide where words allow."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from advisor.redact import clean, redact_value
+from advisor.report.document import (
+    Chart,
+    Code,
+    Entry,
+    Facts,
+    Items,
+    Listing,
+    Paragraph,
+    Section,
+    Table,
+    holds,
+    lines,
+    parts,
+)
+from advisor.report.document import plain as joined
+from advisor.report.document import value as valued
+from advisor.report.words import bold, painted, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from advisor.report.document import Block, Document, Value, Words
+    from advisor.report.paper import Paper
+
+LABEL = 10  # columns of a fact's name
+MOST = 40  # rows of a table and items of a list
+ROOMY = 24  # columns, from which on a last column is wrapped instead of put below
+STEP = 2  # columns by which what is in a section is indented
+
+
+def write(document: Document, page: Paper) -> str:
+    """The whole report: blocks with an empty line between them, what is in a section without."""
+    title = wrap(" · ".join(map(shown, filter(None, document.title))), rest="  ", width=page.width)
+    blocks = [bold(title, page.colour)] if title else []
+    blocks += ["\n".join(_lines(block, page, 0)) for block in document.blocks if holds(block)]
+    return page.fitted("\n\n".join(blocks) + "\n")
+
+
+def shown(words: Words) -> str:
+    """Words on one line: secrets masked, nothing that moves a cursor."""
+    return clean(redact_value("", joined(words)))
+
+
+def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:
+    margin = " " * STEP * depth
+    match block:
+        case Paragraph(words=words, indent=indent):
+            yield _paragraph(words, margin or " " * indent, page)
+        case Facts(rows=rows):
+            told = [(shown(name), words) for name, words in rows if words]
+            width = max(LABEL, *(len(name) + 1 for name, _ in told))
+            for name, words in told:
+                yield from _fact(f"{margin or '  '}{name:<{width}}", words, page)
+        case Items(items=items, grows=grows):
+            inner, kept = margin or "  ", items[: MOST if grows else None]
+            yield from (wrap(shown(item), inner, f"{inner}  ", page.width) for item in kept)
+            yield from _left(len(items) - len(kept), inner)
+        case Table():
+            yield from _table(block, page, margin or "  ")
+        case Listing():
+            yield from (f"{margin or '  '}{line}" for line in lines(block))
+        case Chart():
+            yield from _chart(block, page)
+        case Entry():
+            yield from _entry(block, page)
+        case Section():
+            yield from _section(block, page, depth)
+
+
+def _paragraph(words: Words, margin: str, page: Paper) -> str:
+    if isinstance(words, tuple) and any(isinstance(part, Code) for part in words[-1:]):
+        return f"{margin}{shown(words)}"  # it ends with what is to be copied
+    return wrap(shown(words), margin, width=page.width)
+
+
+def _fact(lead: str, words: Words, page: Paper) -> Iterator[str]:
+    """A name with its words; what is to be copied stays on one line, or a line a piece where there are several."""
+    copied = [shown(part) for part in parts(words) if isinstance(part, Code)]
+    if not copied or len(copied) != len(parts(words)):
+        yield wrap(shown(words), lead, " " * len(lead), page.width)
+        return
+    line = "  ".join(copied)
+    lines = [line] if len(lead) + len(line) <= page.width else copied
+    yield from (f"{lead if not at else ' ' * len(lead)}{piece}" for at, piece in enumerate(lines))
+
+
+def _section(section: Section, page: Paper, depth: int) -> Iterator[str]:
+    inside = [block for block in section.blocks if holds(block)]
+    if not section.title:
+        for block in inside:
+            yield from _lines(block, page, depth)
+        return
+    yield from _title(section, page, " " * STEP * depth)
+    for block in inside:
+        yield from _lines(block, page, depth + 1)
+
+
+def _title(section: Section, page: Paper, margin: str) -> Iterator[str]:
+    title = wrap(shown(section.title), margin, width=page.width)[len(margin) :]
+    drawn = painted(title, section.severity, page.colour) if section.severity else bold(title, page.colour)
+    if not section.aside:
+        yield margin + drawn
+        return
+    aside = shown(section.aside)
+    if len(margin) + len(title) + STEP + len(aside) <= page.width:
+        yield f"{margin}{drawn}  {aside}"
+        return
+    yield margin + drawn
+    yield wrap(aside, f"{margin}  ", width=page.width)
+
+
+def _entry(entry: Entry, page: Paper) -> Iterator[str]:
+    """The head with how sure it is at the right edge, and the rest below."""
+    inside = [block for block in entry.blocks if holds(block)]
+    where = f"{shown(entry.where)}  " if entry.where else ""
+    title = shown(entry.title)
+    room = max(2, page.width - len(f"{entry.kind}  {where}{title}") - len(entry.sure))
+    kind = painted(entry.kind, entry.severity, page.colour)
+    head = f"{kind}  {where}{bold(title, page.colour)}{' ' * room if entry.sure else ''}{entry.sure}"
+    if entry.beside and inside and isinstance(inside[0], Paragraph):
+        first = shown(inside[0].words)
+        if len(f"{entry.kind}  {where}{title}  {first}") <= page.width:
+            head, inside = f"{head}  {first}", inside[1:]
+    yield head
+    for block in inside:
+        yield from _lines(block, page, 1)
+
+
+def _left(count: int, margin: str) -> Iterator[str]:
+    if count:
+        yield f"{margin}… and {count:,} more: --format json has all"
+
+
+def _table(table: Table, page: Paper, margin: str) -> Iterator[str]:
+    """Rows in columns; one that finds no room there has its cells below one another."""
+    rows = [tuple(map(valued, row)) for row in table.rows[: MOST if table.grows else None]]
+    widths = table.widths or _widths(table, rows, page.width - len(margin))
+    first = len(table.heads) - table.numbers
+    if table.headed:
+        yield margin + _cells(table.heads, widths, first)
+    for row in rows:
+        yield from _row(row, table, widths, page, margin)
+    yield from _left(len(table.rows) - len(rows), margin)
+    if table.more:
+        yield wrap(shown(table.more), margin, width=page.width)
+
+
+def _widths(table: Table, rows: Sequence[tuple[Value, ...]], room: int) -> tuple[int, ...]:
+    """As wide as the widest cell of those rows that find room."""
+    texts = [[len(shown(cell.words)) for cell in row] for row in rows]
+    fitting = [line for line in texts if sum(line) + STEP * (len(line) - 1) <= room]
+    heads = [len(head) for head in table.heads if table.headed] or [0] * len(table.heads)
+    return tuple(max(column) for column in zip(heads, *fitting, strict=True))
+
+
+def _cells(texts: Iterable[str], widths: Sequence[int], first: int) -> str:
+    padded = zip_longest(texts, widths, fillvalue=0)
+    cells = (f"{text:<{width}}" if at < first else f"{text:>{width}}" for at, (text, width) in enumerate(padded))
+    return "  ".join(cells).rstrip()
+
+
+def _row(row: tuple[Value, ...], table: Table, widths: Sequence[int], page: Paper, margin: str) -> Iterator[str]:
+    texts = [shown(cell.words) for cell in row]
+    notes = [shown(cell.note) for cell in row]
+    first = len(table.heads) - table.numbers
+    rest = page.width - len(margin) - sum(widths[: len(row) - 1]) - STEP * (len(row) - 1)
+    rooms = [*widths[1 : len(row) - 1], rest]
+    fits = [len(text) <= room for text, room in zip(texts[1:], rooms, strict=True)]
+    if any(cell.lead for cell in row) or not all(fits[:-1]) or not (fits[-1] or rest >= ROOMY):
+        yield from _stacked(row, table, page, margin)
+        return
+    if len(texts[0]) > widths[0]:
+        yield margin + texts[0]
+        texts[0] = ""
+    lead = _cells(texts[:-1], widths, first)
+    yield margin + _cells(texts, widths, first) if fits[-1] else _wrapped(f"{margin}{lead}", texts[-1], rest, page)
+    if any(notes):
+        cut = [_tail(note, room) for note, room in zip(notes, [widths[0], *rooms], strict=True)]
+        yield margin + _cells(cut, widths, first)
+
+
+def _wrapped(lead: str, text: str, room: int, page: Paper) -> str:
+    """The row's last cell on several lines of its own column."""
+    column = page.width - room
+    return wrap(text, f"{lead:<{column}}", " " * column, page.width)
+
+
+def _stacked(row: tuple[Value, ...], table: Table, page: Paper, margin: str) -> Iterator[str]:
+    """The first cell on a line of its own, then each other with the head of its column."""
+    yield margin + shown(row[0].words)
+    for head, cell in zip(table.heads[1:], row[1:], strict=True):
+        text, note = shown(cell.words), shown(cell.note)
+        lead = f"{margin}  {f'{cell.lead} {head}' if cell.lead else head}  "
+        if len(lead) + len(text) > page.width and ", " not in text:
+            text = text.replace(",", ", ")  # a list that is too long for its line can be wrapped
+        told = wrap(text, lead, width=page.width)
+        if note and len(told.rpartition("\n")[2]) + STEP + len(note) <= page.width:
+            told, note = f"{told}  {note}", ""
+        yield told
+        if note:
+            yield " " * len(lead) + _tail(note, page.width - len(lead))
+
+
+def _tail(text: str, room: int) -> str:
+    """The end of a path that is too long, which tells more than its beginning."""
+    return text if len(text) <= room else f"…{text[len(text) - room + 1 :]}"
+
+
+def _chart(chart: Chart, page: Paper) -> Iterator[str]:
+    from advisor.report import probechart
+
+    yield wrap(shown(chart.caption), "  ", width=page.width)
+    yield probechart.draw(chart.curves, page, joined=chart.joined)

@@ -1,0 +1,118 @@
+"""The model of a report in each writer: nothing that others say acts on a terminal, in Markdown or on a page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from audits import HOSTILE
+from lxml import html as parser
+from markdown_it import MarkdownIt
+from nasty import SECRET
+
+from advisor.model import Severity
+from advisor.report import formats
+from advisor.report.document import (
+    Block,
+    Code,
+    Document,
+    Entry,
+    Facts,
+    Items,
+    Listing,
+    Paragraph,
+    Section,
+    Table,
+    Value,
+)
+from advisor.report.paper import Paper
+
+FORMS = [form.name for form in formats.FORMATS if form.document]
+
+
+def written(form: str, *blocks: Block, width: int = 80) -> str:
+    """A document of these blocks."""
+    return formats.render("diff", form, Paper(width), lambda: Document(("mycnf", HOSTILE), blocks), {})
+
+
+def everything(words: str) -> tuple[Block, ...]:
+    """Each kind of block with these words in every place."""
+    inner = (Paragraph(words), Facts(((words, Code(words)),)), Items((words, (Code(words), words))))
+    table = Table(
+        ("a", "b"), ((words, Value(words, words)), (Code(words), Value(Code(words), words, "only"))), more=words
+    )
+    return (
+        *inner,
+        table,
+        Listing(words),
+        Entry("error", Severity.ERROR, Code(words), inner, "likely", words),
+        Section(words, (*inner, Section(words, (table,), aside=words))),
+        Section(words, inner, folded=True),
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_nothing_acts(form: str) -> None:
+    """Hostile words turn, hide and mark up nothing in any block."""
+    text = written(form, *everything(HOSTILE))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert text.replace("\n", "").isprintable()
+
+
+def test_markdown_is_plain() -> None:
+    """No HTML but that of what is folded, no link, no mention and no picture comes of hostile words."""
+    tokens = MarkdownIt("gfm-like").parse(written("markdown", *everything(HOSTILE)))
+    inline = [child for token in tokens for child in token.children or ()]
+    assert not [t for t in inline if t.type in ("html_inline", "link_open", "image")]
+    blocks = [t.content.strip() for t in tokens if t.type == "html_block"]
+    assert all(re.fullmatch(r"</details>|<details>\n<summary>.*</summary>", block) for block in blocks)
+
+
+def test_page_is_one_of_text() -> None:
+    """The elements of the page are those of the writer."""
+    names = {element.tag for element in parser.document_fromstring(written("html", *everything(HOSTILE))).iter()}
+    assert not names & {"b", "img", "iframe", "form", "x"}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_secrets_are_masked(form: str) -> None:
+    """A password in a statement is masked wherever it stands."""
+    assert SECRET not in written(form, *everything(f"SET PASSWORD = '{SECRET}'"))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_empty_blocks_leave_nothing(form: str) -> None:
+    """Titles over nothing are left out."""
+    nothing = (Paragraph(""), Facts((("a", ""),)), Items(()), Table(("a",), ()), Section("a title", (Items(()),)))
+    assert written(form, *nothing) == written(form)
+
+
+def test_text_keeps_to_its_width() -> None:
+    """Sentences, lists and cells are wrapped; what is to be copied is whole."""
+    long = "word " * 60
+    row = ("name", Value("a,b," * 40), Value("c" * 5, "/etc/mysql/my.cnf:1"))
+    blocks = (
+        Paragraph(long),
+        Items((long,)),
+        Section(long, (Facts((("why", long),)),)),
+        Table(("x", "A", "B"), (row,)),
+    )
+    assert max(map(len, written("text", *blocks).splitlines())) <= 80
+    statement = f"SET GLOBAL init_connect = '{'x' * 100}';"
+    assert statement in written("text", Facts((("do now", Code(statement)),)))
+
+
+def test_text_lays_a_wide_row_below_its_name() -> None:
+    """A row that finds no room has a line a value, with what it comes from."""
+    row = (Code("sql_mode"), Value("A" * 30, "my.cnf:3"), Value("B", "default"))
+    text = written("text", Table(("setting", "A", "B"), (row,), widths=(32, 20), headed=False))
+    assert text.endswith(f"\n\n  sql_mode\n    A  {'A' * 30}  my.cnf:3\n    B  B  default\n")
+
+
+def test_what_grows_is_cut_where_people_read() -> None:
+    """Of a list that grows with the number of servers, text and Markdown show the first ones and say how many more."""
+    items = Items(tuple(f"host{number}" for number in range(300)), grows=True)
+    assert "… and 260 more: --format json has all" in written("text", items)
+    assert "… and 100 more" in written("markdown", items)
+    assert "host299" in written("html", items)
