@@ -30,6 +30,7 @@ MODULES: dict[str, str] = {
     "doublewrite": "probes.served.doublewrite",
     "session-buffers": "probes.served.session_buffers",
     "connections": "probes.served.connections",
+    "malloc": "probes.served.malloc",
     "ab": "probes.served.ab",
 }
 

@@ -346,8 +346,8 @@ _mycnf_in_probe() {
     esac
     if [[ $cur == -* ]]; then
         _mycnf_words '-h --help --describe --dry-run --time --rounds --resume --dir --server --target --option --set --workload --acceptable-qps --force --seed --json --format -o --output'
-    elif ! _mycnf_given commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit redo-capacity pool-size io-capacity doublewrite session-buffers connections ab prove results; then
-        _mycnf_words 'commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit redo-capacity pool-size io-capacity doublewrite session-buffers connections ab prove results'
+    elif ! _mycnf_given commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit redo-capacity pool-size io-capacity doublewrite session-buffers connections malloc ab prove results; then
+        _mycnf_words 'commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit redo-capacity pool-size io-capacity doublewrite session-buffers connections malloc ab prove results'
     else
         _mycnf_words_or_files "$_mycnf_rules"
     fi

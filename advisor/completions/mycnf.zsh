@@ -287,7 +287,7 @@ _mycnf-probe() {
     '--json''[the same as --format json]' \
     '*--format=''[how to print it (default\: text; repeatable, each with its own -o)]:reports:(text json markdown svg)' \
     '*'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
-    '1::NAME:(commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit redo-capacity pool-size io-capacity doublewrite session-buffers connections ab prove results)' \
+    '1::NAME:(commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit redo-capacity pool-size io-capacity doublewrite session-buffers connections malloc ab prove results)' \
     '*:WORD:_mycnf_proofs'
 }
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from advisor.model import Target
@@ -14,8 +15,9 @@ from probes.sandbox.errors import SandboxError, explain
 from probes.sandbox.tree import tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+NONE: Mapping[str, str] = MappingProxyType({})
 USUAL_FOLDERS = (
     "/usr/sbin",
     "/usr/libexec",
@@ -145,8 +147,10 @@ def host_binaries(also: Iterable[str] = ()) -> list[Binary]:
     return list(found.values())
 
 
-def run_briefly(command: list[str], *, timeout: float = 60, cwd: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a server for an answer, in the C locale and free of the caller's MySQL variables.
+def run_briefly(
+    command: list[str], *, timeout: float = 60, cwd: str | None = None, variables: Mapping[str, str] = NONE
+) -> subprocess.CompletedProcess[str]:
+    """Run a server for an answer, in the C locale, free of the caller's MySQL variables, with these variables more.
 
     Bytes that are not UTF-8 come through as surrogates. Raises SandboxError when it can't be run or hangs.
     """
@@ -154,7 +158,7 @@ def run_briefly(command: list[str], *, timeout: float = 60, cwd: str | None = No
         done = subprocess.run(
             command,
             cwd=cwd,
-            env=environment(),
+            env=environment(variables=variables),
             timeout=timeout,
             check=False,
             capture_output=True,
@@ -168,7 +172,7 @@ def run_briefly(command: list[str], *, timeout: float = 60, cwd: str | None = No
     return subprocess.CompletedProcess(command, done.returncode, out, err)
 
 
-def environment(temporary: str | None = None) -> dict[str, str]:
+def environment(temporary: str | None = None, variables: Mapping[str, str] = NONE) -> dict[str, str]:
     """The environment of a throwaway server; `temporary` is where it puts its temporary files."""
     kept = {name: value for name, value in os.environ.items() if name not in FOREIGN_VARIABLES}
-    return {**kept, "LC_ALL": "C", **({"TMPDIR": temporary} if temporary else {})}
+    return {**kept, "LC_ALL": "C", **({"TMPDIR": temporary} if temporary else {}), **variables}

@@ -9,10 +9,13 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import Future
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from probes.sandbox.binary import environment
+from probes.sandbox.binary import NONE, environment
 from probes.sandbox.errors import SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # Runs in a small interpreter of its own that then becomes the server: asked from between fork and exec, the kernel
 # would be asked by a copy of a threaded program, which may hang.
@@ -34,6 +37,7 @@ class Job(NamedTuple):
     log: str
     temporary: str
     feed: str
+    variables: Mapping[str, str]
 
 
 _Job = tuple["Future[subprocess.Popen[bytes]]", Job]
@@ -42,16 +46,18 @@ _starter: dict[int, threading.Thread] = {}
 _guard = threading.Lock()
 
 
-def spawn(command: list[str], *, log: str, temporary: str, feed: str = os.devnull) -> subprocess.Popen[bytes]:
+def spawn(
+    command: list[str], *, log: str, temporary: str, feed: str = os.devnull, variables: Mapping[str, str] = NONE
+) -> subprocess.Popen[bytes]:
     """Start a server in a session of its own; it dies with us.
 
     stdout and stderr are appended to the file `log`, stdin is the file `feed`, and its working directory, which
-    takes its temporary files too, is `temporary`.
+    takes its temporary files too, is `temporary`. `variables` are added to its environment.
     Raises SandboxError when it can't be executed.
     """
     _ensure_starter()
     started: Future[subprocess.Popen[bytes]] = Future()
-    _jobs.put((started, Job(command, log, temporary, feed)))
+    _jobs.put((started, Job(command, log, temporary, feed, variables)))
     try:
         process = started.result()
     except OSError as error:
@@ -89,6 +95,6 @@ def _popen(job: Job) -> subprocess.Popen[bytes]:
             stdout=log,
             stderr=log,
             start_new_session=True,
-            env=environment(job.temporary),
+            env=environment(job.temporary, job.variables),
             cwd=job.temporary,
         )

@@ -36,6 +36,7 @@ class Sandbox:
     """A running throwaway server; leave the `with` block, or call `close`, and nothing of it is left.
 
     `socket`, `error_log` and `datadir` are paths, `port` is None without TCP, `pid` is the server's own process.
+    `variables` are added to its environment at its next start.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Sandbox:
         self.port = port
         self.option_file = option_file
         self.arguments = arguments
+        self.variables: dict[str, str] = {}
         self.directory = scratch.path
         self.datadir = scratch.file("data")
         self.socket = scratch.socket
@@ -171,7 +173,8 @@ class Sandbox:
             os.unlink(self.socket)
         with contextlib.suppress(FileNotFoundError):
             self._log_start = os.path.getsize(self.error_log)
-        self._process = spawn(self.command(), log=self.error_log, temporary=self._scratch.file("tmp"))
+        temporary = self._scratch.file("tmp")
+        self._process = spawn(self.command(), log=self.error_log, temporary=temporary, variables=self.variables)
         self._scratch.note(self._process.pid)
         self._await_ready(time.monotonic() + timeout)
 

@@ -111,6 +111,11 @@ class Served:
         except SandboxError as error:
             raise ProbeError(str(error)) from error
 
+    def restart_with(self, variables: dict[str, str]) -> None:
+        """Restart the server with these variables in its environment, instead of those that it was given before."""
+        self.sandbox.variables = dict(variables)
+        self.restart()
+
     def open_port(self, *arguments: str) -> int:
         """Restart the server with these options more, and with a free port of 127.0.0.1, which is given back."""
         self._base = (*self._base, *arguments)

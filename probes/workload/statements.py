@@ -102,6 +102,13 @@ def joins(span: int, inner: int) -> Workload:
     return Workload(f"joins_{span}", (Step((text,)),), span=span)
 
 
+def sorts_and_groups(*spans: int) -> Workload:
+    """A sort and a temporary table for each of these numbers of rows, in one transaction."""
+    texts = [(span, text) for span in spans for of in (sorts, groups) for text in of(span).steps[0].statements]
+    steps = tuple(Step((text.replace("{end}", f"{{id}} + {span - 1}"),)) for span, text in texts)
+    return Workload("sorts_and_groups", steps, span=max(spans))
+
+
 def groups(span: int) -> Workload:
     """Temporary tables of so many rows, each a text of 120 bytes and more; one row is sent back."""
     text = f"SELECT CONCAT(id, c) AS g, COUNT(*) FROM {{table}} {_RANGE} GROUP BY g ORDER BY NULL LIMIT 1"  # noqa: S608

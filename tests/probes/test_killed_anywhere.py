@@ -59,6 +59,7 @@ SMALL = {
     "doublewrite": Run(("pool=6M", "data=200", "threads=2"), ("mariadb-10.11",)),
     "session-buffers": Run(("rows=2000", "sizes=32K,4M", "threads=2"), ("mariadb-10.11",)),
     "connections": Run(("threads=2", "transports=socket,tcp"), ("mariadb-10.11",)),
+    "malloc": Run(("threads=2", "allocators=glibc,glibc-2-arenas"), ("mariadb-10.11",)),
     "ab": Run(("set=innodb_flush_neighbors=0,1", "rows=500", "threads=2"), ("mariadb-10.11",)),
 }
 

@@ -1,0 +1,187 @@
+"""How much memory a server takes, and what it does, by the allocator of its process."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from advisor.collect.host.opening import open_root
+from advisor.collect.host.process import read_process
+from advisor.facts.probes import Metric
+from probes.choices import Chosen
+from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.served import measuring
+from probes.served.allocators import ARENAS, GLIBC, LIBRARIES, WORDS, has_taken, linked_with, variables_for
+from probes.served.choosing import SERVER, binary_for
+from probes.served.loaded import P99, TPS, LoadedBench
+from probes.served.mechanism import Bounds, Precondition, always
+from probes.served.serving import serve
+from probes.workload.driving import DRIVER, driver_of
+from probes.workload.statements import Access, sorts_and_groups
+from probes.workload.tables import Shape, fill
+from probes.workload.task import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probes.experiment import Ground, Measured, Turn, Wanted
+    from probes.sandbox import Binary
+    from probes.served.mechanism import Activity
+    from probes.served.serving import Served
+    from probes.stopping import Stop
+
+MIB = 1 << 20
+POOL = 128 * MIB
+STARTS = 50_000  # rows that ranges may begin at
+SPANS = (100, 500, 2000)  # rows of the sorts and temporary tables of a transaction
+WORKLOAD = sorts_and_groups(*SPANS)
+SHAPE = Shape(STARTS + max(SPANS), key_on_k=False)
+SESSION = 8 * MIB  # that sorts and temporary tables of a session take, at most
+SECONDS = 300.0
+ROUNDS = 5
+RESTART = 4.0  # before every block
+SHORTEST = 2.0
+RESIDENT = Metric("resident", "MiB after the load", "less")
+PEAK = Metric("peak", "MiB", "less")
+GROWTH = Metric("growth", "MiB", "neither")
+TAKEN = "allocator as chosen"
+RSS, HIGHEST = "resident bytes", "resident bytes at most"
+MEASURED = {RESIDENT.name: "resident memory, MiB", PEAK.name: "peak memory, MiB", GROWTH.name: "growth of memory, MiB"}
+MOST = 0.9  # of the sorts and temporary tables that a transaction asks for
+LIMITS = (
+    "A server that was just started: fragmentation grows over days, and with it the differences in memory.",
+    "The buffer pool is one allocation that no allocator divides: the larger it is, the less the rest matters.",
+    "It can't see statements with large BLOBs or thousands of tables, which allocate in other sizes.",
+)
+
+
+class Malloc:
+    """The experiment `malloc`."""
+
+    name = "malloc"
+    title = "Memory allocators"
+    question = "What do jemalloc, tcmalloc and fewer arenas of glibc change in memory, throughput and latency?"
+    kind = "server"
+    evidence = ("MALLOC-01", "MALLOC-03")
+    choices = (
+        SERVER,
+        DRIVER,
+        Choice("allocators", "words", ",".join(WORDS), "what to compare; the first is the baseline"),
+        Choice("threads", "number", "32", "sessions that sort and group at once"),
+    )
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """A variant for each allocator, on one server that is restarted before every block.
+
+        Raises ProbeError for a library that isn't installed.
+        """
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        threads = chosen.number("threads", 1)
+        words, notes = _words(chosen, binary, wanted)
+        variants = tuple(Variant(word, variables_for(word, linked_with(binary))) for word in words)
+        cost = measuring.cost(pool=POOL, data=SHAPE.bytes, threads=threads)
+        return Plan(
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=(TPS, P99, RESIDENT, PEAK, GROWTH),
+            cost=cost._replace(memory=cost.memory + threads * SESSION),
+            seconds=SECONDS,
+            rounds=ROUNDS,
+            overhead=RESTART,
+            shortest=SHORTEST,
+            grain=1.0,
+            driver=driver_of(chosen.word("driver")),
+            server=str(binary.target),
+            parameters={"threads": str(threads), "rows": str(SHAPE.rows), "pool": str(POOL)},
+            limits=LIMITS,
+            notes=notes,
+        )
+
+    @contextlib.contextmanager
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[MallocBench]:
+        """A server with one table in its pool."""
+        chosen = Chosen(self.choices, wanted)
+        binary = binary_for(ground, chosen.word("server"))
+        threads = chosen.number("threads", 1)
+        room = f"--max-connections={max(measuring.CONNECTIONS, threads + 20)}"
+        arguments = (*measuring.arguments(binary.target, pool=POOL), room)
+        with serve(ground, binary, wanted.directory, arguments) as served:
+            ground.report(f"filling a table of {SHAPE.rows} rows")
+            fill(served.connection(), SHAPE, stop)
+            task = Task(served.sandbox.socket, served.room, WORKLOAD, Access(), threads=threads, rows=STARTS)
+            yield MallocBench(served, plan.driver, task)
+
+
+class MallocBench(LoadedBench):
+    """Starts the server anew for every block, so that no block keeps what another has freed."""
+
+    def __init__(self, served: Served, driver: str, task: Task) -> None:
+        self._variables: dict[str, str] = {}
+        self._root = open_root("/")
+        self._own = linked_with(served.sandbox.binary)
+        super().__init__(served, driver, lambda _: task, warm_seconds=0, preconditions=PRECONDITIONS)
+
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+        """One block, with the memory of the server's process before and after it."""
+        with self.served.guard():
+            self._variables = variant.settings
+            self.served.restart_with(variant.settings)
+            self.served.query("SELECT SUM(k) FROM sbtest.sbtest1")  # into the pool, which is memory too
+            measured = self._run(variant, turn, stop)
+        found = {metric: measured.counters[name] for metric, name in MEASURED.items() if name in measured.counters}
+        return measured._replace(metrics={**measured.metrics, **found})
+
+    def _settled(self) -> dict[str, int]:
+        pid = self.served.sandbox.pid
+        process = read_process(self._root, pid)
+        memory = {RSS: process.resident, HIGHEST: process.peak_resident} if process else {}
+        known = {name: size for name, size in memory.items() if size is not None}
+        return {**super()._settled(), **known, TAKEN: int(has_taken(pid, self._variables, self._own))}
+
+
+def _of_memory(counter: str) -> Precondition:
+    def value(activity: Activity) -> float | None:
+        return activity.after[counter] / MIB if counter in activity.after else None
+
+    return Precondition(MEASURED[RESIDENT.name if counter == RSS else PEAK.name], value, lambda *_: None)
+
+
+def _growth(activity: Activity) -> float | None:
+    return activity.grown[RSS] / MIB if RSS in activity.grown else None
+
+
+def _sorts(activity: Activity) -> float | None:
+    found = [activity.per_transaction(name) for name in ("Sort_range", "Sort_scan")]
+    return sum(count or 0.0 for count in found)
+
+
+def _asked_for(_variant: Variant, activity: Activity) -> Bounds:
+    # The statements of a transaction that was under way at the end count too.
+    return Bounds(MOST * len(SPANS) * activity.transactions / (activity.transactions + activity.threads))
+
+
+PRECONDITIONS = (
+    Precondition(TAKEN, lambda activity: activity.after.get(TAKEN), always(low=1.0)),
+    Precondition("sorts/transaction", _sorts, _asked_for),
+    Precondition(
+        "temporary tables/transaction", lambda activity: activity.per_transaction("Created_tmp_tables"), _asked_for
+    ),
+    _of_memory(RSS),
+    _of_memory(HIGHEST),
+    Precondition(MEASURED[GROWTH.name], _growth, lambda *_: None),
+)
+
+
+def _words(chosen: Chosen, binary: Binary, wanted: Wanted) -> tuple[list[str], tuple[str, ...]]:
+    """The allocators to compare, the server's own first unless they were chosen, and what was left out."""
+    words, own = chosen.words("allocators", *WORDS), linked_with(binary)
+    if own != GLIBC and own not in LIBRARIES:
+        raise ProbeError(f"{binary.name} is linked with {own}, which this probe can't replace: choose another server")
+    if own == GLIBC or "allocators" in wanted.choices:
+        return words, ()
+    kept = [own, *(word for word in words if word not in (own, GLIBC, ARENAS))]
+    return kept, (f"{binary.name} is linked with {own}: glibc's malloc can't be compared.",)
+
+
+EXPERIMENT = Malloc()
