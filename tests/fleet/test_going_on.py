@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -169,13 +168,12 @@ def test_one_that_trickles(ground: Ground, host: dict[str, object]) -> None:
         threading.Thread(target=_trickle, args=(listener,), daemon=True).start()
         slow = {**LOCAL, "mycnf_host": "127.0.0.1", "mycnf_port": listener.getsockname()[1]}
         ground.inventory({"db": {"slow": slow, "one": host}})
-        # Long enough for the other host on a machine that is busy.
-        assert ground.fleet("--window", "0", "--timeout", "20", "--forks", "2").code == 2
+        # Far beyond the connection's limit, so that a busy machine has time for the other host.
+        assert ground.fleet("--window", "0", "--timeout", "120", "--forks", "2").code == 2
         listener.shutdown(socket.SHUT_RDWR)
     rows = ground.rows()
     assert rows["slow"]["status"] == "silent"
-    # The connection and the host have equal time for the whole answer: either may be the first to give up.
-    assert re.search("gave no answer within 20 s|no proper answer in time", rows["slow"]["reason"])
+    assert "took the connection but gave no proper answer in time" in rows["slow"]["reason"]
     assert rows["slow"]["groups"] == ["db"]
     assert rows["one"]["status"] == "audited"
 

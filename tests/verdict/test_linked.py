@@ -66,6 +66,7 @@ def test_linked(lines: str, ask: Ask, judge: Judge) -> None:
     assert disagreement(lines, ask(lines), judge(lines)) is None
 
 
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8", whole="mysql-8.0 mariadb-11.4")
 @pytest.mark.parametrize("lines", ["gdb\ncore_file", "core_file\ngdb", "core_file", "gdb=0\ncore_file"])
 def test_gdb_disables_core_files(lines: str, server_name: str, start: Start, judge: Judge, tmp_path: Path) -> None:
     """Beside gdb the started server writes no core file, and the verdict says so where the line asks for one."""

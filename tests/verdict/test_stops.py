@@ -37,6 +37,7 @@ def test_a_start_stops_at_odd_pages(run: Run, judge: Judge) -> None:
     assert run(["innodb_page_size=12288"]) is None
 
 
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8", whole="mysql-8.0 mariadb-11.4")
 @pytest.mark.parametrize(("zone", "stops"), [("+25:00", True), ("-15:00", True), ("+02:75", True), ("+05:30", False)])
 def test_a_start_stops_at_an_offset_that_no_zone_has(zone: str, *, stops: bool, run: Run, judge: Judge) -> None:
     """Every server takes hours and minutes from UTC, and none of 15 hours or of more than 59 minutes."""
