@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from probes.results import Kept
 
 COUNTED = 180  # seconds; a longer time is told in minutes
-WORDS = {"host": "measures this host; no server is started", "server": "starts a throwaway server, socket only"}
+WORDS = {"host": "measures this host; no server is started", "server": "starts a throwaway server of its own"}
 
 
 class Entry(NamedTuple):
