@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor import exits
@@ -29,8 +30,11 @@ def run(args: argparse.Namespace) -> int:
     """Ask every host of the inventory, and report on all; hosts that can't be asked are rows of the report."""
     from advisor.commands.judging import wanted
     from advisor.engine import fails
-    from advisor.report.fleet import render
-    from advisor.report.output import colour_wanted, write
+    from advisor.report import fleetjson
+    from advisor.report.fleetdoc import document
+    from advisor.report.formats import render
+    from advisor.report.output import write
+    from advisor.report.paper import Paper
 
     _refuse_contradictions(args)
     for name in _ALONE:
@@ -38,7 +42,8 @@ def run(args: argparse.Namespace) -> int:
     asked = wanted(args)
     folder = _kept(args.kept) if args.kept else _asked_all(args)
     survey = _survey(folder, asked)
-    write(render(survey, args.format, colour=colour_wanted(args.output)), args.output)
+    own = {"json": partial(fleetjson.report, survey)}
+    write(render("fleet", args.format, Paper.of_width(args.output), partial(document, survey), own), args.output)
     narrate(_summary(survey, args))
     if not survey.judged:
         return exits.CONNECTION

@@ -375,7 +375,7 @@ _mycnf_in_fleet() {
         return
         ;;
     --format)
-        _mycnf_words 'text json markdown'
+        _mycnf_words 'text json markdown html'
         return
         ;;
     esac

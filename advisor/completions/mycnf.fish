@@ -293,7 +293,7 @@ complete -c mycnf -n '__mycnf_in fleet' -l ignore -x -a '(__fish_complete_list ,
 complete -c mycnf -n '__mycnf_in fleet' -l fail-on -x -a 'error warning note never' -d 'exit 1 from this severity up (default: error)'
 complete -c mycnf -n '__mycnf_in fleet' -l config -r -F -d 'the configuration file (default: the closest mycnf.toml)'
 complete -c mycnf -n '__mycnf_in fleet' -l isolated -d 'use neither configuration file nor baseline'
-complete -c mycnf -n '__mycnf_in fleet' -l format -x -a 'text json markdown' -d 'how to print it (default: text)'
+complete -c mycnf -n '__mycnf_in fleet' -l format -x -a 'text json markdown html' -d 'how to print it (default: text)'
 complete -c mycnf -n '__mycnf_in fleet' -s o -l output -r -F -d 'write there instead of to stdout'
 
 # mycnf suggest

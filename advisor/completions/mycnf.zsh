@@ -310,7 +310,7 @@ _mycnf-fleet() {
     '--fail-on=''[exit 1 from this severity up (default\: error)]:fail_on:(error warning note never)' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
     '--isolated''[use neither configuration file nor baseline]' \
-    '--format=''[how to print it (default\: text)]:format:(text json markdown)' \
+    '--format=''[how to print it (default\: text)]:format:(text json markdown html)' \
     '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files'
 }
 

@@ -61,7 +61,7 @@ class Value(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows of cells under heads, the last `numbers` columns being numbers; `more` says what is left out.
+    """Rows of cells under heads, the columns at the places `numbers` being numbers; `more` says what is left out.
 
     For text are the `widths` of all columns but the last, where they are not to follow from the rows, and whether it
     shows the heads. `grows` is as in a list.
@@ -69,7 +69,7 @@ class Table(NamedTuple):
 
     heads: tuple[str, ...]
     rows: tuple[tuple[Words | Value, ...], ...]
-    numbers: int = 0
+    numbers: tuple[int, ...] = ()
     more: str = ""
     widths: tuple[int, ...] = ()
     headed: bool = True

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from advisor.fleet.row import Row
     from advisor.model import Finding, Skipped, Target
 
-FORMATS = ("text", "json", "markdown")
-
 
 class Judged(NamedTuple):
     """One server of the fleet: its row, what it is, the findings worst first, and what could not be looked at."""
@@ -37,18 +35,3 @@ class Survey(NamedTuple):
     def findings(self) -> tuple[Finding, ...]:
         """Of all servers."""
         return tuple(f for one in self.judged for f in one.findings)
-
-
-def render(survey: Survey, name: str, *, colour: bool = False) -> str:
-    """The report in the format of that name, one of FORMATS."""
-    if name == "json":
-        from advisor.report.fleetjson import report as as_json
-
-        return as_json(survey)
-    if name == "markdown":
-        from advisor.report.fleetmarkdown import report as as_markdown
-
-        return as_markdown(survey)
-    from advisor.report.fleettext import report as as_text
-
-    return as_text(survey, colour)

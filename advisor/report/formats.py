@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 Writer = TypeVar("Writer")
 # Commands whose report is a document and has JSON too, then those of which a format is written by hand.
-DOCUMENTS = frozenset({"diff", "history", "preflight", "upgrade"})
-MARKDOWN_TOO = frozenset({"fleet", "probe", "rules"})
+DOCUMENTS = frozenset({"diff", "fleet", "history", "preflight", "upgrade"})
+MARKDOWN_TOO = frozenset({"probe", "rules"})
 EVERY = MARKDOWN_TOO | {"show", "suggest", "explain"}
 
 
@@ -122,6 +122,17 @@ def _of_findings(lint: Callable[[], LintWriter]) -> Callable[[], AuditWriter]:
     return load
 
 
+def _counted_in(document: Callable[[], DocumentWriter]) -> Callable[[], BulkWriter]:
+    """Many snapshots as tables of counts, in a format of documents."""
+
+    def load() -> BulkWriter:
+        from advisor.report.manystreams import tables_in
+
+        return tables_in(document())
+
+    return load
+
+
 def _text() -> LintWriter:
     from advisor.report.text import report
 
@@ -132,12 +143,6 @@ def _text_audit() -> AuditWriter:
     from advisor.report.audittext import report
 
     return report
-
-
-def _text_bulk() -> BulkWriter:
-    from advisor.report.manystreams import TEXT
-
-    return TEXT
 
 
 def _text_document() -> DocumentWriter:
@@ -266,12 +271,6 @@ def _markdown_audit() -> AuditWriter:
     return report
 
 
-def _markdown_bulk() -> BulkWriter:
-    from advisor.report.manystreams import MARKDOWN
-
-    return MARKDOWN
-
-
 def _markdown_document() -> DocumentWriter:
     from advisor.report.render.markdown import write
 
@@ -317,7 +316,7 @@ def _parquet_bulk() -> BulkWriter:
 FORMATS = [
     Format(
         "text", "text", "txt", "people", finding="the line, carets under the place, what is wrong, what to do",
-        lint=_text, audit=_text_audit, report=_text_bulk, document=_text_document, others=EVERY,
+        lint=_text, audit=_text_audit, report=_counted_in(_text_document), document=_text_document, others=EVERY,
     ),
     Format(
         "concise", "one line a finding", "txt", "editors, grep, problem matchers",
@@ -358,7 +357,7 @@ FORMATS = [
     Format(
         "markdown", "ticket (Markdown)", "md", "tickets, comments on merge requests",
         finding="a row of a table",
-        lint=_markdown, audit=_markdown_audit, report=_markdown_bulk, document=_markdown_document,
+        lint=_markdown, audit=_markdown_audit, report=_counted_in(_markdown_document), document=_markdown_document,
         others=MARKDOWN_TOO,
     ),
     Format(

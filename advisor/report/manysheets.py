@@ -1,29 +1,21 @@
-"""Many snapshots as tables, which text, Markdown and pages share."""
+"""Many snapshots as a document of tables: by rule, by server, by version, and what could not be read."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor.model import Severity
+from advisor.report.document import Code, Document, Paragraph, Section, Table
 from advisor.report.words import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from advisor.report.manytally import Tally
 
 
-class Sheet(NamedTuple):
-    """One table: its title, the heads of its columns, the rows as text, and what they leave out.
-
-    The last `numbers` columns are numbers.
-    """
-
-    title: str
-    heads: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    more: str = ""
-    numbers: int = 0
+def document(tally: Tally) -> Document:
+    """The whole report."""
+    tables = (by_rule(tally), by_server(tally), by_version(tally), unread(tally))
+    return Document((title(tally),), (Paragraph(summary(tally), indent=2), *tables))
 
 
 def title(tally: Tally) -> str:
@@ -39,37 +31,34 @@ def summary(tally: Tally) -> str:
     return "; ".join([f"{tally.read:,} read{broken}", *([", ".join(found)] if found else []), *clean])
 
 
-def sheets(tally: Tally) -> Iterator[Sheet]:
-    """By rule, by server, by version, and what could not be read; a table without rows is left out."""
-    for sheet in (by_rule(tally), by_server(tally), by_version(tally), unread(tally)):
-        if sheet.rows:
-            yield sheet
-
-
-def by_rule(tally: Tally) -> Sheet:
+def by_rule(tally: Tally) -> Section:
     """How many servers each rule speaks of."""
-    rows = [(r.severity, r.code, r.name, f"{r.servers:,}", f"{r.findings:,}") for r in tally.rules]
-    return Sheet("By rule", ("severity", "code", "rule", "servers", "findings"), rows, numbers=2)
+    rows = tuple((r.severity, r.code, r.name, f"{r.servers:,}", f"{r.findings:,}") for r in tally.rules)
+    return Section("By rule", (Table(("severity", "code", "rule", "servers", "findings"), rows, (3, 4)),))
 
 
-def by_server(tally: Tally) -> Sheet:
+def by_server(tally: Tally) -> Section:
     """The servers that need most."""
     shown = tally.worst
-    rows = [(s.server, s.target, s.path, f"{s.errors:,}", f"{s.warnings:,}", f"{s.notes:,}") for s in shown]
+    rows = tuple(
+        (Code(s.server), s.target, Code(s.path), f"{s.errors:,}", f"{s.warnings:,}", f"{s.notes:,}") for s in shown
+    )
     left = tally.read - tally.clean - len(shown)
     more = f"{plural(left, 'more server')} with findings; --format jsonl and parquet have all" if left > 0 else ""
     heads = ("server", "target", "snapshot", "errors", "warnings", "notes")
-    return Sheet("Servers that need most", heads, rows, more, 3)
+    return Section("Servers that need most", (Table(heads, rows, (3, 4, 5), more),))
 
 
-def by_version(tally: Tally) -> Sheet:
+def by_version(tally: Tally) -> Section:
     """How many servers run each version."""
-    rows = [(target, f"{count:,}") for target, count in sorted(tally.versions.items(), key=lambda v: (-v[1], v[0]))]
-    return Sheet("Versions", ("target", "servers"), rows, numbers=1)
+    counts = sorted(tally.versions.items(), key=lambda version: (-version[1], version[0]))
+    rows = tuple((target, f"{count:,}") for target, count in counts)
+    return Section("Versions", (Table(("target", "servers"), rows, (1,)),))
 
 
-def unread(tally: Tally) -> Sheet:
+def unread(tally: Tally) -> Section:
     """What could not be read, and why."""
     left = tally.broken - len(tally.reasons)
     more = f"{left:,} more; stderr and --format jsonl name all" if left else ""
-    return Sheet("Could not be read", ("snapshot", "why"), list(tally.reasons), more)
+    rows = tuple((Code(path), why) for path, why in tally.reasons)
+    return Section("Could not be read", (Table(("snapshot", "why"), rows, more=more),))

@@ -7,7 +7,7 @@ import tempfile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from advisor.exits import MycnfError
-from advisor.report import manyforms, manypieces
+from advisor.report import manyjson, manypieces
 from advisor.report.output import Draft, to_stdout
 from advisor.report.render import csv
 from advisor.report.sarif import SCHEMA
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from advisor.report import Page
     from advisor.report.audited import Audited
+    from advisor.report.formats import DocumentWriter
     from advisor.report.many import Told
     from advisor.report.manytally import Tally
 
@@ -220,6 +221,18 @@ def _counted(write: Callable[[Tally, Page], str]) -> BulkWriter:
     return BulkWriter(lambda path, page: Counts(write, path, page))
 
 
+def tables_in(write: DocumentWriter) -> BulkWriter:
+    """The counts as tables, in a format of documents."""
+
+    def report(tally: Tally, page: Page) -> str:
+        from advisor.report.manysheets import document
+        from advisor.report.paper import Paper
+
+        return write(document(tally), Paper(colour=page.colour))
+
+    return _counted(report)
+
+
 def _page_of_counts(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     from advisor.report.html.many import report
 
@@ -234,5 +247,5 @@ CSV = _streamed("csv", manypieces.csv, Frame(csv.heads(), "", "", csv.broken))
 SARIF = _streamed("sarif", manypieces.sarif, Frame(RUNS, ",\n", "\n]}\n", _broken_run))
 JUNIT = _streamed("junit", manypieces.junit, Frame(SUITES, "", "</testsuites>\n", _broken_suite))
 PROMETHEUS = BulkWriter(lambda path, _: Families(_Out(path)), manypieces.prometheus)
-TEXT, MARKDOWN, JSON = _counted(manyforms.text), _counted(manyforms.markdown), _counted(manyforms.as_json)
+JSON = _counted(manyjson.report)
 HTML = _counted(_page_of_counts)

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 from advisor import __version__
 from advisor.model import Severity
+from advisor.report.document import holds, plain
 from advisor.report.html.controls import controls
 from advisor.report.html.document import document, section
 from advisor.report.html.findings import badge
 from advisor.report.html.markup import Html, code, listed, tag
 from advisor.report.manysheets import by_server, by_version, summary, title, unread
+from advisor.report.render.html import shown_block
 from advisor.report.words import plural
 from rules import all_rules
 
 if TYPE_CHECKING:
-    from advisor.report.manysheets import Sheet
     from advisor.report.manytally import Rule, Tally
 
 ORDERS = (("", "weight"), ("servers", "servers"), ("code", "code"))
@@ -28,10 +29,10 @@ def report(tally: Tally) -> str:
     rows = [_rule(rule, summaries.get(rule.code, "")) for rule in rules]
     counts = {s: sum(rule.severity == s for rule in rules) for s in Severity}
     found = [controls(counts, ORDERS, "rules"), tag("ul", *rows, id="list")] if rows else []
-    made = [by_server(tally), by_version(tally), unread(tally)]
+    tables = (by_server(tally), by_version(tally), unread(tally))
     parts = [
         section("rules", "By rule", *found),
-        *(section(f"sheet-{n}", s.title, table(s)) for n, s in enumerate(made) if s.rows),
+        *(section(f"sheet-{n}", plain(s.title), *map(shown_block, s.blocks)) for n, s in enumerate(tables) if holds(s)),
     ]
     head = [tag("p", summary(tally), class_="about")]
     foot = f"mycnf {__version__} · each snapshot counts as a server · secrets are masked"
@@ -57,19 +58,3 @@ def _rule(rule: Rule, words: str) -> Html:
 
 def _example(server: str, about: str) -> Html:
     return tag("span", code(server), " · ", code(about)) if about else code(server)
-
-
-def table(sheet: Sheet) -> Html:
-    """The rows under their heads."""
-    first = len(sheet.heads) - sheet.numbers
-    heads = (tag("th", name, scope="col", class_=_kind(i, first)) for i, name in enumerate(sheet.heads))
-    rows = [tag("tr", *(tag("td", cell, class_=_kind(i, first)) for i, cell in enumerate(row))) for row in sheet.rows]
-    more = [tag("p", sheet.more, class_="fine-print")] if sheet.more else []
-    inside = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="sheet")
-    whole = tag("div", inside, class_="wide", tabindex="0", role="region", aria_label=f"Table: {sheet.title}")
-    return Html(whole + "".join(more))
-
-
-def _kind(column: int, first: int) -> str:
-    """Words, or a number, which columns are from the first on."""
-    return "words" if column < first else "number"

@@ -37,7 +37,7 @@ def write(document: Document, page: Paper) -> str:  # noqa: ARG001 - every forma
     """The whole page."""
     title, *about = [part for part in document.title if part]
     head = [tag("p", " · ".join(about), class_="about")] if about else []
-    body = [_block(block, TOP) for block in document.blocks if holds(block)]
+    body = [shown_block(block, TOP) for block in document.blocks if holds(block)]
     return page_of(title, head, body, f"mycnf {__version__} · secrets are masked")
 
 
@@ -47,7 +47,8 @@ def shown(words: Words) -> Html:
     return joined(spans, " " if all(isinstance(part, Code) for part in parts(words)) else "")
 
 
-def _block(block: Block, level: int) -> Html:  # noqa: PLR0911 - one answer a kind of block
+def shown_block(block: Block, level: int = TOP) -> Html:  # noqa: PLR0911 - one answer a kind of block
+    """One block, its heading of this level."""
     match block:
         case Paragraph(words=words, strong=strong):
             return tag("p", tag("strong", shown(words)) if strong else shown(words))
@@ -69,7 +70,7 @@ def _block(block: Block, level: int) -> Html:  # noqa: PLR0911 - one answer a ki
 
 
 def _inside(blocks: Iterable[Block], level: int) -> Html:
-    return joined(_block(block, level) for block in blocks if holds(block))
+    return joined(shown_block(block, level) for block in blocks if holds(block))
 
 
 def _section(section: Section, level: int) -> Html:
@@ -92,10 +93,9 @@ def _entry(entry: Entry, level: int) -> Html:
 
 
 def _table(table: Table) -> Html:
-    first = len(table.heads) - table.numbers
-    heads = (tag("th", head, scope="col", class_=_kind(at, first)) for at, head in enumerate(table.heads))
+    heads = (tag("th", head, scope="col", class_=_kind(at, table)) for at, head in enumerate(table.heads))
     rows = [
-        tag("tr", *(tag("td", _cell(value(cell)), class_=_kind(at, first)) for at, cell in enumerate(row)))
+        tag("tr", *(tag("td", _cell(value(cell)), class_=_kind(at, table)) for at, cell in enumerate(row)))
         for row in table.rows[:MOST]
     ]
     inside = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="sheet")
@@ -105,8 +105,8 @@ def _table(table: Table) -> Html:
     return joined([whole, *(tag("p", note, class_="fine-print") for note in notes)])
 
 
-def _kind(column: int, first: int) -> str:
-    return "words" if column < first else "number"
+def _kind(column: int, table: Table) -> str:
+    return "number" if column in table.numbers else "words"
 
 
 def _cell(cell: Value) -> Html:

@@ -43,14 +43,19 @@ def write(document: Document, page: Paper) -> str:  # noqa: ARG001 - every forma
 
 
 def shown(words: Words, longest: int = LONGEST) -> str:
-    """Words of any origin: secrets masked, and no markup, link or mention in them."""
+    """Words of any origin: secrets masked, and no markup, link or mention in them; `longest` is of names and values."""
     made = ""
     for part in parts(words):
-        text = redact_value("", part)
-        text = text if len(text) <= longest else f"{text[: longest - 1]}…"
-        gap = " " if isinstance(part, Code) and made.endswith("`") else ""  # two spans would be one
-        made += gap + (code(text) if isinstance(part, Code) else _between(text))
+        if isinstance(part, Code):
+            gap = " " if made.endswith("`") else ""  # two spans would be one
+            made += gap + code(_cut(redact_value("", part), longest))
+        else:
+            made += _between(_cut(redact_value("", part), LONGEST))
     return made.strip()
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _between(text: str) -> str:
@@ -108,10 +113,9 @@ def _entry(entry: Entry, level: int) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    first = len(table.heads) - table.numbers
     drawn = [
         f"| {' | '.join(map(shown, table.heads))} |",
-        f"|{''.join('---|' if at < first else '---:|' for at in range(len(table.heads)))}",
+        f"|{''.join('---:|' if at in table.numbers else '---|' for at in range(len(table.heads)))}",
     ]
     kept = table.rows[: MOST if table.grows else None]
     drawn += [f"| {' | '.join(_cell(value(cell)) for cell in row)} |" for row in kept]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from advisor.redact import clean, redact_value
@@ -25,7 +24,7 @@ from advisor.report.document import value as valued
 from advisor.report.words import bold, painted, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from advisor.report.document import Block, Document, Value, Words
     from advisor.report.paper import Paper
@@ -143,9 +142,8 @@ def _table(table: Table, page: Paper, margin: str) -> Iterator[str]:
     """Rows in columns; one that finds no room there has its cells below one another."""
     rows = [tuple(map(valued, row)) for row in table.rows[: MOST if table.grows else None]]
     widths = table.widths or _widths(table, rows, page.width - len(margin))
-    first = len(table.heads) - table.numbers
     if table.headed:
-        yield margin + _cells(table.heads, widths, first)
+        yield margin + _cells(table.heads, widths, table.numbers)
     for row in rows:
         yield from _row(row, table, widths, page, margin)
     yield from _left(len(table.rows) - len(rows), margin)
@@ -154,41 +152,45 @@ def _table(table: Table, page: Paper, margin: str) -> Iterator[str]:
 
 
 def _widths(table: Table, rows: Sequence[tuple[Value, ...]], room: int) -> tuple[int, ...]:
-    """As wide as the widest cell of those rows that find room."""
+    """As wide as the widest cell; rows whose first cells leave the last one no room don't count."""
     texts = [[len(shown(cell.words)) for cell in row] for row in rows]
-    fitting = [line for line in texts if sum(line) + STEP * (len(line) - 1) <= room]
+    fitting = [line for line in texts if sum(line[:-1]) + STEP * (len(line) - 1) <= room - STEP]
     heads = [len(head) for head in table.heads if table.headed] or [0] * len(table.heads)
     return tuple(max(column) for column in zip(heads, *fitting, strict=True))
 
 
-def _cells(texts: Iterable[str], widths: Sequence[int], first: int) -> str:
-    padded = zip_longest(texts, widths, fillvalue=0)
-    cells = (f"{text:<{width}}" if at < first else f"{text:>{width}}" for at, (text, width) in enumerate(padded))
+def _cells(texts: Sequence[str], widths: Sequence[int], numbers: Sequence[int]) -> str:
+    padded = zip(texts, [*widths, 0], strict=False)  # the last column needs no room behind it
+    cells = (f"{text:>{width}}" if at in numbers else f"{text:<{width}}" for at, (text, width) in enumerate(padded))
     return "  ".join(cells).rstrip()
 
 
 def _row(row: tuple[Value, ...], table: Table, widths: Sequence[int], page: Paper, margin: str) -> Iterator[str]:
     texts = [shown(cell.words) for cell in row]
     notes = [shown(cell.note) for cell in row]
-    first = len(table.heads) - table.numbers
     rest = page.width - len(margin) - sum(widths[: len(row) - 1]) - STEP * (len(row) - 1)
     rooms = [*widths[1 : len(row) - 1], rest]
     fits = [len(text) <= room for text, room in zip(texts[1:], rooms, strict=True)]
-    if any(cell.lead for cell in row) or not all(fits[:-1]) or not (fits[-1] or rest >= ROOMY):
+    if any(cell.lead for cell in row) or not all(fits[:-1]) or (table.widths and not fits[-1] and rest < ROOMY):
         yield from _stacked(row, table, page, margin)
         return
     if len(texts[0]) > widths[0]:
         yield margin + texts[0]
         texts[0] = ""
-    lead = _cells(texts[:-1], widths, first)
-    yield margin + _cells(texts, widths, first) if fits[-1] else _wrapped(f"{margin}{lead}", texts[-1], rest, page)
+    if fits[-1]:
+        yield margin + _cells(texts, widths, table.numbers)
+    else:
+        lead = margin + _cells(texts[:-1], widths, table.numbers)
+        yield _wrapped(lead, texts[-1], rest, page, len(margin) + widths[0] + STEP)
     if any(notes):
         cut = [_tail(note, room) for note, room in zip(notes, [widths[0], *rooms], strict=True)]
-        yield margin + _cells(cut, widths, first)
+        yield margin + _cells(cut, widths, table.numbers)
 
 
-def _wrapped(lead: str, text: str, room: int, page: Paper) -> str:
-    """The row's last cell on several lines of its own column."""
+def _wrapped(lead: str, text: str, room: int, page: Paper, below: int) -> str:
+    """The last cell on several lines of its own column, or from the column `below` on where that is narrow."""
+    if room < ROOMY:
+        return f"{lead}\n{wrap(text, ' ' * below, width=page.width)}"
     column = page.width - room
     return wrap(text, f"{lead:<{column}}", " " * column, page.width)
 
