@@ -336,7 +336,7 @@ _mycnf_in_probe() {
         return
         ;;
     --format)
-        _mycnf_words 'text json markdown svg'
+        _mycnf_words 'text json markdown html svg'
         return
         ;;
     -o | --output)

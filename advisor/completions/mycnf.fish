@@ -270,7 +270,7 @@ complete -c mycnf -n '__mycnf_in probe' -l acceptable-qps -x -d 'queries a secon
 complete -c mycnf -n '__mycnf_in probe' -l force -x -d 'run in spite of this refusal (repeatable)'
 complete -c mycnf -n '__mycnf_in probe' -l seed -x -d 'equal numbers give the variants equal orders (default: a new one)'
 complete -c mycnf -n '__mycnf_in probe' -l json -d 'the same as --format json'
-complete -c mycnf -n '__mycnf_in probe' -l format -x -a 'text json markdown svg' -d 'how to print it (default: text; repeatable, each with its own -o)'
+complete -c mycnf -n '__mycnf_in probe' -l format -x -a 'text json markdown html svg' -d 'how to print it (default: text; repeatable, each with its own -o)'
 complete -c mycnf -n '__mycnf_in probe' -s o -l output -r -F -d 'write there instead of to stdout'
 complete -c mycnf -n '__mycnf_in probe; and __mycnf_without commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit redo-capacity pool-size io-capacity doublewrite session-buffers connections malloc ab prove results' -a 'commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit redo-capacity pool-size io-capacity doublewrite session-buffers connections malloc ab prove results'
 complete -c mycnf -n '__mycnf_in probe; and not __mycnf_without commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit redo-capacity pool-size io-capacity doublewrite session-buffers connections malloc ab prove results' -F -a '(__mycnf_rules)'

@@ -285,7 +285,7 @@ _mycnf-probe() {
     '*--force=''[run in spite of this refusal (repeatable)]:REFUSAL: ' \
     '--seed=''[equal numbers give the variants equal orders (default\: a new one)]:N: ' \
     '--json''[the same as --format json]' \
-    '*--format=''[how to print it (default\: text; repeatable, each with its own -o)]:reports:(text json markdown svg)' \
+    '*--format=''[how to print it (default\: text; repeatable, each with its own -o)]:reports:(text json markdown html svg)' \
     '*'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
     '1::NAME:(commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit redo-capacity pool-size io-capacity doublewrite session-buffers connections malloc ab prove results)' \
     '*:WORD:_mycnf_proofs'

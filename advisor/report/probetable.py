@@ -11,8 +11,6 @@ from advisor.report.probewords import beside
 from probes.conclude import means
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from advisor.facts.probes import Metric, ProbeResult
     from advisor.report.probefigures import Row
     from advisor.report.probepublished import Curve
@@ -27,11 +25,6 @@ class Sheet(NamedTuple):
     title: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-
-    @property
-    def width(self) -> int:
-        """Columns of the terminal that it takes, two of indent included."""
-        return max(map(len, aligned(self)), default=0)
 
 
 def sheets(result: ProbeResult) -> list[Sheet]:
@@ -133,35 +126,6 @@ def _published(result: ProbeResult) -> list[Sheet]:
 
 def _named(metric: Metric) -> str:
     return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
-
-
-def parted(whole: Sheet, width: int) -> list[Sheet]:
-    """The sheet in pieces that fit the width, each with the first column; a column too wide stands by itself."""
-    pieces: list[Sheet] = []
-    chosen = [0]
-    for column in range(1, len(whole.heads)):
-        if len(chosen) > 1 and _columns(whole, [*chosen, column]).width > width:
-            pieces.append(_columns(whole, chosen))
-            chosen = [0]
-        chosen.append(column)
-    return [*pieces, _columns(whole, chosen)]
-
-
-def aligned(piece: Sheet) -> list[str]:
-    """The lines of a text: words to the left, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(piece.heads, *piece.rows, strict=True)]
-    lines = []
-    for row in (piece.heads, *piece.rows):
-        cells = [f"{row[0]:<{widths[0]}}", *(f"{c:>{w}}" for c, w in zip(row[1:], widths[1:], strict=True))]
-        lines.append(("  " + "  ".join(cells)).rstrip())
-    return lines
-
-
-def _columns(whole: Sheet, chosen: Sequence[int]) -> Sheet:
-    def part(row: Sequence[str]) -> tuple[str, ...]:
-        return tuple(row[i] for i in chosen)
-
-    return Sheet(whole.title, part(whole.heads), tuple(map(part, whole.rows)))
 
 
 def _beside(row: Row, marked: bool) -> list[str]:

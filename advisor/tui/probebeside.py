@@ -124,6 +124,6 @@ def _of_result(result: ProbeResult) -> Key:
 
 def _report(result: ProbeResult, width: int) -> str:
     from advisor.report.paper import Paper
-    from advisor.report.probetext import report
+    from advisor.report.proberesult import render
 
-    return spoken(report(result, Paper(width)).rstrip())
+    return spoken(render(result, "text", Paper(width)).rstrip())

@@ -17,7 +17,7 @@ from advisor.report.probenames import axis_name, curve_of, labels, numeric, shor
 from advisor.report.probepublished import Curve, Point, curves, most
 from advisor.report.proberesult import render
 from advisor.report.probescale import axes
-from advisor.report.probetable import aligned, parted, sheets
+from advisor.report.probetable import sheets
 from advisor.report.probewords import answer, claims
 from rules.evidence_store import load
 
@@ -278,16 +278,20 @@ def test_names_that_tell_no_curve_are_points_in_a_row() -> None:
 def test_tables_are_parted_to_fit(width: int) -> None:
     """Columns that have no room go below, each piece with the names first, none of them lost."""
     whole = sheets(scan())[0]
-    pieces = parted(whole, width)
-    assert all(max(map(len, aligned(piece))) <= width for piece in pieces)
-    assert [h for piece in pieces for h in piece.heads[1:]] == list(whole.heads[1:])
-    assert all(piece.heads[0] == whole.heads[0] for piece in pieces)
+    lines = render(scan(), "text", Paper(width)).splitlines()
+    heads = [line for line in lines if line.startswith(f"  {whole.heads[0]}  ")]
+    rows = [line for line in lines if line.startswith("  2M  ")]
+    assert max(map(len, [*heads, *rows])) <= width
+    assert [head for head in whole.heads[1:] if not any(head in line for line in heads)] == []
+    assert len(rows) == len(heads)
 
 
 def test_a_column_wider_than_the_page_stands_by_itself() -> None:
     """It is told all the same."""
     long = scan(metric=Metric("scanned", "a very long unit of measurement that fits no narrow page"))
-    assert len(parted(sheets(long)[0], 40)) > 1
+    lines = render(long, "text", Paper(40)).splitlines()
+    assert len([line for line in lines if line.startswith("  2M  ")]) > 1
+    assert any("a very long unit of measurement" in line for line in lines)
 
 
 @pytest.mark.parametrize(("value", "said"), [

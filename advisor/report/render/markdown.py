@@ -79,8 +79,8 @@ def _blocks(block: Block, level: int) -> Iterator[str]:
         case Listing(language=language):
             text = "\n".join(lines(block)).replace(FENCE, "` ` `")
             yield f"{FENCE}{language}\n{text}\n{FENCE}"
-        case Chart(caption=caption):
-            yield shown(caption)
+        case Chart():
+            return  # no tracker draws one
         case Entry():
             yield from _entry(block, level)
         case Section():
@@ -129,4 +129,7 @@ def _table(table: Table) -> Iterator[str]:
 def _cell(cell: Value) -> str:
     lead = f"{cell.lead} " if cell.lead else ""
     note = f" ({shown(cell.note, VALUE)})" if cell.note else ""
-    return f"{lead}{shown(cell.words, VALUE)}{note}"
+    words = shown(cell.words, VALUE)
+    if not isinstance(cell.words, tuple | Code) and cell.words.endswith("*"):  # the mark of a claimed difference
+        words = f"{shown(cell.words[:-1], VALUE)}\\*"
+    return f"{lead}{words}{note}"

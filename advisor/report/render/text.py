@@ -140,6 +140,16 @@ def _left(count: int, margin: str) -> Iterator[str]:
 
 def _table(table: Table, page: Paper, margin: str) -> Iterator[str]:
     """Rows in columns; one that finds no room there has its cells below one another."""
+    room = page.width - len(margin)
+    pieces = list(_pieces(table, room)) if len(table.numbers) == len(table.heads) - 1 else [table]
+    for at, piece in enumerate(pieces):
+        yield from [""] * bool(at)
+        yield from _rows(piece, page, margin)
+    if table.more:
+        yield wrap(shown(table.more), margin, width=page.width)
+
+
+def _rows(table: Table, page: Paper, margin: str) -> Iterator[str]:
     rows = [tuple(map(valued, row)) for row in table.rows[: MOST if table.grows else None]]
     widths = table.widths or _widths(table, rows, page.width - len(margin))
     if table.headed:
@@ -147,8 +157,26 @@ def _table(table: Table, page: Paper, margin: str) -> Iterator[str]:
     for row in rows:
         yield from _row(row, table, widths, page, margin)
     yield from _left(len(table.rows) - len(rows), margin)
-    if table.more:
-        yield wrap(shown(table.more), margin, width=page.width)
+
+
+def _pieces(table: Table, room: int) -> Iterator[Table]:
+    """A table of numbers in pieces that fit, each with the first column; a column too wide stands by itself."""
+    cells = (table.heads, *table.rows)
+    columns = [max(len(shown(valued(cell).words)) for cell in column) for column in zip(*cells, strict=True)]
+    chosen: list[int] = []
+    for at in range(1, len(columns)):
+        if chosen and columns[0] + sum(STEP + columns[n] for n in (*chosen, at)) > room:
+            yield _part(table, chosen)
+            chosen = []
+        chosen.append(at)
+    yield _part(table, chosen)
+
+
+def _part(table: Table, chosen: list[int]) -> Table:
+    kept = (0, *chosen)
+    rows = tuple(tuple(row[at] for at in kept) for row in table.rows)
+    heads = tuple(table.heads[at] for at in kept)
+    return table._replace(heads=heads, rows=rows, numbers=tuple(range(1, len(kept))), more="")
 
 
 def _widths(table: Table, rows: Sequence[tuple[Value, ...]], room: int) -> tuple[int, ...]:
@@ -160,7 +188,7 @@ def _widths(table: Table, rows: Sequence[tuple[Value, ...]], room: int) -> tuple
 
 
 def _cells(texts: Sequence[str], widths: Sequence[int], numbers: Sequence[int]) -> str:
-    padded = zip(texts, [*widths, 0], strict=False)  # the last column needs no room behind it
+    padded = zip(texts, [*widths, 0], strict=False)
     cells = (f"{text:>{width}}" if at in numbers else f"{text:<{width}}" for at, (text, width) in enumerate(padded))
     return "  ".join(cells).rstrip()
 
