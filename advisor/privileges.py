@@ -47,9 +47,7 @@ _MYSQL = (
     _SIZES,
     _MEMORY,
     Grant("SELECT", "performance_schema.threads", "how many replicas read this server's binary log"),
-    Grant(
-        "SELECT", "performance_schema.file_summary_by_event_name", "how many bytes of binary log the server writes"
-    ),
+    Grant("SELECT", "performance_schema.file_summary_by_event_name", "how many bytes of binary log the server writes"),
     Grant("SELECT", "performance_schema.replication_group_members", "the states of its replication group"),
     Grant(
         "SELECT",

@@ -273,9 +273,7 @@ BY_OPTION = {
         "symbolic_links",
         "user",
     ),
-    "rules.tab": (
-        "table_open_cache",
-    ),
+    "rules.tab": ("table_open_cache",),
     "rules.tls": (
         "require_secure_transport",
         "ssl",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 TRUST = "log_bin_trust_function_creators"
 
+
 @rule(
     "BIN010",
     "binary-log-switched-off",

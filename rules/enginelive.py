@@ -156,9 +156,7 @@ def idle_key_buffer(known: Known) -> Iterator[Finding]:
 )
 def key_blocks_from_disk(known: Known) -> Iterator[Finding]:
     """A key buffer that is too small for what is asked of it."""
-    yield from _from_disk(
-        key_blocks_from_disk, known, KEYS, "convert the tables to InnoDB; else"
-    )
+    yield from _from_disk(key_blocks_from_disk, known, KEYS, "convert the tables to InnoDB; else")
 
 
 @rule(

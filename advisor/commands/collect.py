@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from advisor.facts import Facts, ProbeResult
 
 
-
 def run(args: argparse.Namespace) -> int:
     """Write the snapshot; what was read of a server that was lost on the way is kept too, exit code 3."""
     from advisor.snapshot import save

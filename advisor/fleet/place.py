@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-
 def account_of(variables: Mapping[str, str], *, address: str, local: bool) -> Account:
     """The account at the server that belongs to a host.
 

@@ -82,9 +82,7 @@ class ParsedFiles:
         if self.loader is None:
             source = load(path)
             if source.world_writable:
-                self.tell(
-                    path, 0, "world-writable", f"{path} is writable for everybody, so servers ignore it"
-                )
+                self.tell(path, 0, "world-writable", f"{path} is writable for everybody, so servers ignore it")
                 return b"" if self.on_host else source.data
             return source.data
         try:

@@ -75,9 +75,7 @@ class _Walk:
         for line in file.lines:
             kind = line.kind
             if included and (kind is Kind.REJECTED or (kind is Kind.OPTION and line.group is None)):
-                message = (
-                    f"servers stop reading this file at line {line.number}, and go on with the one around it"
-                )
+                message = f"servers stop reading this file at line {line.number}, and go on with the one around it"
                 self.parsed.tell(file.path, line.number, "cut-short", message)
                 break
             if kind is Kind.OPTION:
@@ -100,9 +98,7 @@ class _Walk:
             message = f"without a newline behind it, servers before MySQL 9.7 read {written}; add a newline"
             tell(path, line.number, "cut-include", message)
         if " #" in written:
-            message = (
-                "servers before MySQL 9.7 take the comment for part of the path; give it a line of its own"
-            )
+            message = "servers before MySQL 9.7 take the comment for part of the path; give it a line of its own"
             tell(path, line.number, "comment-in-include", message)
         if is_relative(written):
             message = f"{written} is taken from where the server is started; write the whole path"
@@ -145,9 +141,7 @@ class _Walk:
             self.parsed.tell(path, 0, "too-many-includes", message)
             return
         if place in self.within:
-            message = (
-                f"an include cycle: {place} is being read already; servers go round {DEEPEST} levels deep"
-            )
+            message = f"an include cycle: {place} is being read already; servers go round {DEEPEST} levels deep"
             self.parsed.tell(path, line.number, "include-cycle", message)
         try:
             file = self.parsed.get(place)

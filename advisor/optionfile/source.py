@@ -60,9 +60,7 @@ def check(data: bytes, path: str) -> None:
         raise OptionFileError(f"{path}: larger than {LARGEST >> 20}M; name the option file itself")
     head = data[:_HEAD]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise OptionFileError(
-            f"{path}: UTF-16, which no server reads; save it as UTF-8 without a byte order mark"
-        )
+        raise OptionFileError(f"{path}: UTF-16, which no server reads; save it as UTF-8 without a byte order mark")
     if b"\0" not in head:
         return
     controls = sum(1 for byte in head if byte < ord(" ") and byte not in _TEXT_CONTROLS)

@@ -23,7 +23,6 @@ class Place(NamedTuple):
         return _make(self.id)
 
 
-
 def _make(name: str) -> Pane:  # noqa: PLR0911 - a table of screens
     match name:
         case "findings":

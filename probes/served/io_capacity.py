@@ -181,9 +181,7 @@ class FlushBench(LoadedBench):
 
     def _usual(self, name: str) -> dict[str, float]:
         """The median of a counter, by variant."""
-        return {
-            variant: statistics.median(block[name] for block in blocks) for variant, blocks in self._seen.items()
-        }
+        return {variant: statistics.median(block[name] for block in blocks) for variant, blocks in self._seen.items()}
 
     def _could_not_matter(self) -> Iterator[str]:
         rates = self._usual(RATE)

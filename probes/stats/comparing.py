@@ -60,9 +60,7 @@ def compare_in_groups(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> t
     return tuple(found for group, name in pairs for found in compare(group, metric, name, max(1, family)))
 
 
-def compare(
-    arms: tuple[Arm, ...], metric: Metric, baseline: str, family: int | None = None
-) -> tuple[Comparison, ...]:
+def compare(arms: tuple[Arm, ...], metric: Metric, baseline: str, family: int | None = None) -> tuple[Comparison, ...]:
     """Every other variant beside the baseline, in the order of `arms`; at most 5 % of runs claim what isn't there.
 
     `family` is how many comparisons the run makes, where these aren't all. Variants without the metric are left out; a
@@ -97,9 +95,7 @@ def relative(difference: float, logs: bool) -> float:
     return _grown(difference) - 1 if logs else difference
 
 
-def _comparison(
-    table: Table, places: tuple[int, int], row: list[float], estimate: Estimate, family: int
-) -> Comparison:
+def _comparison(table: Table, places: tuple[int, int], row: list[float], estimate: Estimate, family: int) -> Comparison:
     half, surely = estimate.half_width(), estimate.half_width(family)
     reach = abs(estimate.mean) + surely
     own, beside = (table.raw[place] for place in places)

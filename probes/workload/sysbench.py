@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 POLL = 0.02
 GRACE = 60.0  # seconds that the last transactions may take after time is up
-INTERVAL = re.compile(
-    r"^\[ (\d+)s \] thds: \d+ tps: ([\d.]+) qps: ([\d.]+) .*?lat \(ms,99%\): ([\d.]+)", re.MULTILINE
-)
+INTERVAL = re.compile(r"^\[ (\d+)s \] thds: \d+ tps: ([\d.]+) qps: ([\d.]+) .*?lat \(ms,99%\): ([\d.]+)", re.MULTILINE)
 BUCKET = re.compile(r"^ +([\d.]+) \|\** +(\d+)$", re.MULTILINE)
 TOTALS = {
     "transactions": re.compile(r"^\s+transactions:\s+(\d+)", re.MULTILINE),
@@ -34,7 +32,6 @@ TOTALS = {
 }
 SHAPES = {"c": "-".join(["#" * 11] * 10), "pad": "-".join(["#" * 11] * 5)}
 LARGEST_SEED = (1 << 31) - 2  # sysbench takes 31 bits, and 0 as the time of day
-
 
 
 @functools.lru_cache(maxsize=1)

@@ -17,7 +17,7 @@ from tests.carriers.conftest import Carried, Reader
 
 WRITTEN = (
     "SET PERSIST max_connections = 152",
-    "SET PERSIST init_connect = \"SET NAMES 'utf8mb4' /* é \\\\ \\\" */\"",
+    'SET PERSIST init_connect = "SET NAMES \'utf8mb4\' /* é \\\\ \\" */"',
     "SET PERSIST_ONLY back_log = 100",
     "SET PERSIST long_query_time = 2.5",
     "SET PERSIST general_log = OFF",

@@ -94,9 +94,7 @@ def test_with_room_again_it_is_written(writer: str, disk: Disk) -> None:
     assert set(disk.files()) == {name}
 
 
-def test_a_live_server_with_nowhere_to_keep_it(
-    disk: Disk, server: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_live_server_with_nowhere_to_keep_it(disk: Disk, server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither collect, audit --keep nor sample leave anything half written, and each says so in a line."""
     there = ("--socket", server(MARIADB).socket, "--user", "root")
     (disk.place / "snap.json").write_text(OLD)

@@ -16,8 +16,16 @@ if TYPE_CHECKING:
 
 # Of the many; those that do more with each input get fewer.
 COUNTS = {
-    "audit-of-snapshot": 4, "lint": 20, "packets": 60, "host-tar": 60, "stalk": 60,
-    "history": 80, "snapshot": 120, "text": 120, "text-read-back": 60, "verdict": 120,
+    "audit-of-snapshot": 4,
+    "lint": 20,
+    "packets": 60,
+    "host-tar": 60,
+    "stalk": 60,
+    "history": 80,
+    "snapshot": 120,
+    "text": 120,
+    "text-read-back": 60,
+    "verdict": 120,
 }
 USUAL = 250
 

@@ -55,10 +55,7 @@ def foreseen(resolved: Resolved, groups: Iterable[str], end: str = "\n", mask: s
 
     `mask` is what stands in for a password where the program doesn't tell it.
     """
-    stops = (
-        x.kind is Kind.REJECTED or (x.kind is Kind.OPTION and x.group is None)
-        for x in resolved.files[0].lines
-    )
+    stops = (x.kind is Kind.REJECTED or (x.kind is Kind.OPTION and x.group is None) for x in resolved.files[0].lines)
     if any(stops):
         return None
     read = frozenset(groups)

@@ -42,9 +42,7 @@ def differences(corpus: list[Path], print_defaults: PrintDefaults, scratch: Path
     """The names of the files that my_print_defaults reads in another way."""
     for path in corpus:
         scratch.write_bytes(without_includes(path))
-        if foreseen(resolve([str(scratch)], flavour="mariadb"), GROUPS) != print_defaults.arguments(
-            scratch, *GROUPS
-        ):
+        if foreseen(resolve([str(scratch)], flavour="mariadb"), GROUPS) != print_defaults.arguments(scratch, *GROUPS):
             yield path.name
 
 

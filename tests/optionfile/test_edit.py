@@ -33,9 +33,7 @@ def test_one_edit(edit: Edit, expected: str) -> None:
 def test_edits_name_places_before_any_of_them() -> None:
     """The order in which edits are given does not matter."""
     edits = [Edit(4, 1, 4, 2, "bbb"), Edit(3, 1, 4, 1, ""), Edit(4, 3, 4, 4, "9")]
-    assert (
-        apply(FILE.encode(), edits) == apply(FILE.encode(), edits[::-1]) == "# ä\n[mysqld]\nbbb=9\n".encode()
-    )
+    assert apply(FILE.encode(), edits) == apply(FILE.encode(), edits[::-1]) == "# ä\n[mysqld]\nbbb=9\n".encode()
 
 
 def test_a_last_line_without_ending() -> None:

@@ -57,9 +57,7 @@ CHUNKS = st.one_of(
     WORDS, ODD, SPACES, st.binary(min_size=0, max_size=3).filter(lambda b: b"\n" not in b and b"\0" not in b)
 )
 VALUES = st.lists(CHUNKS, max_size=8).map(b"".join)
-QUOTED = st.builds(
-    lambda q, v, e: q + v + e, st.sampled_from([b"'", b'"']), VALUES, st.sampled_from([b"'", b'"', b""])
-)
+QUOTED = st.builds(lambda q, v, e: q + v + e, st.sampled_from([b"'", b'"']), VALUES, st.sampled_from([b"'", b'"', b""]))
 GROUPS = st.sampled_from(
     [b"mysqld"] * 6
     + [
@@ -101,9 +99,7 @@ OPTIONS = st.builds(
 BARE = st.builds(lambda s, n, t: s + n + t, SPACES, WORDS, TAILS)
 COMMENTS = st.builds(lambda s, c, v: s + c + v, SPACES, st.sampled_from([b"#", b";"]), VALUES)
 # An include of nothing: which files are read is tested elsewhere.
-DIRECTIVES = st.builds(
-    lambda s, w: s + b"!" + w, SPACES, st.sampled_from([b"foo", b"", b"includes x", b"Include x"])
-)
+DIRECTIVES = st.builds(lambda s, w: s + b"!" + w, SPACES, st.sampled_from([b"foo", b"", b"includes x", b"Include x"]))
 TAME = st.one_of(OPTIONS, OPTIONS, OPTIONS, BARE, GOOD_HEADERS, COMMENTS, COMMENTS, SPACES, DIRECTIVES)
 WILD = st.one_of(TAME, HEADERS, VALUES, st.sampled_from([b"!include", b"! include \t", b"!includedir"]))
 ENDINGS = st.sampled_from([b"\n", b"\n", b"\n", b"\r\n"])

@@ -35,10 +35,7 @@ TREES = {
     "comment_attached": {"my.cnf": "[mysqld]\n!include {}/b.cnf#c\na=1\n", "b.cnf": "[mysqld]\na=2\n"},
     "comment_in_quotes": {
         "my.cnf": '!include {}/\'b # c\n!include {}/b # c\n!include {}/"b#"\n',
-        **{
-            name: f"[mysqld]\nf={at}\n"
-            for at, name in enumerate(["'b", "'b # c", "b", "b # c", '"b#"', '"b'])
-        },
+        **{name: f"[mysqld]\nf={at}\n" for at, name in enumerate(["'b", "'b # c", "b", "b # c", '"b#"', '"b'])},
     },
     "directory_comment": {"my.cnf": "!include {}/x#y/b.cnf\n[mysqld]\na=1\n", "x#y/b.cnf": "[mysqld]\nb=1\n"},
     "quotes": {"my.cnf": '[mysqld]\n!include "{}/b.cnf"\na=1\n', "b.cnf": "[mysqld]\na=2\n"},
@@ -56,14 +53,8 @@ TREES = {
     },
     "directory": {
         "my.cnf": "[mysqld]\na=1\n!includedir {}/d\nb=1\n",
-        **{
-            f"d/{n}": f"[mysqld]\nf={n}\n"
-            for n in ("b.cnf", "a.cnf", "B.cnf", "10.cnf", "9.cnf", "é.cnf", "x y.cnf")
-        },
-        **{
-            f"d/{n}": f"[mysqld]\nf={n}\n"
-            for n in (".cnf", ".h.cnf", "a.b.cnf", "a.cnf~", "a.CNF", "a.ini", "cnf")
-        },
+        **{f"d/{n}": f"[mysqld]\nf={n}\n" for n in ("b.cnf", "a.cnf", "B.cnf", "10.cnf", "9.cnf", "é.cnf", "x y.cnf")},
+        **{f"d/{n}": f"[mysqld]\nf={n}\n" for n in (".cnf", ".h.cnf", "a.b.cnf", "a.cnf~", "a.CNF", "a.ini", "cnf")},
     },
     "directory_with_slash": {"my.cnf": "!includedir {}/d/\n", "d/b.cnf": "[mysqld]\nb=1\n"},
     "directory_named_so": {"my.cnf": "[mysqld]\n!includedir {}/d\na=1\n", "d/x.cnf/b.cnf": "[mysqld]\nb=1\n"},
@@ -187,9 +178,7 @@ def test_relative_paths(
     tree: Tree, tmp_path: Path, print_defaults: PrintDefaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A relative path is taken from where we stand, as servers do, and else from beside the file."""
-    path = tree(
-        {"s/my.cnf": "!include b.cnf\n", "s/b.cnf": "[mysqld]\nbeside=1\n", "w/b.cnf": "[mysqld]\nhere=1\n"}
-    )
+    path = tree({"s/my.cnf": "!include b.cnf\n", "s/b.cnf": "[mysqld]\nbeside=1\n", "w/b.cnf": "[mysqld]\nhere=1\n"})
     path = tmp_path / "s" / "my.cnf"
     monkeypatch.chdir(tmp_path)
     assert [p.line.name for p in resolve([str(path)]).options] == ["beside"]
@@ -199,9 +188,7 @@ def test_relative_paths(
     assert problems(path) == [(1, "relative-include")]
 
 
-def test_home(
-    tree: Tree, tmp_path: Path, print_defaults: PrintDefaults, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_home(tree: Tree, tmp_path: Path, print_defaults: PrintDefaults, monkeypatch: pytest.MonkeyPatch) -> None:
     """A path below ~ is one below the home directory."""
     path = tree({"my.cnf": "!include ~/b.cnf\n", "b.cnf": "[mysqld]\na=1\n"})
     monkeypatch.setenv("HOME", str(tmp_path))

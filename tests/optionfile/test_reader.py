@@ -74,9 +74,7 @@ def test_my_print_defaults_agrees(name: str, print_defaults: PrintDefaults, tmp_
     """my_print_defaults gets the same options out of the file, or refuses it where we say so."""
     path = tmp_path / "f.cnf"
     path.write_bytes(CASES[name])
-    assert foreseen(resolve([str(path)], flavour="mariadb"), GROUPS) == print_defaults.arguments(
-        path, *GROUPS
-    )
+    assert foreseen(resolve([str(path)], flavour="mariadb"), GROUPS) == print_defaults.arguments(path, *GROUPS)
 
 
 def test_servers_agree(server: Server, tmp_path: Path) -> None:

@@ -66,9 +66,7 @@ def test_a_statement(text: str) -> None:
     assert (line.kind, line.templated) == (Kind.COMMENT, True)
 
 
-@pytest.mark.parametrize(
-    ("opens", "closes"), [("{#", "#}"), ("{% set x = [", "] %}"), ("<%", "%>"), ("{{", "}}")]
-)
+@pytest.mark.parametrize(("opens", "closes"), [("{#", "#}"), ("{% set x = [", "] %}"), ("<%", "%>"), ("{{", "}}")])
 def test_a_statement_of_several_lines(opens: str, closes: str) -> None:
     """What stands between the two ends is the engine's, and what comes behind is the server's."""
     read = lines(f"[mysqld]\n{opens}\nport=1\n[client\n{closes}\nport=2\n")
@@ -153,9 +151,7 @@ def test_lines_within_a_condition(opens: str, other: str, closes: str) -> None:
 
 @given(
     st.lists(
-        st.sampled_from(
-            ["{{", "}}", "{%", "%}", "{#", "#}", "<%", "%>", "${", "}", "a=1", "[g]", "\n", "#", " ", "'"]
-        )
+        st.sampled_from(["{{", "}}", "{%", "%}", "{#", "#}", "<%", "%>", "${", "}", "a=1", "[g]", "\n", "#", " ", "'"])
     )
 )
 def test_any_template_comes_back(parts: list[str]) -> None:

@@ -194,9 +194,7 @@ def _hour(of: str, said: dict[str, Any]) -> BusyHour:
         Sample(window.first.at + 600 * (i + 1), {name: values[i + 1] for name, values in gauges.items()})
         for i in range(middle)
     ]
-    return BusyHour(
-        of, "2026-11-20T14:00:02+00:00", "2026-11-20T15:00:01+00:00", (window.first, *between, window.last)
-    )
+    return BusyHour(of, "2026-11-20T14:00:02+00:00", "2026-11-20T15:00:01+00:00", (window.first, *between, window.last))
 
 
 def _files(case: Case, said: dict[str, Any]) -> Files:

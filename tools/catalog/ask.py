@@ -22,7 +22,9 @@ from asking import HELP, UNASKED, VALIDATE, Server, ask, run
 from tables import Row, canonical, read, write
 
 FOLDER = os.environ.get("MYCNF_SERVERS") or os.path.expanduser("~/.cache/mycnf/servers")
-GONE = re.compile(r"was removed|does nothing|is ignored|no longer|has no effect|obsolete|compatible option", re.IGNORECASE)
+GONE = re.compile(
+    r"was removed|does nothing|is ignored|no longer|has no effect|obsolete|compatible option", re.IGNORECASE
+)
 PREFIX = re.compile(r"^(skip|disable|enable|maximum|loose)_")
 DEPRECATED = re.compile(r"deprecated", re.IGNORECASE)
 UNBOUNDED = re.compile("Maximum value of|unknown (variable|option)|cannot take")
@@ -234,7 +236,12 @@ def bounded(server: Server, name: str, row: Row, base: dict[str, str]) -> str:
         return "keeps" if kept else "sets"
     lows, highs, above, below = (
         run(server, lines).values.get(name)
-        for lines in ([f"{name}={low}"], [f"{name}={high}"], [f"{name}={high}", f"maximum_{name}={low}"], [f"{name}={low}", f"maximum_{name}={high}"])
+        for lines in (
+            [f"{name}={low}"],
+            [f"{name}={high}"],
+            [f"{name}={high}", f"maximum_{name}={low}"],
+            [f"{name}={low}", f"maximum_{name}={high}"],
+        )
     )
     return "keeps" if above == highs else "bounds" if below == lows else "sets"
 
@@ -377,7 +384,20 @@ def ask_one(server: Server) -> None:
         [] if server.name.startswith("mysql-8.0") else find_hidden(server, set(listed))
     )  # 8.0 calls nothing unknown
     plugins = find_plugin_options(server, base)
-    columns = ["option", "arg", "kind", "bits", "min", "max", "block", "values", "ignored", "deprecated", "replaced_by", "host"]
+    columns = [
+        "option",
+        "arg",
+        "kind",
+        "bits",
+        "min",
+        "max",
+        "block",
+        "values",
+        "ignored",
+        "deprecated",
+        "replaced_by",
+        "host",
+    ]
     write(sorted(rows.values(), key=lambda r: r["option"]), columns, "servers", server.name, "probes.tsv")
     write(plugins, ["plugin", "argument", "default", *columns], "servers", server.name, "plugin-options.tsv")
     write(effects, ["option", "value", "other", "from", "to"], "servers", server.name, "effects.tsv")

@@ -262,7 +262,12 @@ def add_spellings(build: Build, name: str) -> None:
 
 def lesser(record: Record, option: str) -> tuple[bool, bool, bool, str]:
     """Orders two names of one thing, the one that is meant to be used first."""
-    return "warned" in record or option in REPLACED, "variable" not in record, bool(re.search("slave|master", option)), option
+    return (
+        "warned" in record or option in REPLACED,
+        "variable" not in record,
+        bool(re.search("slave|master", option)),
+        option,
+    )
 
 
 def printed(name: str, build_name: str) -> Build:

@@ -26,7 +26,11 @@ from tables import Version, canonical, read
 from advisor.catalog.load import Catalog, Option, load
 from advisor.model import Target
 
-MYSQL, MARIADB, ASKED_MARIADB = Target("mysql", (8, 4, 8)), Target("mariadb", (10, 6, 24)), Target("mariadb", (10, 11, 19))
+MYSQL, MARIADB, ASKED_MARIADB = (
+    Target("mysql", (8, 4, 8)),
+    Target("mariadb", (10, 6, 24)),
+    Target("mariadb", (10, 11, 19)),
+)
 FORK = "mysql-8.4.8-shannon"
 AUTOSIZED = ("autosized", "")
 
@@ -112,10 +116,14 @@ def names(catalog: Catalog, flavour: str) -> Iterator[Contradiction]:
     for name in sorted(history.MARIADB_EVENTS if flavour == "mariadb" else history.EVENTS):
         came, went = (history.in_manuals(name, event, flavour) for event in ("introduced", "removed"))
         gone = [v for v in went if v <= at]
-        later = bool(came) and not any(v <= at or v[:2] == at[:2] for v in came) and not listed_before(name, flavour, at)
+        later = (
+            bool(came) and not any(v <= at or v[:2] == at[:2] for v in came) and not listed_before(name, flavour, at)
+        )
         option = catalog.get(name)
         if option is not None and not option.ignored and (gone or later):
-            yield Contradiction(str(catalog.target), name, "removed" if gone else "introduced", "there", str(gone or came))
+            yield Contradiction(
+                str(catalog.target), name, "removed" if gone else "introduced", "there", str(gone or came)
+            )
 
 
 def listed_before(name: str, flavour: str, at: Version) -> bool:

@@ -56,9 +56,7 @@ def mysql_80() -> Merged:
     newer = mysql_97()
     for option, (record, before) in merged.items():
         if option in newer:
-            lent = {
-                f: v for f, v in weaken(newer[option][0]).items() if "arg" not in record or f in LENT
-            }
+            lent = {f: v for f, v in weaken(newer[option][0]).items() if "arg" not in record or f in LENT}
             merged[option] = (history.complete([lent | record]), before)
     for option in newer.keys() - merged.keys():
         came = history.documented(option, "introduced")
@@ -244,7 +242,11 @@ def test_plugin(option: str) -> bool:
 
 
 FACT_OF_TEXT: dict[str, Callable[[str], object]] = {
-    "min": int, "max": int, "bits": int, "dynamic": "true".__eq__, "values": lambda text: text.split(","),
+    "min": int,
+    "max": int,
+    "bits": int,
+    "dynamic": "true".__eq__,
+    "values": lambda text: text.split(","),
 }
 SERIES: dict[str, tuple[Version, Callable[[], Merged]]] = {
     "mysql-5.7": ((5, 7), mysql_57),

@@ -147,9 +147,7 @@ def test_the_first_mapping_tells_the_policy(tree: Make, line: str, policy: str |
     assert read_process(root, 7).memory_policy == policy
 
 
-def test_no_more_is_read_of_numa_maps_than_the_first_mapping(
-    tree: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_more_is_read_of_numa_maps_than_the_first_mapping(tree: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel walks the pages of as many mappings as fill what is asked for, so a few bytes are asked for."""
     root = tree({"/proc/7/status": "Name:\tmysqld\n", "/proc/7/numa_maps": "7f00 default\n" * 1000})
     asked: dict[str, int | None] = {}

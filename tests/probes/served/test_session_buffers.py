@@ -48,9 +48,7 @@ def test_a_variant_for_each_size_rows_and_sessions(tmp_path: Path) -> None:
     """Sizes are compared within equal rows and sessions; MariaDB's and 5.7's second limits go with them."""
     binary = Binary("mariadb-10.11", "/nowhere/server", parse_target("mariadb-10.11"), "10.11.9")
     choices = {"buffer": TABLE, "sizes": "1M,16M", "rows": "100,1000", "threads": "1,4"}
-    plan = load("session-buffers").plan(
-        ground_of(tmp_path, tmp_path, binary), Wanted(str(tmp_path), choices=choices)
-    )
+    plan = load("session-buffers").plan(ground_of(tmp_path, tmp_path, binary), Wanted(str(tmp_path), choices=choices))
     assert len(plan.variants) == 8
     assert [v.group for v in plan.variants[::2]] == [
         "100 rows, 1 session",
