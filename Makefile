@@ -54,7 +54,7 @@ fuzz: $(VENV)/.dev ## made-up files against real servers (SECONDS=600 SETTINGS= 
 	    --cases tests/verdict/cases))) $(if $(SETTINGS),--settings $(SETTINGS)) $(if $(SEED),--seed $(SEED)) $(if $(SERVER),--server $(SERVER)) \
 	    $(if $(FILES),--files $(FILES)) $(if $(ONLY_READER),--only $(ONLY_READER)))
 
-mutate: $(VENV)/.dev ## change the rules in small ways and list the changes that no case notices (MODULE=rules/con.py; VERDICT=1: the verdict)
+mutate: $(VENV)/.dev ## change the rules in small ways and list the changes that no case notices (MODULE=rules/connections/limits.py; VERDICT=1: the verdict)
 	@$(BIN)/python tools/mutate $(if $(MODULE),--module $(MODULE)) $(if $(VERDICT),--verdict)
 
 docs: $(VENV)/.product ## write the index of rules, docs/cli.md, docs/statements.md, docs/rules, man page and completions again, and the program's output in README.md

@@ -12,7 +12,7 @@ from advisor.optionfile.lines import Resolved
 from advisor.verdict import judge_file
 from advisor.verdict.onserver import ServerSettings
 from advisor.verdict.settings import Settings
-from rules.known import NO_HOUSE, NO_SAMPLES, Known
+from rules.core.context import NO_HOUSE, NO_SAMPLES, Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from advisor.preflight.nextstart import NextStart
     from advisor.verdict import FileVerdict, LineVerdict
     from advisor.verdict.onserver import Source
-    from rules.deciding import Decider
-    from rules.houserule import HouseRule
-    from rules.known import Decide
-    from rules.local import LocalAnswer
+    from rules.core.context import Decide
+    from rules.core.origin import Decider
+    from rules.measured.answers import LocalAnswer
+    from rules.policy.house_rule import HouseRule
 
 # What the servers call the places a value can come from: variables_info of MySQL, SYSTEM_VARIABLES of MariaDB.
 ORIGINS = {

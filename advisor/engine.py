@@ -6,13 +6,13 @@ from advisor.catalog.targets import is_too_old
 from advisor.exits import MycnfError
 from advisor.model import Finding, Severity, Skipped
 from rules import all_rules
-from rules.known import Missing
+from rules.core.context import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rules.known import Known
-    from rules.registry import Rule
+    from rules.core.context import Known
+    from rules.core.rule import Rule
 
 # What the user's own words make: where there are none, the rules about them were not skipped.
 BY_USER = frozenset({"findings", "house"})
@@ -71,15 +71,15 @@ def ask(known: "Known", rules: "Iterable[Rule]") -> Run:
         except Missing as lack:
             skipped.append(Skipped(rule.code, str(lack)))
     if known.has("server"):
-        from rules.deciding import follow
+        from rules.core.origin import follow
 
         findings = follow(known, findings)
     if known.has("probes"):
-        from rules.weighing import weigh
+        from rules.measured.apply import weigh
 
         findings = weigh(known, findings)
     if known.has("house"):
-        from rules.precedence import defer
+        from rules.policy.precedence import defer
 
         findings = defer(known, findings)
     return Run(tuple(findings), tuple(skipped))

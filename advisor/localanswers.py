@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from probes.conclude import conclude
 from probes.place import beneath
 from probes.stats import compare
-from rules.claims import COMPARED
-from rules.known import BEYOND
-from rules.local import LocalAnswer, LocalArm, LocalPair
+from rules.core.context import BEYOND
+from rules.measured.answers import LocalAnswer, LocalArm, LocalPair
+from rules.measured.claims import COMPARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,13 +9,13 @@ from rules._index import ANY_OPTION, BEYOND_FILES, BY_OPTION
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from rules.registry import Rule
+    from rules.core.rule import Rule
 
 # Another distribution installs a package of this name: advisor.cli compares this before it trusts the import.
 PRODUCT = "mycnf-advisor"
 
 # Its rules are those that the user's configuration asks for.
-HOUSE_RULES = "rules.house"
+HOUSE_RULES = "rules.policy.rules"
 
 
 def all_rules() -> list[Rule]:
@@ -47,6 +47,6 @@ def find(word: str) -> Rule | None:
 def _registered(modules: tuple[str, ...]) -> list[Rule]:
     for module in modules:
         __import__(module)
-    from rules.registry import RULES
+    from rules.core.rule import RULES
 
     return sorted(RULES)

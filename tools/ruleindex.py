@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rules.registry import Rule
+    from rules.core.rule import Rule
 
 TOP = Path(__file__).resolve().parents[1]
 INDEX = TOP / "rules" / "_index.py"
@@ -66,7 +66,7 @@ def index() -> str:
 def rules_by_module() -> dict[str, list[Rule]]:
     """The rules that each module below `rules` registers when it is imported, modules in alphabetical order."""
     import rules
-    from rules.registry import RULES
+    from rules.core.rule import RULES
 
     for module in pkgutil.walk_packages(rules.__path__, "rules."):
         importlib.import_module(module.name)

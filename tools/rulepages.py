@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rules.registry import Rule
+    from rules.core.rule import Rule
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(TOP, "docs", "rules")
@@ -52,7 +52,7 @@ def pages() -> dict[str, str]:
     """The pages by the names of their files: one a family, and the list of all."""
     from advisor.report.rulemarkdown import document, table_of
     from rules import all_rules
-    from rules.evidence_store import everything
+    from rules.core.evidence import everything
 
     families: dict[str, list[Rule]] = {}
     for rule in all_rules():

@@ -17,8 +17,8 @@ from advisor.redact import redact_value
 from advisor.report import Checked
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules.known import NO_HOUSE, Known
-from rules.subject import Subject
+from rules.core.context import NO_HOUSE, Known
+from rules.core.subject import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from advisor.facts import Host
     from advisor.model import Absent, Edit, Finding, Target
     from advisor.optionfile.lines import Line
-    from rules.houserule import HouseRule
-    from rules.registry import Rule
+    from rules.core.rule import Rule
+    from rules.policy.house_rule import HouseRule
 
 GROUP = "mysqld"  # the one that stands for options without a group, so that they are judged like others
 _PLAIN = r"[\w./:,@%+-]*"  # text that needs no quotes in YAML, JSON, a shell or a unit

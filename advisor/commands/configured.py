@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from advisor.config.read import Configuration
     from advisor.model import Finding
-    from rules.registry import Rule
+    from rules.core.rule import Rule
 
 HOUSE = "HOU"
 # Keys of the file that stand in for a flag of the same name where that wasn't given.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
 
     from advisor.catalog.load import Option
-    from rules.registry import Rule
+    from rules.core.rule import Rule
 
 WIDTH = 80
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rule(rule: Rule, args: argparse.Namespace, target: Target | None) -> str:
-    from rules.evidence_store import load as evidence
+    from rules.core.evidence import load as evidence
 
     known = [e for e in map(evidence, rule.evidence) if e is not None]
     near = None

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from advisor.engine import Run
     from advisor.facts import Facts
     from advisor.model import Finding, Target
-    from rules.fine import Fine
-    from rules.houserule import HouseRule
-    from rules.known import Known
-    from rules.registry import Rule
+    from rules.core.context import Known
+    from rules.core.passed import Fine
+    from rules.core.rule import Rule
+    from rules.policy.house_rule import HouseRule
 
 SUPPRESSIONS = "SUP"
 MOST_TARGETS = 100  # of which it is kept what rules they are asked
@@ -99,7 +99,7 @@ def _not_ignored(findings: Iterable[Finding], config: Configuration | None) -> I
 
 def _fine(known: Known, found: Run, ran: list[Rule]) -> tuple[Fine, ...]:
     """What the rules looked at without a word, those aside that lacked something."""
-    from rules.fine import fine
+    from rules.core.passed import fine
 
     lacking = {skip.code for skip in found.skipped}
     return tuple(fine(known, found.findings, {rule.name for rule in ran if rule.code not in lacking}))

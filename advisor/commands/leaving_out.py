@@ -39,9 +39,10 @@ def _silent(plan: Plan) -> frozenset[str]:
     """The rules about suppressions that --select and --ignore leave out."""
     if not plan.args.select and not plan.args.ignore:
         return frozenset()
-    from rules import all_rules, sup
+    from rules import all_rules
+    from rules.optionfile import suppressions
 
-    return frozenset(r.code for r in all_rules() if r.family == sup.FAMILY) - {r.code for r in plan.rules}
+    return frozenset(r.code for r in all_rules() if r.family == suppressions.FAMILY) - {r.code for r in plan.rules}
 
 
 def ignored_by_file(looked: Sequence[Looked]) -> list[Looked]:

@@ -11,7 +11,7 @@ from advisor.commands.looking import leave_out, look, plans_of
 from advisor.engine import fails
 from advisor.report import Page
 from advisor.report.output import pair, write_reports
-from rules.known import NO_HOST, NO_HOUSE, NOT_ASKED
+from rules.core.context import NO_HOST, NO_HOUSE, NOT_ASKED
 
 if TYPE_CHECKING:
     import argparse

@@ -15,7 +15,7 @@ from advisor.report import Checked
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import file_rules, rule_modules_for
-from rules.known import NO_HOST, NO_HOUSE, Known
+from rules.core.context import NO_HOST, NO_HOUSE, Known
 
 if TYPE_CHECKING:
     import argparse
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from advisor.facts import Host
     from advisor.model import Absent, Finding, Target
     from advisor.optionfile.lines import Resolved
-    from rules.houserule import HouseRule
-    from rules.registry import Rule
+    from rules.core.rule import Rule
+    from rules.policy.house_rule import HouseRule
 
 UNREAD = "unread-group"
 # Rules about lines of any group: they have spoken of these lines already.
@@ -192,7 +192,7 @@ def look_at(path: str, target: Target, plan: Plan, given: Mapping[str, bytes]) -
 
 def _as_if_read(unread: list[Finding], known: Known, plan: Plan) -> list[Finding]:
     """What would be found in groups that the target doesn't read, had their options stood in [mysqld]."""
-    from rules.unread import as_main_group, judged_as_read
+    from rules.optionfile.groups import as_main_group, judged_as_read
 
     found: list[Finding] = []
     for group in unread:

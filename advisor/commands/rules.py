@@ -13,7 +13,7 @@ from rules import all_rules
 if TYPE_CHECKING:
     import argparse
 
-    from rules.registry import Rule
+    from rules.core.rule import Rule
 
 
 def run(args: argparse.Namespace) -> int:
@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
         write(dumps({"version": 1, "rules": [fields(r) for r in rules]}), None)
     elif args.format == "markdown":
         from advisor.report.rulemarkdown import document
-        from rules.evidence_store import everything
+        from rules.core.evidence import everything
 
         write(document(rules, everything()), None)
     else:

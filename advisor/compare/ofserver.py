@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from advisor.compare.values import Kind
     from advisor.facts import Facts
     from advisor.verdict import LineVerdict
-    from rules.known import Known
+    from rules.core.context import Known
 
 
 def of_server(facts: Facts, kind: Kind, name: str) -> Side:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from advisor.facts import Facts
     from advisor.preflight.outlook import Outlook
     from advisor.verdict import FileVerdict
-    from rules.known import Known
+    from rules.core.context import Known
 
 
 def of_file_on(facts: Facts, verdict: FileVerdict, name: str) -> Side:

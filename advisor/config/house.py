@@ -11,7 +11,7 @@ from advisor.config.shape import Fault
 from advisor.model import Severity, Target
 from advisor.verdict import REFUSED, take
 from advisor.verdict.names import find
-from rules.houserule import NUMBERS, HouseRule, find_option, keeps, number, root
+from rules.policy.house_rule import NUMBERS, HouseRule, find_option, keeps, number, root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

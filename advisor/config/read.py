@@ -14,7 +14,7 @@ from advisor.meant import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rules.houserule import HouseRule
+    from rules.policy.house_rule import HouseRule
 
 
 class Configuration(NamedTuple):

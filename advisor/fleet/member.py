@@ -12,7 +12,7 @@ from advisor.verdict import compare
 if TYPE_CHECKING:
     from advisor.facts import Server
     from advisor.model import Setting, Target
-    from rules.known import Known
+    from rules.core.context import Known
 
 
 class Value(NamedTuple):

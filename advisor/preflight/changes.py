@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from advisor.facts import Facts
     from advisor.preflight.outlook import Outlook
-    from rules.known import Known
+    from rules.core.context import Known
 
 # Servers move these by themselves while they run, or make them anew at each start.
 RESTLESS = frozenset(

@@ -11,7 +11,7 @@ from advisor.verdict.special import HOST_BINLOG, NOTHING
 
 if TYPE_CHECKING:
     from advisor.preflight.outlook import Outlook
-    from rules.known import Known
+    from rules.core.context import Known
 
 BINARY, RELAY = "log_bin", "relay_log"
 SCHEMA = "performance_schema"

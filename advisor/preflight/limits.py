@@ -23,7 +23,7 @@ from advisor.verdict.startup.host import (
 if TYPE_CHECKING:
     from advisor.preflight.command import Command
     from advisor.preflight.outlook import Outlook
-    from rules.known import Known
+    from rules.core.context import Known
 
 FILES = "open_files_limit"
 CONNECTIONS = "max_connections"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from advisor.facts import Facts
     from advisor.preflight.command import Command
-    from rules.known import Known
+    from rules.core.context import Known
 
 WEIGHT = list(Kind)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.model import Location, Origin
 from advisor.preflight.command import next_command
 from advisor.preflight.sources import judge_start
-from rules.deciding import Decider, of_line
+from rules.core.origin import Decider, of_line
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
     from advisor.preflight.sources import Start
     from advisor.verdict import FileVerdict, LineVerdict
-    from rules.known import Known
+    from rules.core.context import Known
 
 # Further variables that show the same setting and are no option themselves.
 MIRRORS = {

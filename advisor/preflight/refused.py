@@ -8,7 +8,7 @@ from advisor.engine import choose, run
 from advisor.model import Confidence, Location, Severity
 from advisor.preflight.item import Item, Kind
 from advisor.verdict.settings import Settings
-from rules.known import Known
+from rules.core.context import Known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,8 @@ from advisor.redact import MASK, redact_value
 from advisor.sizes import exact
 from advisor.verdict import Outcome, take
 from advisor.verdict.compare import same
-from rules.deciding import of_line
-from rules.onserver import argument_for, effect, set_statement
+from rules.core.origin import of_line
+from rules.core.statements import argument_for, effect, set_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Option
     from advisor.facts import Files
     from advisor.preflight.outlook import Outlook
-    from rules.known import Known
+    from rules.core.context import Known
 
 # Endings of the names of numbers that are bytes.
 BYTES = ("_size", "_length", "_packet", "_capacity")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Catalog
     from advisor.model import Target
-    from rules.known import Known
+    from rules.core.context import Known
 
 # Servers call it compiled in where a file sets it, and it follows the character set where none does.
 MISTOLD = frozenset({"collation_server"})

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from advisor.facts import Facts
     from advisor.model import Finding, Skipped
     from advisor.report.since import Since
-    from rules.fine import Fine
-    from rules.known import Known
+    from rules.core.context import Known
+    from rules.core.passed import Fine
 
 
 class Audited(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.report import Checked
-from rules.onserver import kept_by, place_of
+from rules.core.statements import kept_by, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from advisor.model import Confidence, Severity
 from advisor.redact import clean, redact_value
 from advisor.report import facttext, gaps
 from advisor.report.words import WIDTH, bold, painted, plural, wrap
-from rules.onserver import kept_by, other_name, place_of
+from rules.core.statements import kept_by, other_name, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

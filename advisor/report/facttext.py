@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.redact import clean
 from advisor.report.words import bold, plural, wrap
 from advisor.sizes import about, lasted
-from rules.rates import over
+from rules.core.counters import over
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +66,7 @@ def _host(facts: Facts) -> str:
 
 
 def _memory(audited: Audited, host: Host | None) -> str:
-    from rules.memory import budget
+    from rules.sizing.memory import budget
 
     parts = []
     if host and host.memory:
@@ -92,7 +92,7 @@ def latency(audited: Audited) -> str:
     if not audited.known.has("probes"):
         return ""
     from advisor.sizes import waited
-    from rules.remarks import fact
+    from rules.measured.apply import fact
 
     found = fact(audited.known, "random-read", "one_read")
     return f" · a random read takes {waited(found[0])} (probe of {found[1].day})" if found else ""
@@ -144,7 +144,7 @@ def _sampled(facts: Facts) -> str:
     if facts.sampled is None or not facts.sampled.hours:
         return ""
     from advisor.report.sampletext import figures
-    from rules.peak import named
+    from rules.core.counters import named
 
     hours = (f"most {hour.of} {named(hour)}: {figures(hour)}" for hour in facts.sampled.hours)
     return " · ".join(hours)

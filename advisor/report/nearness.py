@@ -9,7 +9,7 @@ from advisor.sizes import about
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rules.evidence_store import Evidence
+    from rules.core.evidence import Evidence
 
 MEASURED = "measured"
 OLD = 5  # years, from which on a measurement is told to be older

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from advisor.catalog.elsewhere import Presence, Span
     from advisor.catalog.load import Option
     from advisor.model import Target
-    from rules.registry import Rule
+    from rules.core.rule import Rule
 
 KINDS = {
     "bool": "boolean",

@@ -11,7 +11,7 @@ from advisor.preflight.remedy import BYTES
 from advisor.report.document import Code, Document, Entry, Facts, Items, Paragraph, Section
 from advisor.report.words import WIDTH, plural
 from advisor.sizes import exact, lasted
-from rules.onserver import place_of
+from rules.core.statements import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -125,7 +125,7 @@ def lasts(seconds: float) -> str:
 
 def _evidence(x: Experiment, page: Paper) -> str:
     from advisor.report.ruletext import passage
-    from rules.evidence_store import load
+    from rules.core.evidence import load
 
     known = [found for found in map(load, x.evidence) if found is not None]
     return "\n\n".join(passage(found, page.width, page.plain) for found in known)

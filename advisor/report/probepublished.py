@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.facts.probes import baselines
 from advisor.report.probefigures import DURATIONS, rows
 from advisor.report.probenames import curve_of, labels, numeric, short
-from rules.evidence_store import load
+from rules.core.evidence import load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from advisor.facts.probes import Metric, ProbeResult
-    from rules.evidence_store import Evidence, Table
+    from rules.core.evidence import Evidence, Table
 
 WIDEST = 3.0  # times the value; an interval that reaches further would leave no room for the curve
 Share = tuple[float, float, float]  # of the baseline: the value, and an interval

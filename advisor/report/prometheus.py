@@ -105,7 +105,7 @@ def _taken_at(audited: Audited, by: dict[str, str]) -> Iterator[Sample]:
 
 
 def _memory(audited: Audited, by: dict[str, str]) -> dict[str, list[Sample]]:
-    from rules.memory import budget
+    from rules.sizing.memory import budget
 
     estimate = budget(audited.known)
     sizes = (estimate.measured, estimate.likely, estimate.ceiling) if estimate else (None, None, None)

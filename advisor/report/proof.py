@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.sizes import percent
-from rules.claims import COST, IDLE
-from rules.judging import BETTER, MIXED, SAME, WORSE, shown
+from rules.measured.claims import COST, IDLE
+from rules.measured.compare import BETTER, MIXED, SAME, WORSE, shown
 
 if TYPE_CHECKING:
-    from rules.claims import Claim
-    from rules.judging import Judged
-    from rules.registry import Rule
+    from rules.core.rule import Rule
+    from rules.measured.claims import Claim
+    from rules.measured.compare import Judged
 
 
 class Proof(NamedTuple):

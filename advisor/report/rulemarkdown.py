@@ -10,8 +10,8 @@ from advisor.report.ruletext import STRENGTHS, measure, number, targets
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from rules.evidence_store import Evidence, Table
-    from rules.registry import Rule
+    from rules.core.evidence import Evidence, Table
+    from rules.core.rule import Rule
 
 TOP = "Each rule with what it rests on. `mycnf explain CODE` shows the same with charts, `mycnf rules` the list."
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.report.nearness import Here
-    from rules.evidence_store import Evidence, Table
-    from rules.registry import Rule
+    from rules.core.evidence import Evidence, Table
+    from rules.core.rule import Rule
 
 CURVE_POINTS = 3
 STRENGTHS = {
@@ -64,7 +64,7 @@ def measure(rule: Rule) -> list[str]:
     """The commands that repeat the measurement, and that run what the rule claims; ab alone knows no option."""
     if rule.probe is None:
         return []
-    from rules.claims import CLAIMS
+    from rules.measured.claims import CLAIMS
 
     repeat = [f"mycnf probe {rule.probe}"] if rule.probe != "ab" else []
     prove = [f"mycnf probe prove {rule.code}"] if rule.name in CLAIMS else []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.redact import clean
 from advisor.report.words import plural, wrap
 from advisor.sizes import about
-from rules.peak import named
+from rules.core.counters import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from advisor.report.mdtext import prose
 from rules import find
 
 if TYPE_CHECKING:
-    from rules.registry import Rule
+    from rules.core.rule import Rule
 
 # The words that code scanning sorts alerts by.
 PRECISION = {

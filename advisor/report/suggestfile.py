@@ -8,7 +8,7 @@ from advisor.redact import clean
 from advisor.report.jsonform import dumps
 from advisor.report.ruletext import STRENGTHS
 from advisor.report.words import wrap
-from rules.evidence_store import load
+from rules.core.evidence import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

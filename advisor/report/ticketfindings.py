@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.report.ruletext import STRENGTHS
 from advisor.report.ticketsteps import steps
 from advisor.report.ticketwords import link, place, said, setting, shown, sure
-from rules.evidence_store import load
+from rules.core.evidence import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,7 +8,7 @@ from advisor.engine import RANK
 from advisor.model import Confidence, Severity
 from advisor.redact import MASK
 from advisor.report.ticketwords import VALUE, place, said, setting, shown, to_copy
-from rules.onserver import kept_by, other_name, place_of
+from rules.core.statements import kept_by, other_name, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,7 @@ from advisor.report.mdtext import code, prose
 
 if TYPE_CHECKING:
     from advisor.model import Finding, Location
-    from rules.evidence_store import Evidence
+    from rules.core.evidence import Evidence
 
 SENTENCE = 600  # characters of what a rule or a user says
 VALUE = 120  # of a name, path or value

@@ -11,7 +11,7 @@ from advisor.redact import clean, redact_name, redact_text
 from advisor.report.document import Code, Document, Entry, Items, Paragraph, Section, Table
 from advisor.report.words import plural
 from advisor.upgrade.change import WEIGHTY, Area, Kind
-from rules.evidence_store import load
+from rules.core.evidence import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.redact import redact_name, redact_value
 from advisor.report.jsonform import dumps
 from advisor.report.upgrade import SCOPE
-from rules.evidence_store import load
+from rules.core.evidence import load
 
 if TYPE_CHECKING:
     from advisor.upgrade.change import DefaultChange, LineChange, Move

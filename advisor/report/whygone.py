@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.model import Absent
 from advisor.sizes import lasted
 from rules import find
-from rules.known import Missing
-from rules.rates import MINIMUM_UPTIME
+from rules.core.context import Missing
+from rules.core.counters import MINIMUM_UPTIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.facts import Facts
     from advisor.model import Finding
     from advisor.report.audited import Audited
-    from rules.known import Known
+    from rules.core.context import Known
 
 WORK = ("questions", "queries")  # counters of statements, of which a server has one at least
 TIMES = 2.0  # a load twice or half the other is another one

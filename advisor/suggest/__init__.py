@@ -10,8 +10,8 @@ from advisor.sizes import exact
 from advisor.suggest.choices import CHOOSERS, POOL, Choice
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules.known import Known
-from rules.memory import CHUNK, GIB, instances
+from rules.core.context import Known
+from rules.sizing.memory import CHUNK, GIB, instances
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

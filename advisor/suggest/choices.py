@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.sizes import about, exact
-from rules.memory import GIB, MIB, pool_that_fits, usable
-from rules.storage import is_solid, is_spinning, names
+from rules.core.storage import is_solid, is_spinning, names
+from rules.sizing.memory import GIB, MIB, pool_that_fits, usable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rules.known import Known
+    from rules.core.context import Known
 
 POOL = "innodb_buffer_pool_size"
 # Percent of the memory that the server may use. The manuals' ranges meet from 60 to 70 (BP-05); long sorts and

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from advisor.model import Target
     from advisor.optionfile.lines import Resolved
-    from rules.registry import Rule
+    from rules.core.rule import Rule
 
 Word = tuple[Location, str]
 Key = tuple[str, int, str]

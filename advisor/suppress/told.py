@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.meant import nearest_word
-from rules import sup
-from rules.subject import Subject
+from rules.core.subject import Subject
+from rules.optionfile import suppressions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from advisor.model import Finding
     from advisor.suppress import Reading, Word
     from advisor.suppress.comments import Suppression
-    from rules.registry import Rule
+    from rules.core.rule import Rule
 
 NO_HINT = "`mycnf rules` lists them"
 LONGEST = 40  # characters of a word that are shown
@@ -58,18 +58,20 @@ def _of(
     place = Subject(None, None, None, None, comment.location)
     if comment.wrong:
         message = f"This suppression does nothing: {comment.wrong}."
-        yield sup.malformed_suppression.finding(message, place, help=comment.remedy)
+        yield suppressions.malformed_suppression.finding(message, place, help=comment.remedy)
         return
     for word in comment.words:
         meant = rules.get(word.lower())
         if meant is None:
             message = f"No rule, name or family is called {_shown(word)}."
-            yield sup.malformed_suppression.finding(message, place, help=hints.get(word, NO_HINT))
+            yield suppressions.malformed_suppression.finding(message, place, help=hints.get(word, NO_HINT))
         elif (comment.location, word) not in used and _is_judged(meant, readings):
             message = f"{_shown(word)} has nothing to say {_where(comment)}, so this suppression hides nothing."
-            yield sup.unused_suppression.finding(message, place, help="take it out, or what comes later is hidden")
+            yield suppressions.unused_suppression.finding(
+                message, place, help="take it out, or what comes later is hidden"
+            )
     if not comment.reason:
-        yield sup.unexplained_suppression.finding(
+        yield suppressions.unexplained_suppression.finding(
             "The suppression gives no reason, so the next reader can't tell whether it still holds.",
             place,
             help="write the reason behind the bracket, such as: measured on 2026-03-02",
@@ -100,7 +102,7 @@ def _where(comment: Suppression) -> str:
 
 def _is_judged(meant: tuple[Rule, ...], readings: Sequence[Reading]) -> bool:
     """Whether for one of the targets every rule that the word means, and that files alone can answer, has looked."""
-    if any(rule.family == sup.FAMILY for rule in meant):
+    if any(rule.family == suppressions.FAMILY for rule in meant):
         return False
     for reading in readings:
         able = {r.code for r in meant if r.concerns(reading.target) and (not r.needs or r.code in reading.ran)}

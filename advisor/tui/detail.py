@@ -13,8 +13,8 @@ from advisor.report.words import wrap
 from advisor.tui.heading import STYLES
 from advisor.tui.plain import fold, line, plain
 from rules import find
-from rules.evidence_store import load
-from rules.onserver import kept_by, other_name, place_of
+from rules.core.evidence import load
+from rules.core.statements import kept_by, other_name, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from advisor.facts import Files
     from advisor.model import Action, Finding, Location
     from advisor.tui.view import View
-    from rules.evidence_store import Evidence
+    from rules.core.evidence import Evidence
 
 AROUND = 2  # lines of the file before and after the one that a finding is about
 LABEL = 8

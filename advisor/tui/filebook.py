@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.model import Finding, Setting
     from advisor.tui.view import View
     from advisor.verdict import LineVerdict
-    from rules.known import Known
+    from rules.core.context import Known
 
 # Where a running value comes from that outranks every option file, in words.
 OUTRANKING = {Origin.PERSISTED: "mysqld-auto.cnf", Origin.COMMAND_LINE: "the command line"}

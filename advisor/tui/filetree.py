@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts import FileCopy, Files
-    from rules.known import Known
+    from rules.core.context import Known
 
 COMMAND_LINE = "command line"
 ENOUGH = 1 << 16  # characters of a file that servers ignore: all that matters of it is what it would include

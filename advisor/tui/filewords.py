@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from advisor.tui.filebook import Book, Mark
     from advisor.tui.filetree import Node
     from advisor.tui.view import View
-    from rules.known import Known
+    from rules.core.context import Known
 
 LEAST = 30
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.sizes import about, percent
 from advisor.tui.bars import bar
-from rules.memory import budget
+from rules.sizing.memory import budget
 
 if TYPE_CHECKING:
     from advisor.facts import Host

@@ -17,7 +17,7 @@ from advisor.tui.hostmemory import amounts, drawn, whole
 from advisor.tui.plain import line, plain
 from advisor.tui.storagetree import stripe_words, tree
 from rules import find
-from rules.storage import is_solid
+from rules.core.storage import is_solid
 
 if TYPE_CHECKING:
     from advisor.facts import Facts, Host
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from advisor.report.audited import Audited
     from advisor.tui.hostmemory import Amount
     from advisor.tui.view import View
-    from rules.known import Known
+    from rules.core.context import Known
 
 LABEL = 14
 LEAST = 30

@@ -8,7 +8,7 @@ from advisor.model import Origin
 from advisor.redact import redact_value
 from advisor.verdict.compare import same
 from advisor.verdict.settings import Settings
-from rules.runtime import AtRunTime, at_run_time
+from rules.core.statements import AtRunTime, at_run_time
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option

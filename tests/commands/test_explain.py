@@ -26,7 +26,7 @@ def test_a_rule_with_its_evidence(mycnf: Mycnf) -> None:
 def test_every_rule_has_a_page() -> None:
     """Each rule can be explained, with all its evidence on the page and no line beyond the width but addresses."""
     from advisor.report.ruletext import page
-    from rules.evidence_store import load
+    from rules.core.evidence import load
 
     for rule in all_rules():
         known = [e for e in map(load, rule.evidence) if e]

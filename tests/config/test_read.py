@@ -10,7 +10,7 @@ from asking import CHECKOUT
 from advisor.config import nearest
 from advisor.config.document import ConfigError, line_of
 from advisor.config.read import read
-from rules.houserule import HouseRule
+from rules.policy.house_rule import HouseRule
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from advisor.optionfile.lines import Kind, Line
 from advisor.optionfile.reader import parse
 from advisor.redact import redact_text
 from advisor.report import Checked, Page
-from rules.subject import of_line, place
+from rules.core.subject import of_line, place
 
 GOLDEN = CHECKOUT / "tests" / "golden"
 MYSQL = Target("mysql", (8, 4, 8))

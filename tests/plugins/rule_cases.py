@@ -35,8 +35,8 @@ from advisor.model import Absent
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules.known import NO_HOUSE, Known
-from rules.local import LocalAnswer
+from rules.core.context import NO_HOUSE, Known
+from rules.measured.answers import LocalAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,9 +82,22 @@ class Case:
 
 
 def all_cases() -> list[Case]:
-    """Every row of every table."""
-    tables = [tomllib.loads(p.read_text("utf-8")) for p in sorted(TABLES.glob("*.toml"))]
-    return [Case(rule, **row) for table in tables for rule, rows in table.items() for row in rows]
+    """Every row of every table. Raises ValueError for a row with an unknown field, and names table, rule and row."""
+    return [
+        _case(path, rule, row)
+        for path in sorted(TABLES.rglob("*.toml"))
+        for rule, rows in tomllib.loads(path.read_text("utf-8")).items()
+        for row in rows
+    ]
+
+
+def _case(path: Path, rule: str, row: dict[str, Any]) -> Case:
+    try:
+        return Case(rule, **row)
+    except TypeError as error:
+        raise ValueError(
+            f"{path.relative_to(TABLES)}: {rule}, {row.get('says', 'a row without says')!r}: {error}"
+        ) from None
 
 
 def by_rule(cases: list[Case]) -> dict[str, list[Case]]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.report.chart import ASCII, UNICODE, chart
-from rules.evidence_store import everything
+from rules.core.evidence import everything
 
 LABELS = ("8K", "16K", "32K", "64K")
 VALUES = (8192.0, 16384.0, 32768.0, 65536.0)

@@ -12,7 +12,7 @@ from asking import CHECKOUT
 from advisor.catalog.targets import parse_target
 from advisor.commands.nearby import cpus, disks, memory
 from advisor.report.nearness import VIRTUAL, Here, machine, measured, sentence, servers
-from rules.evidence_store import Evidence, everything
+from rules.core.evidence import Evidence, everything
 
 GIB = 1 << 30
 SHARED = Path(os.environ.get("MYCNF_SHARED", CHECKOUT.parent / "shared")) / "hardware"

@@ -19,7 +19,7 @@ from advisor.report.proberesult import render
 from advisor.report.probescale import axes
 from advisor.report.probetable import sheets
 from advisor.report.probewords import answer, claims
-from rules.evidence_store import load
+from rules.core.evidence import load
 
 SIZES = {"16K": 16384.0, "128K": 131072.0, "2M": 2097152.0}
 RATE, TIME = Metric("scanned", "MB/s"), Metric("time", "s", "less")

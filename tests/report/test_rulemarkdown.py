@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from advisor.report.rulemarkdown import anchor, document, section, table_of
 from rules import all_rules, find
-from rules.evidence_store import everything
+from rules.core.evidence import everything
 
 READER = MarkdownIt("commonmark").enable("table")
 

@@ -26,7 +26,7 @@ from advisor.report.audited import Audited
 from advisor.report.formats import names, render_audit
 from advisor.report.ticket import report
 from advisor.report.ticketfit import MOST, length
-from rules.evidence_store import everything
+from rules.core.evidence import everything
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 OURS = {"text", "code_inline", "strong_open", "strong_close", "link_open", "link_close", "softbreak"}

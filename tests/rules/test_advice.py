@@ -14,9 +14,9 @@ from rule_cases import Case, all_cases, by_rule, known_of
 from advisor.model import Action, Finding
 from advisor.verdict import Outcome, take
 from rules import all_rules, find
-from rules.advice import advise, default_of, words
-from rules.known import Known, Missing
-from rules.subject import SAFE, UNSAFE, remove, revalue
+from rules.core.advice import advise, default_of, words
+from rules.core.context import Known, Missing
+from rules.core.subject import SAFE, UNSAFE, remove, revalue
 
 CASES = all_cases()
 BY_RULE = by_rule(CASES)

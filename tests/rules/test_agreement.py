@@ -22,7 +22,7 @@ from advisor.verdict import judge_file, take
 from advisor.verdict.settings import Settings
 from rules import all_rules, file_rules, rule_modules_for
 from rules._index import ANY_OPTION
-from rules.known import Known
+from rules.core.context import Known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

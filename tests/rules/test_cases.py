@@ -10,10 +10,10 @@ import pytest
 from rule_cases import Case, all_cases, by_rule, known_of
 
 from rules import all_rules, find
-from rules.known import Missing
+from rules.core.context import Missing
 
 if TYPE_CHECKING:
-    from rules.registry import Rule
+    from rules.core.rule import Rule
 
 CASES = all_cases()
 BY_RULE = by_rule(CASES)

@@ -23,17 +23,16 @@ from probes.disk import random_read
 from probes.experiment import Ground, Wanted
 from probes.sandbox import Binary
 from rules import all_rules, find
-from rules.claims import CLAIMS, WORSE
-from rules.judging import WORDS, judge
-from rules.known import Known
-from rules.remarks import REMARKS
-from rules.storage import QUICK
-from rules.weighing import weigh
+from rules.core.context import Known
+from rules.core.storage import QUICK
+from rules.measured.apply import REMARKS, weigh
+from rules.measured.claims import CLAIMS, WORSE
+from rules.measured.compare import WORDS, judge
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rules.registry import Rule
+    from rules.core.rule import Rule
 
 TARGETS = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11")
 # Experiments that no rule rests on, with the reason.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rules.evidence_store import Evidence, everything, load
+from rules.core.evidence import Evidence, everything, load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,14 +10,14 @@ from rule_cases import Case, known_of
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
 from rules import all_rules
-from rules.fine import LOOKS, fine
+from rules.core.passed import LOOKS, fine
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from advisor.model import Finding
     from probes.sandbox import Sandbox
-    from rules.known import Known
+    from rules.core.context import Known
 
 NAMES = {rule.name for rule in all_rules()}
 WINDOW: dict[str, Any] = {

@@ -15,9 +15,9 @@ from advisor.optionfile import resolve
 from advisor.verdict import Outcome, judge_file, take
 from advisor.verdict.settings import Settings
 from rules import file_rules
-from rules.houserule import HouseRule, number
-from rules.known import Known
-from rules.precedence import defer
+from rules.core.context import Known
+from rules.policy.house_rule import HouseRule, number
+from rules.policy.precedence import defer
 
 if TYPE_CHECKING:
     from pathlib import Path

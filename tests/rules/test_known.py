@@ -8,10 +8,10 @@ import pytest
 from rule_cases import Case, known_of
 
 from rules import find
-from rules.known import Known, Missing
-from rules.memory import budget, pool_that_fits
-from rules.rates import over, steady
-from rules.subject import Subject, of_variable
+from rules.core.context import Known, Missing
+from rules.core.counters import over, steady
+from rules.core.subject import Subject, of_variable
+from rules.sizing.memory import budget, pool_that_fits
 
 MIB = 1 << 20
 

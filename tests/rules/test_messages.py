@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from advisor.model import Finding
-    from rules.known import Known
+    from rules.core.context import Known
 
 RUNTIME = {"read_buffer_size": "DYNAMIC"}
 
@@ -100,7 +100,7 @@ def test_skipped_errors_in_words(errors: str, says: str, tmp_path: Path) -> None
 
 def test_likely_memory_holds_what_is_taken(tmp_path: Path) -> None:
     """A server that takes more already than its settings explain is not reckoned to take less."""
-    from rules.memory import budget
+    from rules.sizing.memory import budget
 
     estimate = budget(
         known(

@@ -11,7 +11,7 @@ from modules import read
 from outcomes import Noticed, noticed, posed
 from rule_cases import Case, known_of
 
-from rules.registry import RULES
+from rules.core.rule import RULES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 NAME = "rules.madeup"
 RULE = '''"""A made-up rule."""
 
-from rules.registry import Docs, Span, rule
-from rules.subject import of_variable
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
 
 LEAST = 100
 
@@ -74,9 +74,9 @@ def test_a_mutant_that_never_ends_is_noticed(tmp_path: Path) -> None:
 
 def test_another_piece_of_advice_is_told_apart(tmp_path: Path) -> None:
     """A change of what is advised alone is noticed, though the table holds no advice."""
-    advising = RULE.replace("from rules.subject", "from rules.advice import advise, these\nfrom rules.subject").replace(
-        'help="write 200"', 'actions=these(advise(known, "max_connections", 200))'
-    )
+    advising = RULE.replace(
+        "from rules.core.subject", "from rules.core.advice import advise, these\nfrom rules.core.subject"
+    ).replace('help="write 200"', 'actions=these(advise(known, "max_connections", 200))')
     assert tried(tmp_path, BELOW, text=advising)["20: 200 made 201"] is Noticed.BY_ADVICE
 
 

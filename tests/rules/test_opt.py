@@ -17,10 +17,9 @@ from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import all_rules
-from rules.equivalents import ON_MARIADB, ON_MYSQL
-from rules.known import Known
-from rules.mending import IN_OTHER_TERMS, OTHER_TERMS
-from rules.successors import CONVERTED, RENAMED, SOURCE
+from rules.core.context import Known
+from rules.core.fixes import IN_OTHER_TERMS, OTHER_TERMS
+from rules.core.successors import CONVERTED, ON_MARIADB, ON_MYSQL, RENAMED, SOURCE
 
 ELSEWHERE = Path(advisor.catalog.elsewhere.__file__).parent / "data" / "elsewhere.json"
 ALL = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]

@@ -9,14 +9,14 @@ from rule_cases import Case, known_of
 
 from advisor.facts.workload import BusyHour, Sample
 from rules import find
-from rules.fine import fine
-from rules.known import Missing
-from rules.peak import REDO, fullest, named, seen
+from rules.core.context import Missing
+from rules.core.counters import REDO, fullest, named, seen
+from rules.core.passed import fine
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rules.known import Known
+    from rules.core.context import Known
 
 WINDOW = {"redo": 1000}
 HOUR = {"redo": {"redo": 3_600_000}}

@@ -16,14 +16,14 @@ from advisor.catalog.targets import SERIES, parse_target
 from advisor.model import Confidence, Target
 from rules import all_rules, file_rules, find, rule_modules_for
 from rules._index import ANY_OPTION
-from rules.evidence_store import load as evidence
-from rules.registry import EVERY, RULES, Docs, Span, rule
+from rules.core.evidence import load as evidence
+from rules.core.rule import EVERY, RULES, Docs, Span, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.model import Finding
-    from rules.known import Known
+    from rules.core.context import Known
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PARTS = {"server", "workload", "host", "files", "house", "findings"}

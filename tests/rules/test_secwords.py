@@ -9,8 +9,8 @@ from rule_cases import Case, known_of
 
 from advisor.verdict.onserver import ServerSettings
 from rules import all_rules, find
-from rules.known import Known, Missing
-from rules.tlslive import moment
+from rules.core.context import Known, Missing
+from rules.security.tls import moment
 
 if TYPE_CHECKING:
     from pathlib import Path

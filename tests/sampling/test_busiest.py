@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from advisor.sampling.busiest import hours, sampled
 from advisor.sampling.ring import Entry
-from rules.peak import named
+from rules.core.counters import named
 
 NOON = 1_795_262_400  # 2026-11-21 12:00 UTC
 STEP = 600

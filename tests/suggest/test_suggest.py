@@ -16,8 +16,8 @@ from advisor.suggest import judge, suggest
 from advisor.suggest.choices import WORKLOADS
 from advisor.verdict.settings import Settings
 from rules import all_rules
-from rules.evidence_store import load as evidence
-from rules.known import Known
+from rules.core.context import Known
+from rules.core.evidence import load as evidence
 
 if TYPE_CHECKING:
     from pathlib import Path

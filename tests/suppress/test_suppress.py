@@ -14,7 +14,7 @@ from advisor.suppress import Reading, Suppressed, suppress
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import all_rules, file_rules
-from rules.known import Known, Missing
+from rules.core.context import Known, Missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

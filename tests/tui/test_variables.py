@@ -16,7 +16,7 @@ from advisor.redact import clean
 from advisor.tui.app import AuditApp
 from advisor.tui.panes.variables import Variables
 from advisor.tui.variables import Row, rows, widths
-from rules.runtime import at_run_time
+from rules.core.statements import at_run_time
 
 
 def names(app: AuditApp) -> list[str]:

@@ -9,7 +9,7 @@ from servers_plugin import Binaries, Start
 from advisor.catalog.targets import parse_target
 from advisor.upgrade.path import path_between
 from probes.sandbox import SandboxError
-from rules.evidence_store import load
+from rules.core.evidence import load
 
 WAYS = """
 mysql-5.7 mysql-8.0 in-place

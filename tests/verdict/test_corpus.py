@@ -16,7 +16,7 @@ from advisor.optionfile import groups_read, resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import file_rules
-from rules.known import Known
+from rules.core.context import Known
 
 # The patches that were asked.
 SERVERS = {

@@ -16,7 +16,7 @@ from advisor.engine import run
 from advisor.model import Finding, Target
 from advisor.verdict.settings import Settings
 from rules import all_rules
-from rules.known import Known
+from rules.core.context import Known
 
 DATA = Path(advisor.catalog.elsewhere.__file__).parent / "data" / "vendors.json"
 NAMES: dict[str, list[str]] = json.loads(DATA.read_text(encoding="utf-8"))

@@ -30,8 +30,8 @@ from probes.experiment import Ground, Wanted
 from probes.registry import load
 from probes.rounds import run
 from probes.stopping import Stop
-from rules.evidence_store import Table
-from rules.evidence_store import load as source
+from rules.core.evidence import Table
+from rules.core.evidence import load as source
 
 FOLDER = os.path.join(TOP, "docs", "experiments")
 FILE_SYSTEMS = ("ext4", "xfs")

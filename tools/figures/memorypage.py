@@ -9,7 +9,7 @@ from filled import PREPARED, SESSIONS, SETTINGS, SPARE, Step
 
 from advisor.assemble import know
 from advisor.sizes import about
-from rules.memory import budget, expected
+from rules.sizing.memory import budget, expected
 
 MIB = 1 << 20
 CALM = "read a row"  # the step with all sessions connected, none at work, and the pool warm

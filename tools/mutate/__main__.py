@@ -1,6 +1,6 @@
 """Change the rules in small ways, one at a time, and list the changes that no case of the rules' tables notices.
 
-usage: python tools/mutate [--module rules/con.py]… [--every N] [--seed N] [--verdict [--sample N]]
+usage: python tools/mutate [--module rules/connections/limits.py]… [--every N] [--seed N] [--verdict [--sample N]]
 
 All of it happens in this process: the cases are made once, a changed module is carried out beside the real one, and
 asked the cases of its rules and of all rules that import it. A change is noticed where a case comes to another
@@ -55,7 +55,9 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make mutate", description="list the small changes that no test notices")
-    parser.add_argument("--module", action="append", default=[], help="rules/con.py for instance (default: all)")
+    parser.add_argument(
+        "--module", action="append", default=[], help="rules/connections/limits.py for instance (default: all)"
+    )
     parser.add_argument("--every", type=int, default=1, help="try one change of so many (default: 1, all of them)")
     parser.add_argument("--seed", type=int, default=1, help="the same seed chooses the same changes")
     parser.add_argument("--verdict", action="store_true", help="change the verdict instead of the rules")

@@ -11,22 +11,25 @@ from contextlib import contextmanager
 from types import CodeType, ModuleType
 from typing import NamedTuple
 
-from rules import all_rules, registry
+from rules import all_rules
+from rules.core import rule as rule_module
 
 # Modules that no case can judge, and what judges them instead.
 LEFT_OUT = {
-    "__init__": "tests/rules/test_registry.py",
-    "registry": "tests/rules/test_registry.py",
-    "known": "tests/rules/test_known.py, for what a case knows is made once",
-    "houserule": "tests/config, for house rules are read before any rule looks",
-    "subject": "tests/fixing, with all places and edits",
-    "mending": "tests/fixing, with all places and edits",
-    "regrouping": "tests/fixing, with all places and edits",
-    "sup": "tests/suppress, for it waits for all other rules",
-    "claims": "tests/rules/test_claims.py",
-    "fine": "tests/rules/test_fine.py",
-    **dict.fromkeys(("judging", "local", "precedence", "remarks", "weighing"), "tests/rules/test_weighing.py"),
-    "evidence_store": "tests/rules/test_evidence.py",
+    "rules": "tests/rules/test_registry.py",
+    "rules.core.rule": "tests/rules/test_registry.py",
+    "rules.core.context": "tests/rules/test_known.py, since a case builds its context once",
+    "rules.core.subject": "tests/fixing, with all places and edits",
+    "rules.core.fixes": "tests/fixing, with all places and edits",
+    "rules.core.passed": "tests/rules/test_fine.py",
+    "rules.core.evidence": "tests/rules/test_evidence.py",
+    "rules.policy.house_rule": "tests/config, since house rules are read before any rule runs",
+    "rules.policy.precedence": "tests/rules/test_weighing.py",
+    "rules.optionfile.suppressions": "tests/suppress, since it runs after all other rules",
+    "rules.measured.claims": "tests/rules/test_claims.py",
+    "rules.measured.compare": "tests/rules/test_weighing.py",
+    "rules.measured.answers": "tests/rules/test_weighing.py",
+    "rules.measured.apply": "tests/rules/test_weighing.py",
 }
 
 
@@ -51,9 +54,13 @@ def read(name: str, path: str) -> Module:
 def rule_modules(top: str) -> dict[str, Module]:
     """All modules of rules/ that cases can judge, by dotted name; the real ones are imported."""
     all_rules()
-    paths = sorted(glob.glob(os.path.join(top, "rules", "*.py")))
-    names = {os.path.basename(path)[:-3]: path for path in paths}
-    return {f"rules.{name}": read(f"rules.{name}", path) for name, path in names.items() if name not in LEFT_OUT}
+    paths = sorted(glob.glob(os.path.join(top, "rules", "**", "*.py"), recursive=True))
+    names = {_dotted(os.path.relpath(path, top)): path for path in paths if not path.endswith("__init__.py")}
+    return {name: read(name, path) for name, path in names.items() if name not in LEFT_OUT}
+
+
+def _dotted(path: str) -> str:
+    return path.removesuffix(".py").replace(os.sep, ".")
 
 
 def compiled(tree: ast.Module, path: str) -> CodeType:
@@ -78,21 +85,21 @@ def in_order(names: Collection[str], modules: Mapping[str, Module]) -> list[str]
 
 
 @contextmanager
-def carried_out(codes: Mapping[str, CodeType]) -> Iterator[dict[str, registry.Rule]]:
+def carried_out(codes: Mapping[str, CodeType]) -> Iterator[dict[str, rule_module.Rule]]:
     """Carry modules out anew, in this order, and give the rules that they made by name; afterwards all is as before.
 
     Meanwhile an import finds them in place of the real ones. Raises whatever they raise.
     """
     real = {name: sys.modules.get(name) for name in codes}
-    listed, taken = registry.RULES, registry._TAKEN  # noqa: SLF001 - what a changed module lists stays out of the list
-    registry.RULES, registry._TAKEN = [], set()  # noqa: SLF001
+    listed, taken = rule_module.RULES, rule_module._TAKEN  # noqa: SLF001 - what a changed module lists stays out of the list
+    rule_module.RULES, rule_module._TAKEN = [], set()  # noqa: SLF001
     try:
         for name, code in codes.items():
             sys.modules[name] = module = ModuleType(name)
             exec(code, module.__dict__)  # noqa: S102 - the project's own code, changed by this tool
-        yield {rule.name: rule for rule in registry.RULES}
+        yield {rule.name: rule for rule in rule_module.RULES}
     finally:
-        registry.RULES, registry._TAKEN = listed, taken  # noqa: SLF001
+        rule_module.RULES, rule_module._TAKEN = listed, taken  # noqa: SLF001
         sys.modules.update({name: module for name, module in real.items() if module is not None})
         for name in codes:
             if real[name] is None:

@@ -14,8 +14,8 @@ from modules import Module, carried_out, compiled, concerned, in_order
 from rule_cases import Case
 
 if TYPE_CHECKING:
-    from rules.known import Known
-    from rules.registry import Rule
+    from rules.core.context import Known
+    from rules.core.rule import Rule
 
 SECONDS = 2.0  # of processor time for all cases of a mutant; a hundredth of that is usual
 

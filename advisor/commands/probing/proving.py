@@ -13,9 +13,9 @@ from advisor.optionfile.lines import Resolved
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import all_rules, find
-from rules.claims import CLAIMS
-from rules.judging import judge, shown
-from rules.known import Known, Missing
+from rules.core.context import Known, Missing
+from rules.measured.claims import CLAIMS
+from rules.measured.compare import judge, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from advisor.report.proof import Proof
     from probes.experiment import Ground, Wanted
     from probes.sandbox import Binary
-    from rules.claims import Claim
-    from rules.registry import Rule
+    from rules.core.rule import Rule
+    from rules.measured.claims import Claim
 
 MOST_WORDS = 2  # the rule and an option file
 

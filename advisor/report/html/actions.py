@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.redact import MASK, redact_text
 from advisor.report.html.markup import Html, code, joined, tag
 from advisor.report.words import plural
-from rules.onserver import kept_by, other_name, place_of
+from rules.core.statements import kept_by, other_name, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,12 +8,12 @@ from advisor.report import probesvg
 from advisor.report.html.markup import Html, code, joined, tag
 from advisor.report.probepublished import Curve, Point
 from advisor.report.ruletext import CURVE_POINTS, STRENGTHS, number
-from rules.evidence_store import load
+from rules.core.evidence import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rules.evidence_store import Evidence, Table
+    from rules.core.evidence import Evidence, Table
 
 THOUSANDS = 10_000  # from here on an axis counts in thousands
 TITLE = 80  # characters above a drawing

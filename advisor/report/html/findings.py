@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.model import Finding, Severity
-    from rules.registry import Rule
+    from rules.core.rule import Rule
 
 SIGNS = {"error": "✖", "warning": "▲", "note": "●"}  # as in the app: no severity is told by its colour alone
 VALUE = 300  # characters of a value beside its option

@@ -10,14 +10,14 @@ from advisor.sizes import about
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rules.known import Known
+    from rules.core.context import Known
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 760, 90, 80, 28, 8
 
 
 def bars(known: Known) -> Html:
     """Bars for what is measured, likely and allowed, with a line where memory ends; nothing where it isn't known."""
-    from rules.memory import budget, usable
+    from rules.sizing.memory import budget, usable
 
     estimate = budget(known)
     room = usable(known) if known.has("host") else None

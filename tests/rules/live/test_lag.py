@@ -13,8 +13,8 @@ from advisor.assemble import know
 from advisor.collect.collect import Request, from_account
 from advisor.model import Severity
 from rules import all_rules
-from rules.fine import fine
-from rules.replag import VISIBLE
+from rules.core.passed import fine
+from rules.replication.lag import VISIBLE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,7 @@ from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
 from advisor.facts.host import Memory
 from rules import find
-from rules.memory import budget, expected
-from rules.memoryparts import pool_lists
+from rules.sizing.memory import budget, expected, pool_lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from advisor.facts import Facts
     from advisor.model import Finding
     from probes.sandbox import Sandbox
-    from rules.memory import Budget
+    from rules.sizing.memory import Budget
 
 MIB = 1 << 20
 SESSIONS = 12
@@ -150,7 +149,11 @@ def test_a_pool_is_small_for_its_data_alone(
     server_name: str, rows: int, finds: bool, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Reads from disk after a start are no fault of a pool that holds all data; of one that doesn't they are."""
-    for limit in ("rules.rates.MINIMUM_UPTIME", "rules.rates.MINIMUM_WINDOW", "rules.mem.DISK_READS"):
+    for limit in (
+        "rules.core.counters.MINIMUM_UPTIME",
+        "rules.core.counters.MINIMUM_WINDOW",
+        "rules.memory.budget.DISK_READS",
+    ):
         monkeypatch.setattr(limit, 0)  # how fast this machine reads is no matter here
     sandbox = start(server_name, arguments=("--innodb-buffer-pool-size=32M",))
     make_tables(sandbox, Sizes(sort=rows * 1000, join=0, table=0, pool=0))

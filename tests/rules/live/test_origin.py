@@ -12,7 +12,7 @@ from advisor.assemble import know
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
 from advisor.engine import choose, run
-from rules.onserver import place_of
+from rules.core.statements import place_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
 from advisor.engine import choose, run
 from advisor.preflight.look import look
-from rules.advice import advise
-from rules.runtime import NEW_SESSIONS, at_run_time
+from rules.core.advice import advise
+from rules.core.statements import NEW_SESSIONS, at_run_time
 
 if TYPE_CHECKING:
     from pathlib import Path

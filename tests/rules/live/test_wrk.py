@@ -145,7 +145,7 @@ def takes_its_advice(sandbox: Sandbox, found: dict[str, Finding]) -> None:
 @pytest.fixture(autouse=True)
 def _young(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server of a few seconds counts as warm: nobody waits ten minutes here."""
-    monkeypatch.setattr("rules.rates.MINIMUM_UPTIME", 0)
+    monkeypatch.setattr("rules.core.counters.MINIMUM_UPTIME", 0)
 
 
 @pytest.mark.servers("mysql-9.7")

@@ -1,0 +1,1 @@
+"""Rules about connections, threads, packets and timeouts."""

@@ -1,0 +1,314 @@
+"""CON: limits of connections, their stacks and the names of their hosts, as option files set them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about
+from advisor.verdict import REFUSED
+from rules.connections.threads import MARIADB, pooled
+from rules.core.advice import advise, default_of, these, words
+from rules.core.network import beyond_the_host
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable, of_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+    from rules.core.subject import Subject
+
+
+OLD_STACK = 192 << 10  # the default of old versions
+ENOUGH_STACK = 256 << 10
+
+
+@rule(
+    "CON001",
+    "user-limit-without-effect",
+    summary="The limit of connections for one account is no lower than the limit for all of them.",
+    options=("max_user_connections",),
+    evidence=("CONA-01",),
+    docs=Docs(
+        why="max_user_connections keeps one account from taking every connection. Where it is as high as "
+        "max_connections, one account can take them all: with both at 12 the next account was refused "
+        "with error 1040 on the servers that were asked.",
+        fix="Set max_user_connections below max_connections by as many connections as the others need.",
+        risk="An account that opens more is refused with error 1203.",
+        exceptions="Servers with a single account, which need no such limit at all.",
+        mind="Limits for single accounts, given by MAX_USER_CONNECTIONS.",
+    ),
+)
+def user_limit_without_effect(known: Known) -> Iterator[Finding]:
+    """A limit for one account that all connections together reach first."""
+    each, together = known.number("max_user_connections"), known.number("max_connections")
+    if each and together and each >= together and known.chosen("max_user_connections"):
+        yield user_limit_without_effect.finding(
+            f"One account may open {each:,} connections and all accounts together {together:,}: one can take them all.",
+            of_variable(known, "max_user_connections"),
+            help="set it below max_connections by as many as other accounts need",
+        )
+
+
+@rule(
+    "CON002",
+    "small-thread-stack",
+    confidence=Confidence.LIKELY,
+    summary="Threads get a smaller stack than this version was built for, so nested statements fail.",
+    options=("thread_stack",),
+    evidence=("CONA-02", "CONA-15"),
+    docs=Docs(
+        why="Each version wants a part of the stack free before it runs a statement, 112 to 160 kB on the "
+        "servers that were asked. With 192K procedures that call each other failed with error 1436 three to twelve "
+        "levels deep, with 256K twelve to twenty, and with 128K at the first or second; MySQL then refused views of "
+        "sys as well. The line comes from files of old versions, whose default was 192K. Up to 192K is a warning, up "
+        "to 256K a note; more is enough for ordinary statements.",
+        fix="Take the line out, or write the default of this version.",
+        risk="Address space for each connection; the kernel gives memory only for pages that are touched.",
+        restart=True,
+        exceptions="MySQL 5.7 as Ubuntu packed it, whose own file says 192K: there it is a note.",
+        mind="A version whose default is no larger.",
+    ),
+)
+def small_thread_stack(known: Known) -> Iterator[Finding]:
+    """A stack of 256K or less, below the version's default."""
+    stack, usual = known.number("thread_stack"), default_of(known, "thread_stack")
+    if not stack or not usual or not known.chosen("thread_stack") or stack >= usual or stack > ENOUGH_STACK:
+        return
+    action = advise(known, "thread_stack", usual, size=True, risk="address space for each connection")
+    packed = stack == OLD_STACK and known.target.is_mysql and not known.target.since("mysql", 8, 0)
+    yield small_thread_stack.finding(
+        f"Threads get {about(stack)} of stack where this version takes {about(usual)} by default; deeply "
+        "nested statements fail with error 1436.",
+        of_variable(known, "thread_stack"),
+        severity=Severity.NOTE if packed or stack > OLD_STACK else None,
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "CON004",
+    "uncached-host-names",
+    confidence=Confidence.LIKELY,
+    summary="The server asks for the name of each client's host anew at every connection.",
+    options=("host_cache_size", "skip_host_cache"),
+    evidence=("CONV-01",),
+    docs=Docs(
+        why="While names are resolved, a TCP connection from another host waits for two look-ups, from "
+        "address to name and back. The host cache spares all but the first; without it every connection "
+        "waits for the name server, and none can be made while that is away.",
+        fix="Take the line out, or switch skip_name_resolve on where no account is given by host name.",
+        risk="With skip_name_resolve accounts given by host name, other than localhost, can't log in.",
+        exceptions="Servers without clients on other hosts, though they listen for some.",
+        mind="A name server that answers on this very host.",
+    ),
+)
+def uncached_host_names(known: Known) -> Iterator[Finding]:
+    """Names that are resolved and not kept."""
+    about_it = _no_host_cache(known)
+    if about_it is not None and known.settings.on("skip_name_resolve") is not True and beyond_the_host(known):
+        yield uncached_host_names.finding(
+            "Each TCP connection from another host waits for the name server, for no answer of it is kept.",
+            about_it,
+            help="remove the line, or set skip_name_resolve = ON where no account is given by host name",
+        )
+
+
+def _no_host_cache(known: Known) -> Subject | None:
+    """The setting that switches the host cache off, None where it is on or nobody chose."""
+    line = known.file_verdict.effective.get("skip_host_cache")
+    if line is not None and line.outcome not in REFUSED:
+        return of_verdict(line)
+    off = known.number("host_cache_size") == 0 and known.chosen("host_cache_size")
+    return of_variable(known, "host_cache_size") if off else None
+
+
+@rule(
+    "CON005",
+    "uncounted-connect-errors",
+    severity=Severity.NOTE,
+    summary="max_connect_errors does nothing, for errors are counted in the host cache, which isn't used.",
+    options=("max_connect_errors",),
+    evidence=("CONA-03", "CONV-01"),
+    docs=Docs(
+        why="Broken connections are counted in the host cache. With host_cache_size = 0 or with "
+        "skip_name_resolve the servers that were asked let a host go on after any number of them, and "
+        "with the cache they blocked it after max_connect_errors.",
+        fix="Take the line out. Where hosts shall be blocked, the host cache and name resolution must be on.",
+        risk="None: the server does the same without it.",
+        exceptions="A file that serves hosts with other settings as well.",
+        mind="A host that this server blocks with error 1129.",
+    ),
+)
+def uncounted_connect_errors(known: Known) -> Iterator[Finding]:
+    """A limit of errors that nobody counts."""
+    unresolved = known.settings.on("skip_name_resolve") is True
+    if known.chosen("max_connect_errors") and (unresolved or _no_host_cache(known) is not None):
+        why = "skip_name_resolve is on" if unresolved else "the host cache is off"
+        yield uncounted_connect_errors.finding(
+            f"max_connect_errors does nothing while {why}: broken connections are counted in the host cache.",
+            of_variable(known, "max_connect_errors"),
+            help="remove the line",
+        )
+
+
+@rule(
+    "CON008",
+    "spare-port-without-address",
+    summary="Connections are kept for an administrator, but the port that they come by isn't opened.",
+    targets=(Span("mysql", since=(8, 0, 14)), Span("mariadb")),
+    options=("create_admin_listener_thread", "extra_max_connections"),
+    evidence=("CONA-05",),
+    docs=Docs(
+        why="MySQL opens its administrative port only where admin_address names an address, MariaDB its "
+        "extra port only where extra_port names a port. Without that the other options of the port do "
+        "nothing, and on the day when all connections are taken the spare way in isn't there.",
+        fix="Set admin_address = 127.0.0.1 on MySQL, or a free extra_port on MariaDB, or take the line out.",
+        risk="Another port to guard: keep it to addresses that administrators come from.",
+        restart=True,
+        exceptions="None.",
+        mind="A server that listens there (ss -ltn).",
+    ),
+)
+def spare_port_without_address(known: Known) -> Iterator[Finding]:
+    """Options of a port that nobody opened."""
+    closed = {
+        "create_admin_listener_thread": known.settings.on("create_admin_listener_thread") is True
+        and not known.text("admin_address"),
+        "extra_max_connections": known.number("extra_port") == 0,
+    }
+    for name, without in closed.items():
+        if without and known.chosen(name):
+            missing = "extra_port" if name == "extra_max_connections" else "admin_address"
+            yield spare_port_without_address.finding(
+                f"{name} does nothing: no port is opened for it, as {missing} isn't set.",
+                of_variable(known, name),
+                help=f"set {missing}, or remove the line",
+            )
+
+
+TIMES_THE_CPUS = 2
+CROWD = 64  # threads inside InnoDB up to which throughput was seen to rise (CONN-02)
+
+
+@rule(
+    "CON025",
+    "backlog-cut-by-kernel",
+    summary="The kernel lets fewer connections wait for the server than back_log asks for.",
+    needs=("host",),
+    options=("back_log", "max_connections"),
+    evidence=("CONA-13", "CONN-01"),
+    docs=Docs(
+        why="back_log is how many connections may wait until the server takes them, and the kernel cuts it to "
+        "net.core.somaxconn without a word: with back_log = 5000 under a somaxconn of 4096 every server "
+        "that was asked listened with 4096, while it showed 5000. Where no line sets back_log it follows "
+        "max_connections (MySQL 8.0 takes all of them, MySQL 5.7 and MariaDB 50 and a fifth, up to 900); cutting "
+        "that is a note.",
+        fix="Raise net.core.somaxconn in /etc/sysctl.d and restart the server, or lower back_log to it.",
+        risk="None known; each waiting connection takes a little of the kernel's memory.",
+        restart=True,
+        exceptions="Servers that are reached by other ways than TCP and sockets.",
+        mind="The server's own line in ss -ltn, whose Send-Q is what it really got.",
+    ),
+)
+def backlog_cut_by_kernel(known: Known) -> Iterator[Finding]:
+    """A queue that is longer than the kernel allows, by its own line or by that of the connections."""
+    wanted = known.number("back_log")
+    most = known.host.os.listen_backlog_max if known.host.os else None
+    own = known.chosen("back_log")
+    if not wanted or not most or wanted <= most or not (own or _follows(known)):
+        return
+    asks = "back_log asks" if own else "back_log follows max_connections and asks"
+    yield backlog_cut_by_kernel.finding(
+        f"{asks} for {wanted:,} waiting connections, the kernel allows {most:,} (net.core.somaxconn).",
+        of_variable(known, "back_log" if own else "max_connections"),
+        severity=None if own else Severity.NOTE,
+        help=f"set net.core.somaxconn = {wanted} in /etc/sysctl.d" + (f", or back_log = {most}" if own else ""),
+    )
+
+
+def _follows(known: Known) -> bool:
+    """Whether the queue has the length that the server makes of a max_connections that was set."""
+    return known.has("server") and known.chosen("max_connections") and not known.target.since("mysql", 9, 0)
+
+
+@rule(
+    "CON026",
+    "thread-pool-unlike-processors",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="The pool runs far more statements at once than there are processors, or far fewer.",
+    needs=("host",),
+    targets=MARIADB,
+    options=("thread_pool_size",),
+    evidence=("CONV-03", "TP-01"),
+    docs=Docs(
+        why="thread_pool_size is about how many statements run at once, and MariaDB takes the number of "
+        "processors by default: one running thread for each is what the pool is for. More than twice as "
+        "many let threads compete as without a pool, less than half leaves processors idle until a group "
+        "is found to stall. Twice and half are opinions.",
+        fix="Take the line out.",
+        risk="Statements wait longer for a thread while long ones run.",
+        exceptions="Statements that wait for slow disks most of the time.",
+        mind="A run with sysbench on this host that is faster with the other size.",
+    ),
+)
+def thread_pool_unlike_processors(known: Known) -> Iterator[Finding]:
+    """A size beyond twice the processors, or below half of them."""
+    size, cpus = known.number("thread_pool_size"), known.host.usable_cpus
+    if not size or not cpus or not pooled(known) or not known.chosen("thread_pool_size"):
+        return
+    if size > cpus * TIMES_THE_CPUS or size * TIMES_THE_CPUS < cpus:
+        action = advise(
+            known, "thread_pool_size", max(1, round(cpus)), watch="Threadpool_threads",
+            risk="statements wait longer for a thread while long ones run",
+        )  # fmt: skip
+        yield thread_pool_unlike_processors.finding(
+            f"The pool runs about {size:,} statement{'s' if size > 1 else ''} at once, on {cpus:g} "
+            f"processor{'' if cpus == 1 else 's'}.",
+            of_variable(known, "thread_pool_size"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "CON027",
+    "idle-processors-by-limit",
+    confidence=Confidence.LIKELY,
+    summary="InnoDB lets fewer threads in than there are processors, so some stay idle while statements wait.",
+    needs=("host",),
+    targets=(Span("mysql"),),
+    options=("innodb_thread_concurrency",),
+    evidence=("CONV-05", "TC-01"),
+    docs=Docs(
+        why="innodb_thread_concurrency is how many threads may be inside InnoDB; others sleep and try again. "
+        "The value is often carried over from old hosts: 8 was once the default. MySQL says that most work "
+        "runs well without a limit. Half of the processors or more is a note, for half of those that the kernel "
+        "counts may be second threads of a core; 64 or more is a limit for a crowd, and left alone.",
+        fix="Set 0, which is no limit and the default.",
+        risk="More threads compete inside InnoDB where many sessions run at once.",
+        exceptions="Servers that leave processors to other programs on purpose.",
+        mind="A run on this host that is no slower with the limit.",
+        disagree="An old advice starts at twice the cores, which this rule leaves alone.",
+    ),
+)
+def idle_processors_by_limit(known: Known) -> Iterator[Finding]:
+    """A limit below the processors."""
+    threads, cpus = known.number("innodb_thread_concurrency"), known.host.usable_cpus
+    limited = threads and cpus and threads < min(cpus, CROWD)
+    if threads and cpus and limited and known.chosen("innodb_thread_concurrency"):
+        action = advise(
+            known, "innodb_thread_concurrency", 0, watch="Threads_running",
+            risk="more threads compete inside InnoDB where many sessions run at once",
+        )  # fmt: skip
+        yield idle_processors_by_limit.finding(
+            f"InnoDB lets {threads:,} thread{'s' if threads > 1 else ''} in at once, on {cpus:g} processors.",
+            of_variable(known, "innodb_thread_concurrency"),
+            severity=Severity.NOTE if threads * 2 >= cpus else None,
+            help=words(action),
+            actions=these(action),
+        )

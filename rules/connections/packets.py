@@ -1,0 +1,87 @@
+"""CON: how long a statement may be that a connection carries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence
+from advisor.sizes import about, exact
+from rules.core.advice import advise, default_of, these, words
+from rules.core.rule import Docs, rule
+from rules.core.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+DUMPED = 1046528  # bytes: the longest INSERT that mysqldump and mariadb-dump write by default
+OF_REPLICAS = ("replica_max_allowed_packet", "slave_max_allowed_packet")
+
+
+@rule(
+    "CON006",
+    "packet-below-dump",
+    summary="Statements may be no longer than a dump's, so a dump made with default settings can't be loaded.",
+    options=("max_allowed_packet",),
+    evidence=("CONA-04",),
+    docs=Docs(
+        why="mysqldump and mariadb-dump gather rows into statements of up to 1,046,528 bytes. A server "
+        "whose max_allowed_packet is smaller breaks the connection at such a statement: MariaDB 11.4 "
+        "loaded a dump at 1,046,528 bytes and refused it at 1,045,504.",
+        fix="Take the line out, or write the default of this version.",
+        risk="A client may send longer statements, and the server takes memory for one while it runs.",
+        exceptions="Servers that are never loaded from a dump.",
+        mind="Dumps that are made with a smaller net_buffer_length.",
+    ),
+)
+def packet_below_dump(known: Known) -> Iterator[Finding]:
+    """A packet smaller than a dump's statements."""
+    packet, usual = known.number("max_allowed_packet"), default_of(known, "max_allowed_packet")
+    if packet and packet < DUMPED and known.chosen("max_allowed_packet"):
+        risk = "memory for longer statements while they run; sessions that are open keep their limit"
+        action = advise(known, "max_allowed_packet", usual, size=True, risk=risk) if usual else None
+        yield packet_below_dump.finding(
+            f"Statements may be {about(packet)} long, but mysqldump and mariadb-dump write them up to {about(DUMPED)}: "
+            "their dumps can't be loaded.",
+            of_variable(known, "max_allowed_packet"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "CON007",
+    "replica-packet-below-statements",
+    confidence=Confidence.LIKELY,
+    summary="The replica takes smaller packets from its source than clients may send there.",
+    options=OF_REPLICAS,
+    evidence=("CONV-02",),
+    docs=Docs(
+        why="A replica stops when an event of its source is larger than the replica's own limit. Somebody "
+        "lowered that limit below max_allowed_packet, so a row or statement that a client may well write "
+        "stops replication. By default the limit is 1G, which is also the highest.",
+        fix="Take the line out.",
+        risk="A large event takes as much memory while it is applied.",
+        exceptions="Sources with a smaller max_allowed_packet than this server.",
+        mind="A server that is never a replica.",
+    ),
+)
+def replica_packet_below_statements(known: Known) -> Iterator[Finding]:
+    """A limit for replication below the one for clients."""
+    packet = known.number("max_allowed_packet")
+    for name in OF_REPLICAS:
+        taken = known.number(name)
+        if packet and taken and taken < packet and known.chosen(name):
+            usual = default_of(known, name)
+            risk = "memory for large events while they are applied"
+            action = advise(known, name, usual, size=True, risk=risk) if usual else None
+            yield replica_packet_below_statements.finding(
+                f"As a replica the server takes events of {exact(taken)}, while clients may write {exact(packet)} at "
+                "once: a larger one stops replication.",
+                of_variable(known, name),
+                help=words(action),
+                actions=these(action),
+            )
+            return

@@ -1,0 +1,146 @@
+"""CON: the threads that serve connections: the cache that keeps them, and MariaDB's pool."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from rules.core.advice import advise, default_of, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+MARIADB = (Span("mariadb"),)
+MOST_THREADS = 256  # what MariaDB keeps by default
+AMPLE = 500  # threads; so many sessions seldom wait at once
+POOLED = "POOL-OF-THREADS"
+OF_THE_POOL = (
+    "thread_pool_size",
+    "thread_pool_max_threads",
+    "thread_pool_stall_limit",
+    "thread_pool_oversubscribe",
+    "thread_pool_idle_timeout",
+    "thread_pool_prio_kickup_timer",
+    "thread_pool_dedicated_listener",
+)
+
+
+def pooled(known: Known) -> bool:
+    """Whether connections share a pool of threads."""
+    return known.text("thread_handling") == POOLED
+
+
+@rule(
+    "CON003",
+    "thread-cache-off",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="No thread is kept for the next connection, so each connection starts one and ends it.",
+    options=("thread_cache_size",),
+    evidence=("CONN-01",),
+    probe="connections",
+    docs=Docs(
+        why="With thread_cache_size = 0 every connection makes a thread of its own. MySQL sizes the cache by "
+        "itself, to 9 for 151 connections, and MariaDB keeps up to 256. What a new thread costs was too "
+        "little to be told from noise on a busy machine of two processors; it matters to clients that "
+        "connect for each request.",
+        fix="Take the line out.",
+        risk="The stacks of threads that wait, of which the kernel keeps the touched pages.",
+        exceptions="Clients that stay connected, and a pool of threads, which has no use for the cache.",
+        mind="A rate of Threads_created near zero.",
+        disagree="MySQLTuner starts at 4 and raises the cache by a ratio of totals since the start.",
+    ),
+)
+def thread_cache_off(known: Known) -> Iterator[Finding]:
+    """A cache that somebody switched off, where threads belong to connections."""
+    if known.number("thread_cache_size") == 0 and known.chosen("thread_cache_size") and not pooled(known):
+        action = advise(
+            known, "thread_cache_size", threads_worth_keeping(known), watch="Threads_created",
+            risk="memory for the stacks of threads that wait",
+        )  # fmt: skip
+        yield thread_cache_off.finding(
+            "Each connection starts a thread and ends it, for none is kept.",
+            of_variable(known, "thread_cache_size"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+def threads_worth_keeping(known: Known) -> int:
+    """The version's own size, or as many as were connected at once where that is more, up to MariaDB's 256."""
+    usual = default_of(known, "thread_cache_size") or 0
+    peak = known.server.counter("max_used_connections") if known.has("server") else None
+    return min(max(usual, min(peak or 0, MOST_THREADS)), known.number("max_connections") or MOST_THREADS)
+
+
+@rule(
+    "CON009",
+    "unused-thread-pool",
+    summary="The pool of threads is sized, but connections don't use it.",
+    targets=MARIADB,
+    options=OF_THE_POOL,
+    evidence=("CONA-06", "CONV-03"),
+    docs=Docs(
+        why="MariaDB uses its pool of threads only with thread_handling = pool-of-threads; on Unix the "
+        "default is a thread for each connection. A server with thread_pool_size alone showed no thread "
+        "in the pool.",
+        fix="Set thread_handling = pool-of-threads if the pool is wanted, else take the lines out.",
+        risk="The pool holds short statements back while many long ones run.",
+        restart=True,
+        exceptions="Windows, where the pool is the default.",
+        mind="Threadpool_threads above zero.",
+    ),
+)
+def unused_thread_pool(known: Known) -> Iterator[Finding]:
+    """Sizes of a pool that isn't there."""
+    sized = [name for name in OF_THE_POOL if known.chosen(name)]
+    if sized and known.text("thread_handling") is not None and not pooled(known):
+        yield unused_thread_pool.finding(
+            f"{' and '.join(sized)} {'do' if len(sized) > 1 else 'does'} nothing: each connection has a thread of its "
+            "own, and there is no pool.",
+            of_variable(known, sized[0]),
+            help="set thread_handling = pool-of-threads, or remove the line",
+        )
+
+
+@rule(
+    "CON010",
+    "starved-thread-pool",
+    summary="The pool may hold fewer threads than connections, so sessions that wait can lock all others out.",
+    targets=MARIADB,
+    options=("thread_pool_max_threads",),
+    evidence=("CONA-07", "CONV-03"),
+    docs=Docs(
+        why="A session that waits for a lock keeps its thread. Where the pool may make no more, the session "
+        "that holds the lock finds no thread to give it back. With 4 threads and 8 sessions waiting for a "
+        "table, UNLOCK TABLES stood still until waits ended by their timeouts, on 10.11 and 11.8.",
+        fix="Allow as many threads as connections, or take the line out.",
+        risk="Memory for the threads, while so many sessions wait.",
+        exceptions="Pools of 500 threads or more: that so many sessions wait at once is rare, so there it is a note. "
+        "The limit is our choice.",
+        mind="An extra_port by which the holder of a lock can be ended.",
+    ),
+)
+def starved_thread_pool(known: Known) -> Iterator[Finding]:
+    """Fewer threads than connections that may wait for each other."""
+    threads, connections = known.number("thread_pool_max_threads"), known.number("max_connections")
+    if not pooled(known) or not threads or not connections or not known.chosen("thread_pool_max_threads"):
+        return
+    if threads < connections:
+        action = advise(
+            known, "thread_pool_max_threads", connections, watch="Threadpool_threads",
+            risk="memory for the threads while so many sessions wait",
+        )  # fmt: skip
+        yield starved_thread_pool.finding(
+            f"The pool may make {threads:,} threads for {connections:,} connections: once that many wait for a lock, "
+            "its holder finds no thread to release it.",
+            of_variable(known, "thread_pool_max_threads"),
+            severity=Severity.NOTE if threads >= AMPLE else None,
+            help=words(action),
+            actions=these(action),
+        )

@@ -1,0 +1,283 @@
+"""CON: how long sessions may wait, for each other and for their clients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import lasted
+from rules.core.advice import advise, default_of, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+KEPT_ALIVE = 30  # seconds: the shortest time after which HikariCP pings or replaces a connection (CONV-04)
+HOUR = 3600
+DAY = 24 * HOUR
+MINUTE = 60
+ROW_WAIT = 50  # seconds: the default of innodb_lock_wait_timeout in every series
+LOCK_WAITS = ("innodb_lock_wait_timeout", "lock_wait_timeout")
+
+
+@rule(
+    "CON011",
+    "idle-connections-cut",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The server ends idle sessions sooner than connection pools can refresh them.",
+    options=("wait_timeout",),
+    evidence=("CONV-04",),
+    docs=Docs(
+        why="A pool of connections must ping or replace an idle connection before the server ends it, or the "
+        "next statement fails (the server has gone away). HikariCP, a pool for Java, takes no interval of "
+        "pings and no lifetime below 30 seconds, and asks to stay several seconds below the server's limit.",
+        fix="Set wait_timeout above 30 by some seconds, and the pools' lifetime below it.",
+        risk="Sessions that clients forgot stay a little longer.",
+        exceptions="Programs that connect for each request and end their sessions, such as most of PHP's.",
+        mind="A rate of Aborted_clients near zero.",
+    ),
+)
+def idle_connections_cut(known: Known) -> Iterator[Finding]:
+    """A limit for idle sessions that no pool stays below."""
+    seconds = known.number("wait_timeout")
+    if seconds and seconds <= KEPT_ALIVE and known.chosen("wait_timeout"):
+        yield idle_connections_cut.finding(
+            f"Sessions end after {lasted(seconds)} without a statement, before a pool of connections that pings every "
+            "30 s finds them alive.",
+            of_variable(known, "wait_timeout"),
+            help="set it some seconds above 30, and the lifetime of the clients' pools below it",
+        )
+
+
+@rule(
+    "CON012",
+    "interactive-timeout-alone",
+    severity=Severity.NOTE,
+    summary="Idle sessions shall end sooner, but the setting holds for interactive clients alone.",
+    options=("interactive_timeout",),
+    evidence=("CONA-08",),
+    docs=Docs(
+        why="interactive_timeout is for clients that call themselves interactive when they connect, as the "
+        "mysql program does. A session of any other program ends after wait_timeout: with "
+        "interactive_timeout = 60 alone it got 28800 seconds on the servers that were asked.",
+        fix="Set wait_timeout as well, or take the line out.",
+        risk="A shorter wait_timeout ends idle connections of pools, which must refresh them sooner.",
+        exceptions="Files that mean people at the mysql program, and no one else.",
+        mind="Nothing.",
+    ),
+)
+def interactive_timeout_alone(known: Known) -> Iterator[Finding]:
+    """A shorter limit that programs don't get."""
+    people, programs = known.number("interactive_timeout"), known.number("wait_timeout")
+    if not people or not programs or not known.chosen("interactive_timeout") or known.chosen("wait_timeout"):
+        return
+    if people < programs:
+        yield interactive_timeout_alone.finding(
+            f"Only sessions of interactive clients end after {lasted(people)}; those of programs stay idle for "
+            f"{lasted(programs)} (wait_timeout).",
+            of_variable(known, "interactive_timeout"),
+            help="set wait_timeout as well, or remove the line",
+        )
+
+
+@rule(
+    "CON013",
+    "no-lock-wait",
+    summary="Statements don't wait for locks at all, and fail at the first one that another session holds.",
+    targets=(Span("mariadb"),),
+    options=LOCK_WAITS,
+    evidence=("CONA-09",),
+    docs=Docs(
+        why="On MariaDB 0 doesn't mean for ever: a statement that meets a locked row or table fails at once "
+        "with error 1205. With innodb_lock_wait_timeout = 0 every conflict of two writers is an error, "
+        "with lock_wait_timeout = 0 every change of a table that somebody reads.",
+        fix="Take the line out.",
+        risk="Statements wait again for locks, each with its thread and the locks that it holds.",
+        exceptions="Programs that try again at once; SELECT with NOWAIT does it for one statement.",
+        mind="Nothing.",
+    ),
+)
+def no_lock_wait(known: Known) -> Iterator[Finding]:
+    """Waits of no time at all."""
+    for name in LOCK_WAITS:
+        if known.number(name) == 0 and known.chosen(name):
+            usual = default_of(known, name)
+            risk = "statements wait for locks again; open sessions keep their limit"
+            action = advise(known, name, usual, risk=risk, watch="Innodb_row_lock_waits") if usual else None
+            what = "row" if name.startswith("innodb") else "table"
+            yield no_lock_wait.finding(
+                f"{name} = 0 is no wait at all: a statement that meets a locked {what} fails with error 1205.",
+                of_variable(known, name),
+                help=words(action),
+                actions=these(action),
+            )
+
+
+@rule(
+    "CON014",
+    "row-waits-for-hours",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="A statement may wait more than an hour for a row that another session holds.",
+    options=("innodb_lock_wait_timeout",),
+    docs=Docs(
+        why="While it waits a statement keeps its connection and the locks that it has, so others queue up "
+        "behind it; its client has long given up. The default is 50 seconds. That an hour is too long is "
+        "an opinion.",
+        fix="Take the line out, and set the time in the session of the job that needs it.",
+        risk="A job that relied on the long wait fails with error 1205.",
+        exceptions="Servers for batch jobs that never meet users.",
+        mind="Innodb_row_lock_time_max far below the limit.",
+    ),
+)
+def row_waits_for_hours(known: Known) -> Iterator[Finding]:
+    """A wait for rows of more than an hour."""
+    seconds = known.number("innodb_lock_wait_timeout")
+    if seconds and seconds > HOUR and known.chosen("innodb_lock_wait_timeout"):
+        action = advise(
+            known, "innodb_lock_wait_timeout", ROW_WAIT, watch="Innodb_row_lock_time_max",
+            risk="statements that wait longer fail with error 1205; open sessions keep their limit",
+        )  # fmt: skip
+        yield row_waits_for_hours.finding(
+            f"A statement may wait {lasted(seconds)} for a row, and keeps its own locks meanwhile.",
+            of_variable(known, "innodb_lock_wait_timeout"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "CON028",
+    "metadata-wait-for-days",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="A change of a table may wait more than a day for its lock, and holds up all later statements meanwhile.",
+    options=("lock_wait_timeout",),
+    evidence=("CONA-16",),
+    docs=Docs(
+        why="ALTER TABLE waits for the sessions that use the table, and while it waits later statements on the table "
+        "wait behind it, reading ones too. lock_wait_timeout ends the wait of both. The default is a year on MySQL and "
+        "a day on MariaDB; that more than a day is too long is an opinion.",
+        fix="Set lock_wait_timeout to an hour or less, or in the sessions that change tables.",
+        risk="Changes of tables and backups that wait longer fail with error 1205.",
+        exceptions="Servers whose changes of tables set the time in their own session.",
+        mind="No statement that ever waited for a metadata lock for long.",
+    ),
+)
+def metadata_wait_for_days(known: Known) -> Iterator[Finding]:
+    """A wait for metadata locks of more than a day, explicitly configured."""
+    name = "lock_wait_timeout"
+    seconds = known.number(name)
+    if seconds and seconds > DAY and known.chosen(name):
+        action = advise(
+            known, name, HOUR, risk="statements that wait longer fail with error 1205; open sessions keep their limit"
+        )
+        yield metadata_wait_for_days.finding(
+            f"A change of a table may wait {lasted(seconds)} for its lock, and later statements on it wait behind it.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "CON015",
+    "slow-handshakes",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="A client that says nothing may hold a connection for more than a minute before it logs in.",
+    options=("connect_timeout",),
+    evidence=("CONA-10",),
+    docs=Docs(
+        why="A TCP connection counts from its first packet, before anybody logged in. On the servers that "
+        "were asked, as many silent connections as max_connections kept every account out with error 1040 "
+        "until connect_timeout ended them. The default is 10 seconds. That a minute is too long is an "
+        "opinion.",
+        fix="Take the line out; slow name servers are mended at the name server.",
+        risk="Clients on very slow links fail to log in.",
+        exceptions="Servers that only trusted hosts reach.",
+        mind="A firewall that limits new connections.",
+        disagree="pt-variable-advisor speaks from 11 seconds on.",
+    ),
+)
+def slow_handshakes(known: Known) -> Iterator[Finding]:
+    """More than a minute to log in."""
+    seconds, usual = known.number("connect_timeout"), default_of(known, "connect_timeout")
+    if seconds and seconds > MINUTE and known.chosen("connect_timeout"):
+        risk = "clients on very slow links fail to log in"
+        action = advise(known, "connect_timeout", usual, risk=risk, watch="Aborted_connects") if usual else None
+        yield slow_handshakes.finding(
+            f"A client that says nothing holds a connection for {seconds:,} s; enough of them keep all others out.",
+            of_variable(known, "connect_timeout"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "CON016",
+    "autocommit-off",
+    confidence=Confidence.LIKELY,
+    summary="Every session begins a transaction with its first statement, and keeps it open until it says COMMIT.",
+    options=("autocommit",),
+    evidence=("CONA-11",),
+    docs=Docs(
+        why="Without autocommit a session that has read a table keeps a transaction and a lock on the table's "
+        "definition, also while it is idle. On the servers that were asked ALTER TABLE waited for such a "
+        "session until its timeout; old row versions can't be purged meanwhile, and changes of programs "
+        "that don't say COMMIT are lost when they end.",
+        fix="Leave autocommit on, and switch it off or begin transactions in the programs that need it.",
+        risk="A program that relies on it commits each statement by itself: look at each before the change.",
+        exceptions="Programs that were written for it and end each transaction, reading ones too.",
+        mind="No transaction older than a minute over a busy day.",
+    ),
+)
+def autocommit_off(known: Known) -> Iterator[Finding]:
+    """Transactions that begin by themselves, for all sessions."""
+    if known.settings.on("autocommit") is False and known.chosen("autocommit"):
+        yield autocommit_off.finding(
+            "Every session keeps a transaction open from its first statement on, idle ones and those that only read "
+            "included; changes of tables wait for them.",
+            of_variable(known, "autocommit"),
+            help="leave it on here, and switch it off in the sessions of the programs that need it",
+        )
+
+
+@rule(
+    "CON017",
+    "deadlocks-time-out",
+    confidence=Confidence.LIKELY,
+    summary="Deadlocks aren't looked for, so both sessions wait until a timeout that is as long as by default.",
+    options=("innodb_deadlock_detect",),
+    evidence=("CONA-12",),
+    docs=Docs(
+        why="With innodb_deadlock_detect off two sessions that wait for each other wait until "
+        "innodb_lock_wait_timeout ends, on the servers that were asked: whoever switches it off has to "
+        "shorten that time, which is 50 seconds by default. With it on one of them is rolled back at once.",
+        fix="Switch it on, or set innodb_lock_wait_timeout to a few seconds.",
+        risk="Looking for deadlocks costs time where hundreds of sessions wait for one row.",
+        exceptions="Work that never locks two rows in differing order.",
+        mind="No row lock wait that ever ran into its timeout.",
+    ),
+)
+def deadlocks_time_out(known: Known) -> Iterator[Finding]:
+    """Detection off, and a timeout no shorter than by default."""
+    seconds = known.number("innodb_lock_wait_timeout")
+    if seconds is None or seconds < ROW_WAIT or not known.chosen("innodb_deadlock_detect"):
+        return
+    if known.settings.on("innodb_deadlock_detect") is False:
+        action = advise(
+            known, "innodb_deadlock_detect", "ON", watch="Innodb_row_lock_time_max",
+            risk="more work where hundreds of sessions wait for one row",
+        )  # fmt: skip
+        yield deadlocks_time_out.finding(
+            f"Deadlocks aren't looked for: two sessions that wait for each other stand still for {lasted(seconds)}.",
+            of_variable(known, "innodb_deadlock_detect"),
+            help=words(action),
+            actions=these(action),
+        )

@@ -1,0 +1,361 @@
+"""CON: connections and threads of a running server, by its counters and its host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about, lasted
+from rules.connections.threads import pooled, threads_worth_keeping
+from rules.core.advice import advise, these, words
+from rules.core.counters import CONNECTIONS, named, over, require_uptime, seen, steady
+from rules.core.rule import Docs, rule
+from rules.core.subject import of_variable
+from rules.sizing.memory import budget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts import Workload
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+LIMIT = "max_connections"
+USUAL_LIMIT = 151  # the default of every series
+NEAR_PERCENT = 85
+WEEK = 7 * 86400
+LARGE_LIMIT = 1000
+TIMES_THE_PEAK = 20
+MADE_A_SECOND = 10
+ABORTED = 10  # events in the window before a share says something
+ABORTED_PERCENT = 10
+TIMES_THE_CPUS = 2
+REFUSED_BY_LIMIT = "connection_errors_max_connections"
+RUNNING = "threads_running"
+ROWS = "row lock"
+BOUND_THEM = "see what they wait for, and bound the clients' pools"
+
+
+@rule(
+    "CON018",
+    "connections-refused",
+    severity=Severity.ERROR,
+    summary="Clients were turned away, for all connections were taken.",
+    needs=("server",),
+    options=(LIMIT,),
+    evidence=("CONA-01",),
+    docs=Docs(
+        why="Beyond max_connections the server answers error 1040 and counts it. Each is a user who met an error.",
+        fix="See in the process list who holds the connections; give clients pools of a bounded size, and "
+        "end what they forgot. Raise max_connections only where the memory budget allows it.",
+        risk="More connections mean more memory, and past twice the processors hardly more work.",
+        exceptions="None.",
+        mind="Connection_errors_max_connections that stands still over a busy day.",
+    ),
+)
+def connections_refused(known: Known) -> Iterator[Finding]:
+    """Refusals in the busiest hour, or in the window."""
+    limit = known.number(LIMIT)
+    for window, when, _ in seen(known, CONNECTIONS):
+        refused = window.delta(REFUSED_BY_LIMIT)
+        if refused and limit:
+            yield connections_refused.finding(
+                f"{refused:,} connection{'s were' if refused > 1 else ' was'} refused {when}: "
+                f"all {limit:,} were taken.",
+                of_variable(known, LIMIT),
+                help=f"see who holds them, and bound the clients' pools{_price(known)}",
+            )
+            return
+
+
+def _price(known: Known) -> str:
+    """What a further connection may take, as the end of a sentence."""
+    estimate = budget(known)
+    return f"; each further connection may take up to {about(estimate.per_session)}" if estimate else ""
+
+
+@rule(
+    "CON019",
+    "few-connections-left",
+    confidence=Confidence.OPINION,
+    summary="Nearly all connections were in use lately, so the next burst may be refused.",
+    needs=("server",),
+    options=(LIMIT,),
+    evidence=("CONN-02",),
+    docs=Docs(
+        why="A burst a little larger than the last takes the rest, and then the server turns clients away. "
+        "That 85 percent is near is an opinion. A peak of more than a week ago isn't counted, where the "
+        "server tells its time; the busiest hour is, where mycnf sample knows it.",
+        fix="Bound the clients' pools and end idle connections; look at who held them at the peak.",
+        risk="Raising max_connections instead costs memory, and lets more sessions compete.",
+        exceptions="Clients with pools whose sizes add up to less than max_connections.",
+        mind="A peak that stays as it is over months.",
+        disagree="MySQLTuner advises to raise max_connections from 85 percent on, whenever that was; here the "
+        "memory is named instead.",
+    ),
+)
+def few_connections_left(known: Known) -> Iterator[Finding]:
+    """A peak near the limit, not long ago, or as many connections right now."""
+    limit, peak = known.number(LIMIT), known.server.counter("max_used_connections")
+    now = known.server.counter("threads_connected")
+    if not limit or peak is None or now is None:
+        return
+    nearly = limit * NEAR_PERCENT
+    hour = known.sampled.hour(CONNECTIONS) if known.has("sampled") else None
+    most = (hour.most("threads_connected") if hour else None) or 0
+    if now * 100 >= nearly or most * 100 >= nearly or (peak * 100 >= nearly and _lately(known)):
+        busiest = f", {most:,} in the busiest hour, {named(hour)}" if hour and most * 100 >= nearly else ""
+        yield few_connections_left.finding(
+            f"{peak:,} of {limit:,} connections were in use at once{busiest}, and {now:,} are now; server up "
+            f"{lasted(known.server.uptime)}.",
+            of_variable(known, LIMIT),
+            help=f"bound the clients' pools, and end idle connections{_price(known)}",
+        )
+
+
+def _lately(known: Known) -> bool:
+    """Whether the peak was reached within a week; the server tells the time in its own zone, so give or take a day."""
+    from datetime import UTC, datetime
+
+    if known.server.uptime <= WEEK:
+        return True
+    reached = known.server.status.get("max_used_connections_time", "")
+    now = known.host.os.time if known.has("host") and known.host.os else None
+    try:
+        at = datetime.fromisoformat(reached).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return False
+    return now is not None and now - at <= WEEK
+
+
+@rule(
+    "CON020",
+    "oversized-connection-limit",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="Far more connections are allowed than were ever used, so nothing holds back a storm of them.",
+    needs=("server",),
+    options=(LIMIT,),
+    evidence=("TP-01", "CONN-02"),
+    docs=Docs(
+        why="max_connections is the last line before too much work at once. On 80 processors MariaDB did "
+        "4,199 transactions a second with 64 clients and 267 with 512, where the data didn't fit in the "
+        "pool. The memory that the settings allow and the open files grow with the limit too. A thousand "
+        "connections and twenty times the peak are opinions.",
+        fix="Set it to about twice the peak, and look at refused connections afterwards.",
+        risk="A burst beyond it is refused with error 1040.",
+        exceptions="Servers that take over the work of others when those fail, and a pool of threads.",
+        mind="A yearly peak that is higher than any of the last week.",
+    ),
+)
+def oversized_connection_limit(known: Known) -> Iterator[Finding]:
+    """A thousand connections or more, and never a twentieth of them used in a week."""
+    limit, peak = known.number(LIMIT), known.server.counter("max_used_connections")
+    if not limit or not peak or not known.chosen(LIMIT) or pooled(known):
+        return
+    if limit >= LARGE_LIMIT and peak * TIMES_THE_PEAK < limit:
+        require_uptime(known.server.uptime, WEEK)
+        action = advise(
+            known, LIMIT, max(USUAL_LIMIT, 2 * peak), watch="Connection_errors_max_connections",
+            risk="a burst beyond it is refused with error 1040",
+        )  # fmt: skip
+        yield oversized_connection_limit.finding(
+            f"{limit:,} connections are allowed, and at most {peak:,} were in use at once; server up "
+            f"{lasted(known.server.uptime)}.",
+            of_variable(known, LIMIT),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "CON021",
+    "threads-made-anew",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="Threads are made for new connections all the time, for too few are kept.",
+    needs=("server",),
+    options=("thread_cache_size",),
+    evidence=("CONN-01",),
+    docs=Docs(
+        why="Clients that connect for each request need a thread each time. Where fewer are kept than end at "
+        "once, the rest is made anew. Ten a second is an opinion: it is where the work begins to be seen.",
+        fix="Keep as many threads as are connected at the peak, up to 256, or let the clients stay connected.",
+        risk="The stacks of threads that wait, of which the kernel keeps the touched pages.",
+        exceptions="A pool of threads.",
+        mind="A rate of Threads_created near zero.",
+        disagree="phpMyAdmin and MySQLTuner judge the share of connections since the start that made a "
+        "thread; what counts is how many are made a second, now.",
+    ),
+)
+def threads_made_anew(known: Known) -> Iterator[Finding]:
+    """Threads made every second, by a cache smaller than the peak; one of no thread at all is CON003's."""
+    kept, enough = known.number("thread_cache_size"), threads_worth_keeping(known)
+    for window, when, _ in seen(known, CONNECTIONS):
+        made = window.rate("threads_created")
+        if made is None or not kept or made < MADE_A_SECOND or kept >= enough or pooled(known):
+            continue
+        action = advise(
+            known,
+            "thread_cache_size",
+            enough,
+            watch="Threads_created",
+            risk="memory for the stacks of threads that wait",
+        )
+        yield threads_made_anew.finding(
+            f"{made:,.0f} threads a second were made {when}; {kept:,} are kept.",
+            of_variable(known, "thread_cache_size"),
+            help=words(action),
+            actions=these(action),
+        )
+        return
+
+
+@rule(
+    "CON022",
+    "more-running-than-processors",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="More sessions run statements at once than twice the processors, which adds waiting and hardly any work.",
+    needs=("server", "host"),
+    evidence=("TP-01", "CONN-02"),
+    docs=Docs(
+        why="On 80 processors MariaDB did no more with 256 clients than with 128, and far less where the data "
+        "didn't fit in the pool. Sessions beyond what the processors and disks can serve wait for each "
+        "other, with their locks held.",
+        fix="Find what they wait for, locks, disk or processors; bound the clients' pools. MariaDB has a "
+        "pool of threads. Sessions that wait for a lock count as running: they are told with the lock, and for "
+        "them the holder has to be found instead.",
+        risk="Clients wait in their own pool instead.",
+        exceptions="Sessions that wait for a disk with many queues, and two samples that met a burst.",
+        mind="Threads_running below that over a busy hour.",
+        disagree="A pool of threads cost MariaDB 1 to 11 percent with up to 64 clients, and brought 79 to 142 "
+        "percent with 512 where the data didn't fit in memory.",
+    ),
+)
+def more_running_than_processors(known: Known) -> Iterator[Finding]:
+    """As many running sessions at each sample of the busiest hour, or at both ends of the window."""
+    cpus = known.host.usable_cpus
+    for window, when, hour in seen(known, CONNECTIONS):
+        samples = hour.samples if hour else (window.first, window.last)
+        running = [n for n in (sample.status.get(RUNNING) for sample in samples) if n is not None]
+        if not cpus or not running or min(running) <= cpus * TIMES_THE_CPUS:
+            continue
+        # What they waited for is asked once, at the end of the window: it says nothing of an hour that is over.
+        waits = {} if hour else _lock_waits(known)
+        at_work = min(running) - sum(waits.values())
+        times = f"at all {len(samples)} samples of the busiest" if hour else "at both ends of a"
+        crowd = f"{min(running):,} sessions or more ran statements {times} {_rest(when)}"
+        processors = f"there {'is' if cpus == 1 else 'are'} {cpus:g} processor{'' if cpus == 1 else 's'}."
+        if at_work > cpus * TIMES_THE_CPUS:
+            found, remedy = f"{crowd}{_told(waits)}; {processors}", BOUND_THEM
+        else:
+            found = f"{crowd}{_told(waits)}; no more than {max(0, at_work):,} are at work."
+            remedy = f"find who holds the lock: {_holders(known, waits)}"
+        yield more_running_than_processors.finding(found, help=remedy)
+        return
+
+
+def _lock_waits(known: Known) -> dict[str, int]:
+    """The sessions that waited, by what they waited for, the most first."""
+    rows = known.workload.last.status.get("innodb_row_lock_current_waits") if known.has("workload") else None
+    states = {state.removeprefix("Waiting for "): count for state, count in known.server.lock_waits.items() if count}
+    waits = states | ({ROWS: rows} if rows else {})
+    return dict(sorted(waits.items(), key=lambda wait: -wait[1]))
+
+
+def _told(waits: dict[str, int]) -> str:
+    parts = [f"{count:,} for a {what}" for what, count in waits.items()]
+    return f", of which wait {', '.join(parts)}" if parts else ""
+
+
+def _holders(known: Known, waits: dict[str, int]) -> str:
+    """Where a server of this version says who holds the lock that most sessions wait for."""
+    if next(iter(waits)) == ROWS:
+        return "information_schema.innodb_lock_waits" if known.target.is_mariadb else "sys.innodb_lock_waits"
+    if known.target.is_mariadb:
+        return "the longest transaction of SHOW PROCESSLIST, or the plugin METADATA_LOCK_INFO"
+    return "sys.schema_table_lock_waits, or the oldest row of information_schema.innodb_trx"
+
+
+def _rest(when: str) -> str:
+    return when.removeprefix("in the busiest ").removeprefix("in a ")
+
+
+@rule(
+    "CON023",
+    "aborted-connects",
+    confidence=Confidence.LIKELY,
+    summary="Many of the clients that connect don't get as far as a session.",
+    needs=("server", "workload"),
+    evidence=("CONA-10",),
+    docs=Docs(
+        why="Aborted_connects counts connections that ended before a session began: a wrong password, no right "
+        "to the database, a broken handshake, a timeout. A steady share is a program with old settings, "
+        "somebody who guesses passwords, or a check that only opens the port. A tenth of the connections, "
+        "and ten of them, are opinions.",
+        fix="Find the host: MySQL keeps errors by host in performance_schema.host_cache, MariaDB writes them "
+        "to its log with log_warnings = 2 or more.",
+        risk="None.",
+        exceptions="Load balancers that check the port without logging in.",
+        mind="An Aborted_connects that stands still.",
+        disagree="MySQLTuner warns of 3 percent since the start, which a week of guesses long ago keeps alight.",
+    ),
+)
+def aborted_connects(known: Known) -> Iterator[Finding]:
+    """A share of attempts that failed in the window."""
+    window = steady(known)
+    failed, attempts = window.delta("aborted_connects"), window.delta("connections")
+    if _many(failed, attempts):
+        yield aborted_connects.finding(
+            f"{failed:,} of {attempts:,} connections failed before a session began {over(window)}{_reasons(window)}.",
+            help="find the hosts that they come from"
+            + (", in the error log" if known.target.is_mariadb else " (performance_schema.host_cache)"),
+        )
+
+
+def _many(ended: int | None, attempts: int | None) -> bool:
+    return ended is not None and attempts is not None and ended >= max(ABORTED, attempts * ABORTED_PERCENT / 100)
+
+
+def _reasons(window: Workload) -> str:
+    """What MariaDB tells of the causes."""
+    parts = {
+        "access_denied_errors": "with access denied",
+        "aborted_connects_preauth": "before they named an account",
+    }
+    told = [f"{n:,} {words_of_it}" for name, words_of_it in parts.items() if (n := window.delta(name))]
+    return f", {' and '.join(told)}" if told else ""
+
+
+@rule(
+    "CON024",
+    "aborted-clients",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Many sessions end without a goodbye: cut by a timeout, the network or a program that dies.",
+    needs=("server", "workload"),
+    options=("wait_timeout",),
+    evidence=("CONA-10",),
+    docs=Docs(
+        why="Aborted_clients counts sessions that ended without the client closing them: ended by "
+        "wait_timeout, cut by a firewall, sent too long a statement, or left by a program that died. What "
+        "they had not committed is gone. A tenth of the connections, and ten of them, are opinions.",
+        fix="Let programs close their connections, and keep the lifetime of pools below wait_timeout.",
+        risk="None.",
+        exceptions="Programs that are known to end without closing, and lose nothing by it.",
+        mind="An Aborted_clients that stands still.",
+        disagree="MySQLTuner and phpMyAdmin judge totals since the start, which the worst day ever made.",
+    ),
+)
+def aborted_clients(known: Known) -> Iterator[Finding]:
+    """A share of sessions that were cut in the window."""
+    window = steady(known)
+    cut, attempts, idle = window.delta("aborted_clients"), window.delta("connections"), known.number("wait_timeout")
+    if _many(cut, attempts):
+        limit = f"; idle sessions end after {lasted(idle)}" if idle and known.chosen("wait_timeout") else ""
+        yield aborted_clients.finding(
+            f"{cut:,} sessions ended without a goodbye {over(window)}, with {attempts:,} new connections{limit}.",
+            of_variable(known, "wait_timeout"),
+            help="let programs close their connections, and keep the lifetime of pools below wait_timeout",
+        )

@@ -1,0 +1,166 @@
+"""What a rule may read about one server: from its option files alone, or from all the facts of an audit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Absent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from advisor.catalog.load import Catalog
+    from advisor.facts import Files, Host, Sampled, Server, Service, Workload
+    from advisor.model import Target
+    from advisor.verdict import FileVerdict
+    from advisor.verdict.settings import Settings
+    from rules.core.origin import Decider
+    from rules.measured.answers import LocalAnswer
+    from rules.policy.house_rule import HouseRule
+
+    Decide = Callable[[str, tuple[str, ...]], Decider | None]
+
+NOT_ASKED = Absent("a running server (mycnf audit)")
+NO_HOST = Absent("the host under the server (--ram, --cpus, --disk, or an audit on it)")
+NO_HOUSE = Absent("house rules (in mycnf.toml)")
+NO_PROBES = Absent("results of probes on the server's host (mycnf probe)")
+NO_SAMPLES = Absent("samples of this server (mycnf sample)")
+NO_FINDINGS = Absent("the findings of all other rules")
+BEYOND = 1 << 64  # what no server holds in a variable: the other end is no server, or means harm
+
+
+class Missing(Exception):  # noqa: N818 - it is no error: the engine turns it into a skipped rule
+    """A rule lacks something it needs; the message names what, and how to give it."""
+
+
+class Known:
+    """Target, catalog, settings and verdicts, and of the server, host, workload and files what was collected.
+
+    Reading a part that is absent raises Missing with the reason, which the engine records as skipped.
+    """
+
+    __slots__ = (
+        *("_filled_in", "catalog", "decide", "file_verdict"),
+        *("parts", "service", "settings", "taken_at", "target"),
+    )
+
+    def __init__(
+        self,
+        target: Target,
+        catalog: Catalog,
+        settings: Settings,
+        file_verdict: FileVerdict,
+        *,
+        server: Server | Absent = NOT_ASKED,
+        host: Host | Absent = NOT_ASKED,
+        workload: Workload | Absent = NOT_ASKED,
+        files: Files | Absent = NOT_ASKED,
+        house: tuple[HouseRule, ...] | Absent = NO_HOUSE,
+        probes: tuple[LocalAnswer, ...] = (),
+        sampled: Sampled | Absent = NO_SAMPLES,
+        taken_at: str = "",
+        service: Service | None = None,
+        decide: Decide | None = None,
+    ) -> None:
+        self.target = target
+        self.service = service  # the unit that starts the server, None where there is none or nobody looked
+        self.taken_at = taken_at  # UTC in ISO 8601, empty where nothing was collected
+        self.catalog = catalog
+        self.decide = decide  # of a server: what decides a variable, given with the names of its option
+        self.settings = settings
+        self.file_verdict = file_verdict
+        self.parts = {
+            "server": server,
+            "host": host,
+            "workload": workload,
+            "files": files,
+            "house": house,
+            "probes": probes or NO_PROBES,
+            "sampled": sampled,
+            "findings": NO_FINDINGS,
+        }
+        self._filled_in = not isinstance(server, Absent)  # what runs is no template: asked for each of its variables
+
+    def number(self, name: str) -> int | None:
+        """A variable as a whole number (bytes, or a count); None where it is absent, no number, or a template."""
+        value = self.settings.number(name) if self._filled_in or not self._templated(name) else None
+        return value if value is not None and -BEYOND < value < BEYOND else None
+
+    def text(self, name: str) -> str | None:
+        """A variable as the server prints it, in upper case for comparing words; None as with `number`."""
+        value = self.settings.text(name) if self._filled_in or not self._templated(name) else None
+        return None if value is None else value.upper()
+
+    def chosen(self, name: str) -> bool:
+        """Whether somebody set the variable; a default is nobody's choice."""
+        return self.settings.is_set(name)
+
+    def switched(self, name: str) -> bool | None:
+        """How somebody set a switch; None where nobody did."""
+        return self.settings.on(name) if self.chosen(name) else None
+
+    def _templated(self, name: str) -> bool:
+        option = self.catalog.find_variable(name)
+        line = self.file_verdict.effective.get(option.name if option else name)
+        return line is not None and line.placed.line.templated
+
+    def has(self, part: str) -> bool:
+        """Whether server, host, workload, files, house, probes or sampled is there."""
+        return not isinstance(self.parts[part], Absent)
+
+    @property
+    def server(self) -> Server:
+        """The running server's own answers."""
+        return self._part("server")  # type: ignore[return-value]
+
+    @property
+    def host(self) -> Host:
+        """The machine under the server."""
+        return self._part("host")  # type: ignore[return-value]
+
+    @property
+    def workload(self) -> Workload:
+        """Two samples of the server's counters and the window between them."""
+        return self._part("workload")  # type: ignore[return-value]
+
+    @property
+    def files(self) -> Files:
+        """The option files of a running server, with their owners and modes."""
+        return self._part("files")  # type: ignore[return-value]
+
+    @property
+    def house(self) -> tuple[HouseRule, ...]:
+        """The user's own rules for single options."""
+        return self._part("house")  # type: ignore[return-value]
+
+    @property
+    def probes(self) -> tuple[LocalAnswer, ...]:
+        """What was measured on the server's host, the newest first; where there is nothing no rule is skipped."""
+        return self._part("probes") if self.has("probes") else ()  # type: ignore[return-value]
+
+    @property
+    def sampled(self) -> Sampled:
+        """The busiest hours of the server, where its counters were sampled."""
+        return self._part("sampled")  # type: ignore[return-value]
+
+    @property
+    def findings(self) -> None:
+        """What all other rules found: never there for a rule, for those that need it speak afterwards."""
+        self._part("findings")
+
+    def there(self) -> frozenset[str]:
+        """The parts that a rule may need without Missing."""
+        return frozenset({name for name, part in self.parts.items() if not isinstance(part, Absent)} | {"probes"})
+
+    def require(self, names: tuple[str, ...]) -> None:
+        """Raise Missing for the first of these parts that is absent; probes never are."""
+        for name in names:
+            part = self.parts[name]
+            if isinstance(part, Absent) and name != "probes":
+                raise Missing(part.reason)
+
+    def _part(self, name: str) -> object:
+        part = self.parts[name]
+        if isinstance(part, Absent):
+            raise Missing(part.reason)
+        return part

@@ -1,0 +1,87 @@
+"""Counters over a window, believed only after enough time and enough events."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.sizes import lasted
+from rules.core.context import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts import Workload
+    from advisor.facts.workload import BusyHour
+    from rules.core.context import Known
+
+
+MINIMUM_UPTIME = 600  # seconds; before that caches fill and everything looks cold
+MINIMUM_WINDOW = 5.0  # seconds
+EVENTS = 10  # in a window; fewer are chance
+
+
+def steady(known: Known) -> Workload:
+    """The workload's window; Missing where the server started just now or the window is too short to tell rates."""
+    workload = known.workload
+    require_uptime(workload.last.at, MINIMUM_UPTIME)
+    if workload.seconds < MINIMUM_WINDOW:
+        raise Missing(f"a window of {lasted(MINIMUM_WINDOW)} or more (--window)")
+    return workload
+
+
+def require_uptime(up: float, least: float) -> None:
+    """Raise Missing where the server has been up for less than that many seconds, with the time to audit again."""
+    if up < least:
+        again = f"audit again in {lasted(least - up)}"
+        raise Missing(f"a server that has been up for {lasted(least)} (up for {lasted(up)}: {again})")
+
+
+def busy(workload: Workload, counter: str, a_second: float) -> float | None:
+    """A counter's rise a second, where it is as high as that and comes of enough events to mean something."""
+    events, rate = workload.delta(counter), workload.rate(counter)
+    return rate if rate is not None and rate >= a_second and (events or 0) >= EVENTS else None
+
+
+def over(workload: Workload) -> str:
+    """The window in words, for messages: `in 10 s, server up 3 d`."""
+    return f"in a window of {lasted(workload.seconds)}, server up {lasted(workload.last.at)}"
+
+
+REDO, CONNECTIONS, TEMPORARY = "redo", "connections", "temporary tables"
+
+
+class Seen(NamedTuple):
+    """A stretch of time that counters tell of, and how to name it in a message: `in the busiest hour, …`."""
+
+    workload: Workload
+    words: str
+    hour: BusyHour | None = None
+
+
+def fullest(known: Known, of: str) -> Seen:
+    """The busiest sampled hour of a kind, the window of this audit where none was sampled; Missing without either."""
+    return next(seen(known, of))
+
+
+def seen(known: Known, of: str) -> Iterator[Seen]:
+    """The busiest sampled hour of a kind, and then the window; Missing where there is neither."""
+    hour = known.sampled.hour(of) if known.has("sampled") else None
+    if hour is not None:
+        yield Seen(hour.workload, f"in the busiest hour, {named(hour)}", hour)
+    try:
+        window = steady(known)
+    except Missing:
+        if hour is None:
+            raise
+        return
+    yield Seen(window, over(window))
+
+
+def named(hour: BusyHour) -> str:
+    """`14:00-15:00 UTC on 2026-11-20`."""
+    try:
+        began, ended = (datetime.fromisoformat(at).astimezone(UTC) for at in (hour.began_at, hour.ended_at))
+    except (ValueError, OverflowError):
+        return "at an unknown time"
+    return f"{began:%H:%M}-{ended:%H:%M} UTC on {began:%Y-%m-%d}"

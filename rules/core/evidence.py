@@ -1,0 +1,76 @@
+"""The evidence that rules rest on: who measured or said what, on which versions, with the numbers."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from typing import Any, NamedTuple
+
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "evidence")
+
+
+class Table(NamedTuple):
+    """Published numbers: `values` are the points where they are numbers, `labels` how they are written.
+
+    Each series has one number for each point, in `unit`; None stands for one that wasn't published.
+    """
+
+    x: str
+    labels: tuple[str, ...]
+    values: tuple[float, ...]
+    unit: str
+    series: dict[str, tuple[float | None, ...]]
+
+
+class Evidence(NamedTuple):
+    """One measurement, statement of a vendor, fact of a source, answer of a server, or opinion, with its conditions.
+
+    `strength` is measured, server (real servers were asked), source-code, vendor-doc or expert-opinion.
+    """
+
+    id: str
+    strength: str
+    conclusion: str
+    caveats: str
+    versions: str
+    hardware: str
+    date: str
+    title: str
+    author: str
+    url: str
+    table: Table | None
+
+
+_STORE: dict[str, Evidence] = {}
+
+
+def load(identity: str) -> Evidence | None:
+    """The evidence of that id, such as RBS-01; None where the store has none."""
+    return everything().get(identity.upper())
+
+
+def everything() -> dict[str, Evidence]:
+    """The whole store by id, in the order of its files."""
+    if not _STORE:
+        for name in sorted(n for n in os.listdir(FOLDER) if n.endswith(".toml")):
+            with open(os.path.join(FOLDER, name), "rb") as file:
+                _STORE.update({key: _evidence(key, entry) for key, entry in tomllib.load(file).items()})
+    return _STORE
+
+
+def _evidence(identity: str, entry: dict[str, Any]) -> Evidence:
+    table = entry.pop("table", None)
+    return Evidence(id=identity, table=_table(table) if table else None, **entry)
+
+
+def _table(entry: dict[str, Any]) -> Table:
+    values = tuple(entry.get("values", ()))
+    labels = entry.get("labels") or [_written(v, size=entry.get("size", False)) for v in values]
+    series = {name: tuple(numbers) for name, numbers in entry["series"].items()}
+    return Table(entry["x"], tuple(labels), values, entry["unit"], series)
+
+
+def _written(value: float, *, size: bool) -> str:
+    from advisor.sizes import exact
+
+    return exact(int(value)) if size else f"{value:g}"

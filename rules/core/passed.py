@@ -1,0 +1,194 @@
+"""What an audit looked at and found fine, with the numbers: silence could be that of what nobody looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.sizes import about, lasted, percent
+from rules.connections.usage import MADE_A_SECOND, NEAR_PERCENT
+from rules.core.context import Missing
+from rules.core.counters import REDO, fullest, steady
+from rules.innodb.redo_log import FULL_PERCENT, checkpoint, redo_capacity
+from rules.memory.budget import MISSED_PERCENT, exceeds, misses_much
+from rules.memory.table_cache import NEARLY_ALL, ON_DISK_A_SECOND, ON_DISK_PERCENT, OPENED, descriptors
+from rules.replication.lag import lag_of
+from rules.replication.settings import called, channels
+from rules.sizing.memory import budget, usable
+from rules.sql.statements import JOINED, MERGED
+from rules.sql.transactions import WAITING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+HOUR = 3600
+# Findings about what syncs a commit in vain, or not at all, whatever the two options of commits are.
+UNSAFE_STORAGE = ("unsynced-data-files", "file-system-without-barriers", "redo-log-disabled", "data-in-memory")
+MOST_MADE = 25  # percent of the connections; a cache of threads that is large enough serves nearly all
+MOST_PUSHED_OUT = 10  # percent of the hits; a cache that holds the tables in use pushes none out
+
+
+class Fine(NamedTuple):
+    """A part of the server that no rule speaks against: its name, and the numbers that were looked at, in words."""
+
+    part: str
+    words: str
+
+
+class Look(NamedTuple):
+    """How a part is told; the findings of the `rules`, by name, are what would speak against it.
+
+    The first of these is the rule whose threshold the numbers are judged by: unless it was asked nothing is told.
+    `says` gives nothing for numbers beyond that threshold, for a rule may be silent because nothing is to be advised.
+    """
+
+    part: str
+    rules: tuple[str, ...]
+    says: Callable[[Known], str | None]
+
+
+def fine(known: Known, findings: Iterable[Finding], asked: Container[str]) -> Iterator[Fine]:
+    """The parts that were looked at and that no finding is about.
+
+    `asked` are the names of the rules that could look: a part that none of its rules looked at is not told.
+    """
+    found = {finding.name for finding in findings}
+    for look in LOOKS:
+        if found.intersection(look.rules) or look.rules[0] not in asked:
+            continue
+        try:
+            words = look.says(known)
+        except Missing:
+            continue
+        if words:
+            yield Fine(look.part, words)
+
+
+def _memory(known: Known) -> str | None:
+    estimate, room = budget(known), usable(known)
+    if estimate is None or room is None or not estimate.likely:
+        return None
+    if exceeds(estimate, room[0]):
+        return None  # the rule judges only sizes that are set explicitly
+    taken = f"{about(estimate.measured)} taken, " if estimate.measured else ""
+    return f"{taken}{about(estimate.likely)} likely of the {room[1]} that the server may use"
+
+
+def _pool(known: Known) -> str | None:
+    window = steady(known)
+    asked, missed = (window.rate(f"innodb_buffer_pool_{what}") for what in ("read_requests", "reads"))
+    if asked is None or missed is None or misses_much(missed, asked):
+        return None  # the rule needs memory for a larger pool as well
+    if missed * 100 >= asked * MISSED_PERCENT and missed:
+        return None  # too few reads for the rule, and too large a share to pass
+    return f"{missed:,.1f} of {asked:,.0f} page requests a second went to disk"
+
+
+def _redo(known: Known) -> str | None:
+    (window, when, hour), capacity = fullest(known, REDO), redo_capacity(known)
+    rate, age = window.redo_rate, checkpoint(known.server.counter)
+    if rate is None or not capacity or rate * HOUR > capacity:
+        return None
+    if age and age[0] * 100 >= age[1] * FULL_PERCENT:
+        return None
+    told = f"{about(rate * HOUR)} an hour into {about(capacity)}" + (f" {when}" if hour else "")
+    return f"{told}, {percent(age[0] / age[1])} of it before the checkpoint" if age else told
+
+
+def _connections(known: Known) -> str | None:
+    most, limit = known.server.counter("max_used_connections"), known.number("max_connections")
+    if most is None or not limit or most * 100 >= limit * NEAR_PERCENT:
+        return None
+    return f"{most:,} of {limit:,} used at most, in {lasted(known.server.uptime)}"
+
+
+def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Callable[[Known], str | None]:
+    """Counters as rates in words, where the first is `below` so many a second, and at most a `share` of the second.
+
+    The limits are those of the rule, but the share counts at any rate: 0.9 of 1.0 is not printed as passed. A counter
+    that the server lacks is left out; without the first there are no words.
+    """
+
+    def says(known: Known) -> str | None:
+        window = steady(known)
+        rates = [window.rate(name) for name, _ in counters]
+        first, whole = rates[0], rates[-1]
+        if first is None or first >= below or (whole and len(rates) > 1 and first * 100 > whole * share):
+            return None
+        told = [f"{rate:,.1f} {words}" for rate, (_, words) in zip(rates, counters, strict=True) if rate is not None]
+        return f"{', '.join(told)} a second"
+
+    return says
+
+
+def _row_locks(known: Known) -> str | None:
+    """The time that sessions wait, by which the rule judges, beside the number of waits."""
+    window = steady(known)
+    waits, waited = window.rate("innodb_row_lock_waits"), window.rate("innodb_row_lock_time")
+    if waits is None or waited is None or waited / 1000 >= WAITING:
+        return None
+    return f"{waits:,.1f} waits a second, {waited / 1000:.2f} sessions waiting on average"
+
+
+def _open_files(known: Known) -> str | None:
+    limit = known.number("open_files_limit")
+    if known.server.counter("open_files") is None or not limit:
+        return None
+    if sum(descriptors(known)) * 100 >= limit * NEARLY_ALL:
+        return None
+    return f"at least {sum(descriptors(known)):,} of {limit:,} file descriptors in use"
+
+
+def _commits(known: Known) -> str | None:
+    log = known.text("log_bin")
+    if known.text("innodb_flush_log_at_trx_commit") != "1" or log is None:
+        return None
+    if log in {"", "OFF", "0"}:
+        return "the redo log is on disk at each commit; there is no binary log"
+    return "redo log and binary log are on disk at each commit" if known.text("sync_binlog") == "1" else None
+
+
+def _replication(known: Known) -> str | None:
+    lags = [(lag_of(known, channel), called(channel)) for channel in channels(known)]
+    return ", ".join(f"{lag} s behind its source{channel}" for lag, channel in lags if lag is not None) or None
+
+
+LOOKS = (
+    Look("memory", ("memory-over-budget", "pool-exceeds-memory", "swapped-server", "killed-for-memory"), _memory),
+    Look("buffer pool", ("small-buffer-pool", "free-page-waits"), _pool),
+    Look("redo log", ("small-redo-log", "tiny-redo-log", "checkpoint-pressure", "log-buffer-waits"), _redo),
+    Look("connections", ("few-connections-left", "connections-refused", "oversized-connection-limit"), _connections),
+    Look(
+        "threads",
+        ("threads-made-anew",),
+        _rates(("threads_created", "made"), ("connections", "connections"), below=MADE_A_SECOND, share=MOST_MADE),
+    ),
+    Look(
+        "temporary tables",
+        ("temporary-tables-on-disk", "exhausted-temporary-memory"),
+        _rates(
+            ("created_tmp_disk_tables", "on disk"),
+            ("created_tmp_tables", "in all"),
+            below=ON_DISK_A_SECOND,
+            share=ON_DISK_PERCENT,
+        ),
+    ),
+    Look(
+        "table cache",
+        ("overflowing-table-cache",),
+        _rates(
+            ("table_open_cache_overflows", "tables pushed out"),
+            ("table_open_cache_hits", "hits"),
+            below=OPENED,
+            share=MOST_PUSHED_OUT,
+        ),
+    ),
+    Look("sorts", ("sorts-in-many-passes",), _rates(("sort_merge_passes", "merge passes"), below=MERGED)),
+    Look("joins", ("joins-without-index",), _rates(("select_full_join", "without an index"), below=JOINED)),
+    Look("row locks", ("sessions-waiting-for-rows", "frequent-deadlocks"), _row_locks),
+    Look("open files", ("open-files-near-limit", "limited-by-the-system"), _open_files),
+    Look("commits", ("lost-commits", "unsynced-binary-log", *UNSAFE_STORAGE), _commits),
+    Look("replication", ("replica-lag", "stopped-replica"), _replication),
+)

@@ -1,0 +1,117 @@
+"""What the disks under the data directory are, as far as the kernel's word can be trusted."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts.host import Host
+    from advisor.facts.storage import BlockDevice, Mount, Storage
+    from rules.core.context import Known
+    from rules.measured.answers import LocalAnswer
+
+# A hypervisor's disk may say anything about rotation: a virtio disk claims to rotate and does 63,000 reads a second.
+VIRTUAL = frozenset({"virtio", "xen", "vmbus", "nbd"})
+# A RAID controller shows an array, of whatever disks and behind a cache, as one disk that claims to rotate.
+CONTROLLER = re.compile(
+    r"\b(?:raid|perc|serveraid|megaraid|mr\d{4}|logical volume|virtual (?:disk|drive)|ld \d)", re.IGNORECASE
+)
+
+DATA, TEMPORARY, BINARY_LOG = "the data", "temporary files", "the binary log"
+LYING = {
+    "innodb_log_group_home_dir": "the redo log",
+    "innodb_undo_directory": "the undo tablespaces",
+    "innodb_data_home_dir": "the system tablespace",
+    "log_bin_basename": BINARY_LOG,
+    "relay_log_basename": "the relay log",
+    "tmpdir": TEMPORARY,
+}
+
+# Microseconds of one random read of 16K past the cache: below, nothing can have had to turn. A slow read proves nothing
+# of platters, for networks are slow as well.
+QUICK = 1500.0
+
+
+def is_solid(known: Known) -> bool | None:
+    """Whether the data lies on solid-state disks alone, by their latency or their word; None where neither tells."""
+    if one_read(known) is not None:
+        return True
+    host = known.host
+    kinds = [_solid(disk, virtual=_virtual(host)) for disk in (host.storage.disks if host.storage else ())]
+    if not kinds or None in kinds:
+        return None
+    return all(kinds)
+
+
+def is_solid_below(known: Known, device: BlockDevice) -> bool:
+    """Whether an array stands on solid-state disks alone, by their word or by the latency of a read."""
+    found = {d.kernel_name: d for d in (known.host.storage.devices if known.host.storage else ())}
+    disks = [d for d in _stands_on(device, found) if not d.under]
+    solid = [_solid(disk, virtual=_virtual(known.host)) for disk in disks]
+    return one_read(known) is not None or (bool(solid) and all(solid))
+
+
+def _stands_on(device: BlockDevice, found: dict[str, BlockDevice]) -> Iterator[BlockDevice]:
+    for name in device.under:
+        if name in found and name != device.kernel_name:
+            yield found[name]
+            yield from _stands_on(found[name], {k: d for k, d in found.items() if k != device.kernel_name})
+
+
+def is_spinning(known: Known) -> bool:
+    """Whether the data lies on spinning disks, told by real hardware and not disproved by their latency."""
+    host = known.host
+    disks = host.storage.disks if host.storage else ()
+    slow = one_read(known) is None
+    return slow and bool(disks) and all(_solid(disk, virtual=_virtual(host)) is False for disk in disks)
+
+
+def is_nvme(known: Known) -> bool:
+    """Whether the data lies on NVMe alone."""
+    disks = known.host.storage.disks if known.host.storage else ()
+    return bool(disks) and all(disk.transport == "nvme" for disk in disks)
+
+
+def one_read(known: Known) -> tuple[float, LocalAnswer] | None:
+    """The microseconds of a random read that was measured here, where it was too quick for a disk that turns."""
+    for answer in known.probes:
+        latency = answer.facts.get("one_read")
+        if answer.probe == "random-read" and answer.parameters.get("open") == "O_DIRECT" and isinstance(latency, float):
+            return (latency, answer) if 0 < latency < QUICK else None
+    return None
+
+
+def names(host: Host) -> str:
+    """The disks under the data directory, for messages."""
+    return ", ".join(disk.model or disk.name for disk in (host.storage.disks if host.storage else ()))
+
+
+def places(host: Host) -> Iterator[tuple[Storage, str]]:
+    """The data directory and the server's other directories that lie elsewhere, each with what lies there in words."""
+    if host.storage is not None:
+        yield host.storage, DATA
+    for place in host.places:
+        yield place.storage, LYING.get(place.variable, place.variable)
+
+
+def mount_under(known: Known) -> Mount | None:
+    """The mount that holds the data directory; None where storage wasn't looked at."""
+    return known.host.storage.mount if known.host.storage else None
+
+
+def _solid(disk: BlockDevice, *, virtual: bool) -> bool | None:
+    if disk.transport == "nvme" or disk.rotational is False:
+        return True
+    return None if virtual or disk.transport in VIRTUAL or _of_a_controller(disk) else not disk.rotational
+
+
+def _of_a_controller(disk: BlockDevice) -> bool:
+    return CONTROLLER.search(f"{disk.vendor or ''} {disk.model or ''}") is not None
+
+
+def _virtual(host: Host) -> bool:
+    hypervisor = host.cpu.hypervisor if host.cpu else None
+    return hypervisor is not None and hypervisor.kind not in {"none", ""}

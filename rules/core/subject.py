@@ -1,0 +1,170 @@
+"""What a finding is about, an option line or a variable with the line that set it, and the edits that mend it."""
+
+from typing import NamedTuple
+
+from advisor.catalog.load import Catalog
+from advisor.model import Edit, Fix, Location, Origin, Setting
+from advisor.optionfile.lines import Line
+from advisor.optionfile.reader import LINE_BYTES, SPACE
+from advisor.redact import redact_name, redact_value
+from advisor.verdict import LineVerdict, Outcome
+from advisor.verdict.names import find
+from rules.core.context import Known
+
+SAFE = "safe"
+UNSAFE = "unsafe"
+ADDRESSED = "mycnf:"  # how a comment to mycnf begins: on a line of its own it would speak of the next line
+
+
+class Subject(NamedTuple):
+    """The option as written (lower case, underscores), its canonical name, value and place; secrets are masked."""
+
+    option: str | None
+    canonical: str | None
+    value: str | None
+    group: str | None = None
+    location: Location | None = None
+    read_as: str = ""  # how the server reads a value that is not what the option takes: a sentence, or nothing
+
+
+def of_line(path: str, line: Line, canonical: str | None = None) -> Subject:
+    """An option line as it stands in a file."""
+    name = written(line)
+    value = None if line.value is None else redact_value(canonical or name, redact_value(name, line.value))
+    return Subject(name, canonical, value, line.group, place(path, line))
+
+
+def of_verdict(verdict: LineVerdict) -> Subject:
+    """An option line that the server's verdict is known of."""
+    subject = of_line(verdict.placed.path, verdict.placed.line, verdict.canonical)
+    return subject._replace(read_as=_read_as(verdict)) if verdict.outcome is Outcome.ADJUSTED else subject
+
+
+def _read_as(verdict: LineVerdict) -> str:
+    """The sentence for a word that is read as OFF or 0: a rule that only names what follows would hide the slip."""
+    from advisor.verdict.boolean import misread
+
+    return f"{verdict.reason} " if misread(verdict) else ""
+
+
+def of_variable(known: Known, name: str) -> Subject:
+    """A variable: the line of the file that gives it its value where there is one, else the running value alone."""
+    canonical = _canonical(known, name)
+    setting = known.settings.get(name)
+    line = _effective(known, name)
+    if line is not None:
+        return of_verdict(line)
+    value = None if setting is None else redact_value(canonical, setting.raw or setting.value)
+    return Subject(canonical, canonical, value, None, _place_of(known, name, setting))
+
+
+def _place_of(known: Known, name: str, setting: Setting | None) -> Location | None:
+    """Where a value that no option line gives stands: in the file of persisted values, or in a service's unit."""
+    option = known.catalog.find_variable(name)
+    if setting is None or option is None or setting.origin not in (Origin.PERSISTED, Origin.COMMAND_LINE):
+        return setting.location if setting else None
+    from rules.core.origin import decider
+
+    decided = decider(known, option)
+    return decided.place if decided is not None and decided.origin is setting.origin else None
+
+
+def line_of(known: Known, name: str) -> Line | None:
+    """The option line that gives a variable its value, None where no file does."""
+    verdict = _effective(known, name)
+    return verdict.placed.line if verdict is not None else None
+
+
+def _canonical(known: Known, name: str) -> str:
+    option = known.catalog.find_variable(name)
+    return option.name if option else name
+
+
+def _effective(known: Known, name: str) -> LineVerdict | None:
+    """The line that counts, unless the running value comes from somewhere else."""
+    line = _last_line(known, _canonical(known, name))
+    setting = known.settings.get(name)
+    if line is None or setting is None:
+        return line
+    if setting.origin is not Origin.FILE or (setting.location and not _same_place(setting.location, line)):
+        return None
+    return line
+
+
+def _last_line(known: Known, name: str) -> LineVerdict | None:
+    """The line that counts of an option, under another of its names maybe."""
+    effective = known.file_verdict.effective
+    lines = [line for n in known.catalog.spellings(name) if (line := effective.get(n)) is not None]
+    return lines[0] if len(lines) == 1 else max(lines, key=known.file_verdict.lines.index, default=None)
+
+
+def written(line: Line) -> str:
+    """The name of an option as written, lower case with underscores."""
+    return redact_name((line.name or "").strip()).lower().replace("-", "_")
+
+
+def place(path: str, line: Line) -> Location:
+    """Where the option's name stands in the file."""
+    return Location(path, line.number, line.column, line.number, line.end_column)
+
+
+def _same_place(location: Location, line: LineVerdict) -> bool:
+    return (location.path, location.line) == (line.placed.path, line.placed.line.number)
+
+
+def sets_value(line: LineVerdict, catalog: Catalog) -> bool:
+    """Whether a line sets the option itself, not its upper bound or a key cache of another name."""
+    found = find(line.placed.line.name or "", catalog, has_value=line.placed.line.value is not None)
+    return not found.cache and found.prefix not in ("maximum", "autoset")
+
+
+def rename(line: Line, name: str, applicability: str) -> Fix:
+    """Write another name for the option; its value stays."""
+    return Fix(applicability, (Edit(line.number, line.column, line.number, line.name_end_column, name),))
+
+
+def revalue(line: Line, value: str, applicability: str) -> Fix | None:
+    """Write another value; None where the line has no value to replace."""
+    if line.raw is None:
+        return None
+    edit = Edit(line.number, line.value_column, line.number, line.value_end_column, value)
+    return Fix(applicability, (edit,))
+
+
+def without_value(line: Line, applicability: str) -> Fix:
+    """Leave the name alone on its line."""
+    return Fix(applicability, (Edit(line.number, line.name_end_column, line.number, line.end_column, ""),))
+
+
+def rewrite(line: Line, options: list[tuple[str, str]], applicability: str) -> Fix | None:
+    """Write one line or several in the place of an option; None for a part of a line, as in `remove`."""
+    if _is_part(line):
+        return None
+    indent, end = line.text[: line.column - 1], "\r\n" if line.text.endswith("\r\n") else "\n"
+    if indent.strip() and len(options) > 1:
+        return None  # within a document of another kind a new line would be no option
+    text = (end + indent).join(f"{name}={value}" for name, value in options)
+    return Fix(applicability, (Edit(line.number, line.column, line.number, line.end_column, text),))
+
+
+def remove(line: Line, applicability: str) -> Fix | None:
+    """Take the option out with its line, or leave the line to the comment that stands behind it.
+
+    None for a part of a line that the server reads as several: the others would go with it.
+    """
+    if _is_part(line):
+        return None
+    behind = line.text[line.end_column - 1 :]
+    comment = behind.lstrip(SPACE)
+    if not comment.startswith("#") or comment.lstrip("# \t").startswith(ADDRESSED):
+        return Fix(applicability, (Edit(line.number, 1, line.number + 1, 1, ""),))
+    start = line.end_column + len(behind) - len(comment)
+    return Fix(applicability, (Edit(line.number, line.column, line.number, start, ""),))
+
+
+def _is_part(line: Line) -> bool:
+    """Whether the server reads the line of the file as several, of which this is one."""
+    name = line.name or ""
+    if line.text[line.column - 1 : line.column - 1 + len(name)] != name:
+        return True
+    return not line.text.endswith("\n") and len(line.text.encode("utf-8", "surrogateescape")) == LINE_BYTES

@@ -1,0 +1,358 @@
+"""What took the place of options that went, or that a target does not have yet: the lines that say the same today."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.sizes import exact
+from advisor.verdict import take
+from advisor.verdict.number import SUFFIXES, leading_digits
+from rules.core.subject import written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from advisor.optionfile.lines import Line
+    from rules.core.context import Known
+
+
+ON = ("1", "on", "true")
+OFF = ("0", "off", "false")
+DAY = 86400
+REDO_FILES = 2  # innodb_log_files_in_group where no line sets it
+REDO_FILE = 48 << 20  # bytes of innodb_log_file_size where no line sets it
+LOUDEST = 3  # of log_error_verbosity
+SWITCHES = {"skip_": False, "disable_": False, "enable_": True}
+# The pairs of words that MySQL 8.0.26 exchanged in its names; MariaDB keeps the old ones.
+WORDS = (("slave", "replica"), ("master", "source"), ("replica", "slave"), ("source", "master"))
+BUILT_IN = ("caching_sha2_password", "sha256_password")  # plugins that authentication_policy takes as they are
+
+Lines = tuple[tuple[str, str], ...]
+
+
+class Successor(NamedTuple):
+    """The lines that say the same, each a name and a value as written; none where `words` tell what does instead."""
+
+    lines: Lines = ()
+    words: str = ""
+
+
+class Old(NamedTuple):
+    """A line of an option that went: `value` is None without one, `on` what it says as a switch, None for others."""
+
+    line: Line
+    value: str | None
+    raw: str
+    on: bool | None
+    known: Known
+
+
+def successor(name: str, line: Line, known: Known) -> Successor | None:
+    """What says the same on the target; None for an option whose meaning went with it, or that was only renamed."""
+    prefix = next((p for p in SWITCHES if name.startswith(p) and name not in CONVERTED), "")
+    make = CONVERTED.get(name.removeprefix(prefix))
+    if make is None:
+        words = STATEMENT if name.startswith("master_") and name[7:] in SOURCE else equivalent(name, known)
+        return Successor(words=words) if words else None
+    word = (line.value or "").lower()
+    on = True if line.value is None or word in ON else False if word in OFF else None
+    if prefix:
+        on = SWITCHES[prefix] is (word not in OFF)
+    return make(Old(line, line.value, line.raw or "", on, known))
+
+
+def renamed(name: str, known: Known) -> tuple[str, ...]:
+    """The names that other versions give the option, with the same values; those that the target has."""
+    own = known.catalog.options
+    backwards = [old for old, raw in own.items() if raw.get("replaced_by") == name]
+    words = [name.replace(was, now) for was, now in WORDS if was in name]
+    again = [word.replace("master", "source").replace("slave", "replica") for word in words]
+    names = (RENAMED.get(name, ""), *backwards, *words, *again)
+    return tuple(dict.fromkeys(other for other in names if other in own and other != name))
+
+
+def _log(switch: str) -> Callable[[Old], Successor]:
+    """A log that was switched on by being there, or named in the same line."""
+
+    def make(old: Old) -> Successor:
+        if old.on is not None:
+            return Successor(((switch, "ON" if old.on else "OFF"),))
+        return Successor(((f"{switch}_file", old.raw), (switch, "ON")))
+
+    return make
+
+
+def _set_variable(old: Old) -> Successor:
+    """`set-variable = name=value` of MySQL 4 and 5.0."""
+    name, equals, value = (old.value or "").partition("=")
+    name = name.strip()
+    verdict = take(name, value.strip(), old.known.catalog) if equals and name else None
+    if verdict is None:
+        return Successor(words="write the variable as an option of its own")
+    if verdict.canonical is None and verdict.candidates:
+        name = verdict.candidates[0]
+    return Successor(((name, value.strip()),), f"write {name} = {value.strip()}")
+
+
+def _days(old: Old) -> Successor:
+    number, rest = leading_digits(old.value or "")
+    if not old.value or rest or number < 0:
+        return Successor(words="use binlog_expire_logs_seconds")
+    return Successor((("binlog_expire_logs_seconds", str(number * DAY)),))
+
+
+def _seconds(old: Old) -> Successor:
+    number, rest = leading_digits(old.value or "")
+    if not old.value or rest or number < 0 or number % DAY:
+        return Successor(words="use expire_logs_days")
+    return Successor((("expire_logs_days", str(number // DAY)),))
+
+
+def _warnings(old: Old) -> Successor | None:
+    """On MySQL; without a value it counted one more than its default of 1."""
+    if not old.known.target.is_mysql:
+        return None
+    number, rest = (REDO_FILES, "") if old.value is None else leading_digits(old.value)
+    if rest or number < 0 or old.value == "":
+        return Successor(words="use log_error_verbosity")
+    return Successor((("log_error_verbosity", str(min(number + 1, LOUDEST))),))
+
+
+def _verbosity(old: Old) -> Successor:
+    number, rest = leading_digits(old.value or "")
+    whole = bool(old.value) and not rest and 1 <= number <= LOUDEST
+    return Successor((("log_warnings", str(number - 1)),) if whole else (), "use log_warnings")
+
+
+def _redo_file(old: Old) -> Successor | None:
+    """The size of one file: the new log counts all of them. Of several lines the last says how large they are."""
+    if not old.known.target.is_mysql or "innodb_redo_log_capacity" in old.known.file_verdict.effective:
+        return None
+    size = redo_of_files(old.known) if _size(old.value) else None
+    if size is None:
+        return Successor(words="use innodb_redo_log_capacity")
+    return Successor((("innodb_redo_log_capacity", exact(size)),))
+
+
+def _redo_count(old: Old) -> Successor | None:
+    """The number of files: told at the line of their size, where there is one."""
+    sized = ("innodb_log_file_size", "innodb_redo_log_capacity")
+    given = {written(p.line).removeprefix("loose_") for p in old.known.file_verdict.resolved.options}
+    if not old.known.target.is_mysql or given.intersection(sized):
+        return None
+    return Successor((("innodb_redo_log_capacity", exact(REDO_FILE * _redo_files(old.known))),))
+
+
+def _capacity(old: Old) -> Successor:
+    """What came with MySQL 8.0.30: one size for all files; MariaDB has a single file."""
+    size = _size(old.value)
+    files = REDO_FILES if old.known.target.is_mysql else 1
+    words = "use innodb_log_file_size" + (" and innodb_log_files_in_group" if files > 1 else "")
+    return Successor((("innodb_log_file_size", exact(size // files)),) if size else (), words)
+
+
+def redo_of_files(known: Known) -> int | None:
+    """Bytes that the files of the redo log hold together by the last lines about them; None without such a line."""
+    given = {written(p.line).removeprefix("loose_"): p.line.value for p in known.file_verdict.resolved.options}
+    if not given.keys() & {"innodb_log_file_size", "innodb_log_files_in_group"}:
+        return None
+    size = _size(given["innodb_log_file_size"]) if "innodb_log_file_size" in given else REDO_FILE
+    return None if size is None else size * _redo_files(known)
+
+
+def _redo_files(known: Known) -> int:
+    options = known.file_verdict.resolved.options
+    given = [p.line.value for p in options if written(p.line) == "innodb_log_files_in_group"]
+    number, rest = leading_digits(given[-1] or "") if given else (REDO_FILES, "")
+    return number if number > 0 and not rest else REDO_FILES
+
+
+def _size(text: str | None) -> int | None:
+    from rules.core.fixes import whole_size
+
+    number, rest = leading_digits(whole_size(text or "") or text or "")
+    known = not rest or rest[:1].lower() in SUFFIXES
+    return number << SUFFIXES.get(rest[:1].lower(), 0) if text and known and number > 0 else None
+
+
+def _policy(old: Old) -> Successor | None:
+    """mysql_native_password must be switched on or loaded first, and went with MySQL 9.0. MariaDB has no policy."""
+    if not old.known.target.is_mysql:
+        return None
+    if old.value in BUILT_IN:
+        return Successor((("authentication_policy", f"{old.value},,"),))
+    return Successor(words="use authentication_policy, whose plugins the server must have loaded")
+
+
+def _first_factor(old: Old) -> Successor | None:
+    if not old.known.target.is_mysql:
+        return None
+    first = (old.value or "").partition(",")[0].strip("*: ")
+    return Successor((("default_authentication_plugin", first),) if first else (), "use default_authentication_plugin")
+
+
+def _log_checksums(old: Old) -> Successor | None:
+    """An algorithm became a switch in MySQL 5.7; MariaDB always writes checksums."""
+    if not old.known.target.is_mysql:
+        return None
+    return Successor((("innodb_log_checksums", "OFF" if (old.value or "").lower() == "none" else "ON"),))
+
+
+def _undo(old: Old) -> Successor | None:
+    """A statement since MySQL 8.0.14."""
+    return Successor(words=UNDO) if old.known.target.since("mysql", 8, 0, 14) else None
+
+
+def _switch(*, on: Lines | None = None, off: Lines | None = None, words: str = "") -> Callable[[Old], Successor | None]:
+    """An option of two words: the lines for each, None where the target does so anyway."""
+
+    def make(old: Old) -> Successor | None:
+        if old.on is None:
+            return Successor(words=words or f"use {(on or off or (('', ''),))[0][0]}")
+        lines = on if old.on else off
+        return None if lines is None else Successor(lines)
+
+    return make
+
+
+def _always(*lines: tuple[str, str]) -> Callable[[Old], Successor]:
+    return lambda _: Successor(lines)
+
+
+def _same(name: str) -> Callable[[Old], Successor]:
+    return lambda old: Successor(((name, old.raw),) if old.value is not None else (), f"use {name}")
+
+
+def _told(words: str) -> Callable[[Old], Successor | None]:
+    """What no line of a file can say; where the line switches it off, nothing is lost with it."""
+    return lambda old: None if old.on is False else Successor(words=words)
+
+
+STATEMENT = "run CHANGE REPLICATION SOURCE TO (CHANGE MASTER TO) on the replica, then remove the line"
+SOURCE = frozenset(
+    (
+        *("host", "user", "password", "port", "connect_retry", "ssl", "ssl_ca", "ssl_capath", "ssl_cert"),
+        *("ssl_cipher", "ssl_key"),
+    )
+)
+SYSLOG = "run INSTALL COMPONENT 'file://component_log_sink_syseventlog' and set its variables, then remove the line"
+UNDO = "run CREATE UNDO TABLESPACE where you need more than two undo tablespaces, then remove the line"
+CONVERTED: dict[str, Callable[[Old], Successor | None]] = {
+    "set_variable": _set_variable,
+    "log": _log("general_log"),
+    "log_slow_queries": _log("slow_query_log"),
+    "log_update": lambda old: Successor((("log_bin", old.raw),) if old.value else (), "use log_bin"),
+    "expire_logs_days": _days,
+    "binlog_expire_logs_seconds": _seconds,
+    "log_warnings": _warnings,
+    "warnings": _warnings,
+    "log_error_verbosity": _verbosity,
+    "innodb_log_file_size": _redo_file,
+    "innodb_log_files_in_group": _redo_count,
+    "innodb_redo_log_capacity": _capacity,
+    "default_authentication_plugin": _policy,
+    "authentication_policy": _first_factor,
+    "innodb_checksums": _switch(
+        on=(("innodb_checksum_algorithm", "crc32"),), off=(("innodb_checksum_algorithm", "none"),)
+    ),
+    "innodb_file_io_threads": _told("use innodb_read_io_threads and innodb_write_io_threads"),
+    "innodb_locks_unsafe_for_binlog": _switch(on=(("transaction_isolation", "READ-COMMITTED"),)),
+    "engine_condition_pushdown": _switch(off=(("optimizer_switch", "engine_condition_pushdown=off"),)),
+    "delay_key_write_for_all_tables": _switch(on=(("delay_key_write", "ALL"),)),
+    "one_thread": _switch(on=(("thread_handling", "no-threads"),)),
+    "skip_host_cache": _always(("host_cache_size", "0")),
+    "ssl": _switch(off=(("tls_version", ""),)),
+    "admin_ssl": _switch(off=(("admin_tls_version", ""),)),
+    "temptable_use_mmap": _switch(off=(("temptable_max_mmap", "0"),)),
+    "wsrep_replicate_myisam": _switch(on=(("wsrep_mode", "REPLICATE_MYISAM"),)),
+    "wsrep_strict_ddl": _switch(on=(("wsrep_mode", "STRICT_REPLICATION"),)),
+    "wsrep_causal_reads": _switch(on=(("wsrep_sync_wait", "1"),)),
+    "innodb_log_checksum_algorithm": _log_checksums,
+    "innodb_undo_tablespaces": _undo,
+    "symlink": _switch(on=(("symbolic_links", "ON"),), off=(("symbolic_links", "OFF"),)),
+    "bootstrap": _told("start the server once with --initialize on the command line, then remove the line"),
+    "default_table_type": _same("default_storage_engine"),
+    "table_type": _same("default_storage_engine"),
+    "storage_engine": _same("default_storage_engine"),
+    "record_buffer": _same("read_buffer_size"),
+    "innodb_stats_sample_pages": _same("innodb_stats_transient_sample_pages"),
+    "max_long_data_size": _same("max_allowed_packet"),
+    "log_syslog": _told(SYSLOG),
+    "log_syslog_facility": _told(SYSLOG),
+    "log_syslog_include_pid": _told(SYSLOG),
+    "log_syslog_tag": _told(SYSLOG),
+}
+# Names that went, or came, with the same values as these.
+RENAMED = {
+    "binlogging_impossible_mode": "binlog_error_action",
+    "simplified_binlog_gtid_recovery": "binlog_gtid_simple_recovery",
+    "innodb_adaptive_hash_index_partitions": "innodb_adaptive_hash_index_parts",
+    "binlog_annotate_row_events": "binlog_rows_query_log_events",
+    "tmp_memory_table_size": "tmp_table_size",
+    "warnings": "log_warnings",
+    "log_slow_min_examined_row_limit": "min_examined_row_limit",
+    "log_slow_query": "slow_query_log",
+    "log_slow_query_file": "slow_query_log_file",
+    "log_slow_query_time": "long_query_time",
+    "use_symbolic_links": "symbolic_links",
+}
+
+
+KEYRING = "move the keys to {} on the server that still has the plugin, then remove the line"
+SEMI_SYNC = ("rpl_semi_sync_master_", "rpl_semi_sync_slave_")
+# By beginnings of names, on MySQL: what replaced a plugin that went.
+PLUGINS = {
+    "keyring_file_": KEYRING.format("component_keyring_file"),
+    "keyring_encrypted_file_": KEYRING.format("component_keyring_encrypted_file"),
+    "authentication_fido_": "use authentication_webauthn_rp_id, with the plugin authentication_webauthn",
+}
+# What does the same job on MariaDB as an option of MySQL, and the other way round: the option and how it differs.
+ON_MARIADB = {
+    "admin_port": ("extra_port", ""),
+    "binlog_encryption": ("encrypt_binlog", ", with a key management plugin"),
+    "binlog_group_commit_sync_delay": ("binlog_commit_wait_usec", ", with binlog_commit_wait_count above 0"),
+    "binlog_group_commit_sync_no_delay_count": ("binlog_commit_wait_count", ""),
+    "binlog_transaction_compression": ("log_bin_compress", ", which compresses each event by itself"),
+    "cte_max_recursion_depth": ("max_recursive_iterations", ""),
+    "innodb_redo_log_encrypt": ("innodb_encrypt_log", ", with a key management plugin"),
+    "keyring_file_data": ("plugin_load_add", " = file_key_management, whose keys are made anew"),
+    "max_execution_time": ("max_statement_time", ", in seconds; it counts for all statements"),
+    "replica_parallel_type": ("slave_parallel_mode", ""),
+    "replica_preserve_commit_order": ("slave_parallel_mode", ", whose modes keep the order of commits"),
+    "slave_parallel_type": ("slave_parallel_mode", ""),
+    "slave_preserve_commit_order": ("slave_parallel_mode", ", whose modes keep the order of commits"),
+    "validate_password_length": ("plugin_load_add", " = simple_password_check, and its options"),
+    "validate_password_policy": ("plugin_load_add", " = simple_password_check, and its options"),
+}
+ON_MYSQL = {
+    "binlog_commit_wait_count": ("binlog_group_commit_sync_no_delay_count", ""),
+    "binlog_commit_wait_usec": ("binlog_group_commit_sync_delay", ""),
+    "encrypt_binlog": ("binlog_encryption", ", with a keyring"),
+    "innodb_encrypt_log": ("innodb_redo_log_encrypt", ", with a keyring"),
+    "log_bin_compress": ("binlog_transaction_compression", ", which compresses whole transactions"),
+    "max_recursive_iterations": ("cte_max_recursion_depth", ""),
+    "max_statement_time": ("max_execution_time", ", in milliseconds; it counts for SELECT alone"),
+    "slave_parallel_mode": ("replica_parallel_type", ""),
+    "slave_parallel_threads": ("replica_parallel_workers", ""),
+}
+
+
+def equivalent(name: str, known: Known) -> str:
+    """What to use in place of an option that the target lacks, in words; nothing where no words are kept for it."""
+    if name.startswith(SEMI_SYNC) and known.target.since("mysql", 9, 5):
+        return other_library(name)
+    if known.target.is_mysql:
+        replaced = next((words for start, words in PLUGINS.items() if name.startswith(start)), "")
+        if replaced:
+            return replaced
+    option, difference = (ON_MYSQL if known.target.is_mysql else ON_MARIADB).get(name, ("", ""))
+    if known.catalog.get(option) is None:
+        option = option.replace("replica", "slave")
+    return f"use {option}{difference}" if option and known.catalog.get(option) is not None else ""
+
+
+def other_library(name: str) -> str:
+    """The option of the library that took the place of this one's: both cannot be loaded at once."""
+    new = name.replace("master", "source").replace("slave", "replica")
+    was, library = ("master", "source") if name.startswith(SEMI_SYNC[0]) else ("slave", "replica")
+    return f"load semisync_{library}.so instead of semisync_{was}.so, and use {new}"

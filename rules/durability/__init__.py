@@ -1,0 +1,1 @@
+"""Rules about what a crash loses, and about the binary log."""

@@ -1,0 +1,459 @@
+"""BIN: the binary log and replication's settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about, lasted
+from advisor.verdict import REFUSED
+from rules.core.advice import advise, these, while_stopped, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import line_of, of_variable, of_verdict, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Action, Finding
+    from advisor.verdict import LineVerdict
+    from rules.core.context import Known
+
+
+MONTH = 2592000  # seconds: what MySQL 8.0 and later keep by default (BLOG-03)
+SHORT = 86400
+TINY, DEFAULT_SIZE = 1 << 20, 1 << 30  # bytes of max_binlog_size
+LONG_DELAY = 10_000  # microseconds; a sync of a slow disk takes about as long
+TOTAL_SIZES = ("max_binlog_total_size", "binlog_space_limit")  # two names for what MariaDB 11.4 and later purge by
+MOST_NAMED = 8  # error numbers that a sentence can hold
+SKIPPED = ("slave_skip_errors", "replica_skip_errors")
+SWITCHES = frozenset({"log_bin", "skip_log_bin", "disable_log_bin"})
+SWITCHED_OFF = ("skip_", "disable_")
+MEANT_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
+
+
+def writes_binary_log(known: Known) -> bool:
+    """Whether a binary log is written: the server says so, the file asks for it, or it is the version's default."""
+    if known.has("server"):
+        return known.settings.on("log_bin") is True
+    line = log_bin_line(known)
+    return known.target.since("mysql", 8, 0) if line is None else not switches_off(line)
+
+
+def log_bin_line(known: Known) -> LineVerdict | None:
+    """The last line that switches the binary log on or off; some versions know skip_log_bin as an option of its own."""
+    lines = reversed(known.file_verdict.lines)
+    return next((line for line in lines if line.canonical in SWITCHES and line.outcome not in REFUSED), None)
+
+
+def switches_off(line: LineVerdict) -> bool:
+    """Whether a line of the binary log switches it off: `skip_log_bin`, `disable_log_bin`."""
+    return written(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF)
+
+
+def log_rows(known: Known) -> Action | None:
+    """The action that logs rows; MySQL 8.0 and later refuse it while a replica's threads run."""
+    action = advise(known, "binlog_format", "ROW", risk="sessions that are open keep their format; larger logs")
+    return while_stopped(known, action) if known.target.since("mysql", 8) else action
+
+
+@rule(
+    "BIN001",
+    "binary-log-never-expires",
+    summary="Binary logs are never removed, so they fill the disk.",
+    options=("binlog_expire_logs_seconds", "expire_logs_days", "binlog_expire_logs_auto_purge", "log_bin"),
+    evidence=("BLOG-03", "BLOG-06"),
+    docs=Docs(
+        why="With an expiry of 0 every binary log stays until somebody purges it. That is the default of "
+        "MySQL 5.7 and MariaDB, where the binary log itself is off until somebody switches it on. MariaDB 11.4 and "
+        "later purge by max_binlog_total_size as well; where that is set nothing is wrong.",
+        fix="Set an expiry longer than the longest lag of a replica and the time between backups; MySQL 8.0 "
+        "keeps 30 days.",
+        risk="Older logs are removed at the next rotation: a replica or a restore that still needs them fails.",
+        exceptions="Servers whose logs are purged by other means, such as an archiving job.",
+        mind="A job that purges the logs, and its schedule.",
+    ),
+)
+def binary_log_never_expires(known: Known) -> Iterator[Finding]:
+    """A binary log that is switched on and that neither age nor size bounds."""
+    name, value = _expiry(known)
+    purged = known.settings.on("binlog_expire_logs_auto_purge") is not False
+    if not writes_binary_log(known) or value is None or (value > 0 and purged) or any(map(known.number, TOTAL_SIZES)):
+        return
+    switch = name if purged else "binlog_expire_logs_auto_purge"
+    if not (known.chosen(switch) or known.chosen("log_bin")):
+        return
+    yield binary_log_never_expires.finding(
+        "Binary logs are never purged and fill the disk in the end.",
+        of_variable(known, switch if known.chosen(switch) else "log_bin"),
+        help=" and ".join(
+            ([] if purged else ["switch binlog_expire_logs_auto_purge on again"])
+            + ([] if value else ["set an expiry that is longer than any replica's lag and the time between backups"])
+        ),
+        actions=these(
+            None if value else _keep_a_month(known, name),
+            None if purged else _purge_again(known),
+            _without_replicas(known),
+        ),
+    )
+
+
+def _expiry(known: Known) -> tuple[str, int | None]:
+    """The variable that this version keeps its logs by, and the seconds; MariaDB and MySQL 8.0 take either of two."""
+    seconds = known.number("binlog_expire_logs_seconds")
+    days = known.settings.real("expire_logs_days")
+    if seconds is None or (known.chosen("expire_logs_days") and (days or _days_decide(known))):
+        return "expire_logs_days", None if days is None else int(days * 86400)
+    return "binlog_expire_logs_seconds", seconds
+
+
+def _days_decide(known: Known) -> bool:
+    """Whether expire_logs_days is set alone, or on MariaDB, where each sets the other, by the later line."""
+    if not known.chosen("binlog_expire_logs_seconds"):
+        return True
+    days, seconds = (line_of(known, name) for name in ("expire_logs_days", "binlog_expire_logs_seconds"))
+    options = [placed.line for placed in known.file_verdict.resolved.options]
+    return (
+        known.target.is_mariadb
+        and days in options
+        and options.index(days) > (options.index(seconds) if seconds in options else -1)
+    )
+
+
+def _keep_a_month(known: Known, name: str) -> Action | None:
+    name = "binlog_expire_logs_seconds" if known.number("binlog_expire_logs_seconds") is not None else name
+    days = MONTH // 86400
+    value = days if name == "expire_logs_days" else MONTH
+    return advise(known, name, value, risk="older logs are removed at the next rotation")
+
+
+def _purge_again(known: Known) -> Action | None:
+    return advise(known, "binlog_expire_logs_auto_purge", "ON", risk="expired logs are removed at the next rotation")
+
+
+def _without_replicas(known: Known) -> Action | None:
+    """What MariaDB needs besides an expiry while fewer replicas are connected than it waits for."""
+    name = "slave_connections_needed_for_purge"
+    needed, connected = known.number(name), known.server.counter("slaves_connected") if known.has("server") else None
+    if not needed or connected is None or connected >= needed:
+        return None
+    return advise(known, name, 0, risk="logs that a replica needs may be removed")
+
+
+@rule(
+    "BIN002",
+    "zero-server-id",
+    summary="server_id is 0, with which a server refuses replicas and can't be one.",
+    targets=(Span("mysql"),),
+    options=("server_id",),
+    evidence=("ASK-13",),
+    docs=Docs(
+        why="MySQL starts with server_id = 0 and a binary log, and then refuses replicas. MariaDB takes 1 "
+        "instead. Without any server_id MySQL 5.7 doesn't start with a binary log, which invalid-value "
+        "tells.",
+        fix="Set server_id to a number that no other server of the topology has.",
+        risk="Two servers with one number break replication between them.",
+        exceptions="Servers that never take part in replication.",
+        mind="A replica that connects.",
+    ),
+)
+def zero_server_id(known: Known) -> Iterator[Finding]:
+    """A number of 0 that somebody wrote, on a server with a binary log."""
+    if known.number("server_id") == 0 and known.chosen("server_id") and writes_binary_log(known):
+        yield zero_server_id.finding(
+            "With server_id = 0 the server refuses replicas, although it writes a binary log for them.",
+            of_variable(known, "server_id"),
+            help="set server_id to a number that no other server of the topology has",
+        )
+
+
+@rule(
+    "BIN003",
+    "statement-based-log",
+    confidence=Confidence.LIKELY,
+    summary="Statements are replicated as text, and may do something else on a replica.",
+    options=("binlog_format",),
+    evidence=("ASK-14",),
+    docs=Docs(
+        why="Statements with functions of time, chance or order, and all with LIMIT without ORDER BY, can "
+        "change other rows on a replica or in a restore. MySQL made ROW its default in 5.7.7; MariaDB's "
+        "default MIXED changes to rows where it knows a statement to be unsafe.",
+        fix="Set ROW, or take the line out.",
+        risk="Changes of many rows make larger binary logs.",
+        exceptions="Replicas with other table definitions, which rely on statements.",
+        mind="A topology in which each statement is known to be safe.",
+    ),
+)
+def statement_based_log(known: Known) -> Iterator[Finding]:
+    """The statement format, set by somebody."""
+    if known.text("binlog_format") == "STATEMENT" and known.chosen("binlog_format") and writes_binary_log(known):
+        action = log_rows(known)
+        yield statement_based_log.finding(
+            "Statements are logged as text; those that depend on time, chance or order can do something else on "
+            "a replica.",
+            of_variable(known, "binlog_format"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "BIN004",
+    "short-binary-log",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="Binary logs are kept for less than a day.",
+    options=("binlog_expire_logs_seconds", "expire_logs_days"),
+    evidence=("BLOG-03",),
+    docs=Docs(
+        why="A replica that is away for longer must be built anew, and a backup older than the logs can't "
+        "be rolled forward to the present.",
+        fix="Keep the logs longer than the longest lag and the time between backups.",
+        risk="Disk space.",
+        exceptions="Servers without replicas whose backups are taken more often, and disks that hold no more.",
+        mind="The time between backups, and how long a replica was ever away.",
+    ),
+)
+def short_binary_log(known: Known) -> Iterator[Finding]:
+    """An expiry below a day that somebody set."""
+    name, value = _expiry(known)
+    if value and value < SHORT and known.chosen(name) and writes_binary_log(known):
+        yield short_binary_log.finding(
+            f"Binary logs are removed after {lasted(value)}: a replica that is away for longer must be built anew.",
+            of_variable(known, name),
+            help="keep them longer than the longest lag and the time between backups",
+        )
+
+
+@rule(
+    "BIN005",
+    "skipped-replication-errors",
+    confidence=Confidence.LIKELY,
+    summary="The replica passes over errors, so its data drifts from the source's without a word.",
+    options=SKIPPED,
+    evidence=("ASK-14",),
+    docs=Docs(
+        why="An error while applying a change says that the replica's data differs. Passing over it keeps "
+        "replication running and lets the difference grow.",
+        fix="Take the line out, compare the data and build the replica anew where it differs.",
+        risk="Replication stops at the next error, as it should.",
+        restart=True,
+        exceptions="Error 1061 or 1062 for an hour of repair.",
+        mind="A comparison of all tables that finds no difference.",
+    ),
+)
+def skipped_replication_errors(known: Known) -> Iterator[Finding]:
+    """Errors that a replica is told to pass over."""
+    # A server that knows both names says of both that somebody set them; the file says which was written.
+    for name in sorted(SKIPPED, key=lambda name: name not in known.file_verdict.effective):
+        value = known.text(name)
+        if value and value != "OFF" and known.chosen(name):
+            yield skipped_replication_errors.finding(
+                f"{_errors(value)} passed over while changes are applied; the data drifts apart in silence.",
+                of_variable(known, name),
+                help="remove the line, and compare the data with the source's",
+            )
+            return
+
+
+def _errors(value: str) -> str:
+    """The errors in words, so that a list of hundreds stays readable."""
+    numbers = value.split(",")
+    if value == "ALL" or len(numbers) > MOST_NAMED:
+        return "All errors are" if value == "ALL" else f"{len(numbers)} errors are"
+    return f"Error {value} is" if len(numbers) == 1 else f"Errors {', '.join(numbers)} are"
+
+
+@rule(
+    "BIN006",
+    "binary-log-named-off",
+    summary="The line means to switch the binary log off, but it names its file and switches it on.",
+    options=("log_bin",),
+    evidence=("ASK-15",),
+    docs=Docs(
+        why="log_bin takes the name of a file. With log_bin = OFF or 0 all six servers that were asked "
+        "wrote a binary log into the files OFF.000001 or 0.000001.",
+        fix="Write skip_log_bin instead.",
+        risk="Without a binary log there are no replicas and no restore to a point in time.",
+        restart=True,
+        exceptions="None.",
+        mind="A server that starts with the line and says log_bin is OFF.",
+    ),
+)
+def binary_log_named_off(known: Known) -> Iterator[Finding]:
+    """A binary log whose file is called OFF or 0."""
+    line = log_bin_line(known)
+    if line is None or switches_off(line):
+        return
+    name = line.placed.line.value or ""
+    if name.upper() in MEANT_OFF:
+        yield binary_log_named_off.finding(
+            f"log_bin takes a file name, so the server writes a binary log into {name}.000001.",
+            of_verdict(line),
+            help="write skip_log_bin to switch the binary log off",
+        )
+
+
+@rule(
+    "BIN007",
+    "purge-waits-for-replica",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Binary logs are purged only while a replica is connected, and none is.",
+    needs=("server",),
+    targets=(Span("mariadb", since=(11, 4)),),
+    options=("slave_connections_needed_for_purge",),
+    evidence=("BLOG-04",),
+    docs=Docs(
+        why="From MariaDB 11.4 on binary logs expire only while as many replicas are connected as "
+        "slave_connections_needed_for_purge says, by default 1. A server that has a binary log and no "
+        "replica keeps its logs for ever, whatever the expiry.",
+        fix="Set slave_connections_needed_for_purge to 0 on servers without replicas.",
+        risk="Logs that a replica still needs may be removed while it is away.",
+        exceptions="A replica that is only away for now.",
+        mind="Logs older than the expiry that are gone.",
+    ),
+)
+def purge_waits_for_replica(known: Known) -> Iterator[Finding]:
+    """An expiry that waits for a replica that isn't there."""
+    wanted, connected = known.number("slave_connections_needed_for_purge"), known.server.counter("slaves_connected")
+    name, expiry = _expiry(known)
+    if not wanted or not expiry or not known.chosen(name) or connected is None or connected >= wanted:
+        return
+    if writes_binary_log(known):
+        action = _without_replicas(known)
+        yield purge_waits_for_replica.finding(
+            f"Binary logs expire only while {wanted} replica{'s are' if wanted > 1 else ' is'} connected; now there "
+            f"are {connected}.",
+            of_variable(known, "slave_connections_needed_for_purge"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "BIN008",
+    "tiny-binary-logs",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="The server starts a new binary log every few transactions.",
+    options=("max_binlog_size",),
+    evidence=("ASK-BIN-01",),
+    docs=Docs(
+        why="Each new binary log costs a sync of the old one and of the index, and is one more file to list, copy and "
+        "purge. With 4096 bytes, 100 inserts of one row filled six files. The default is 1G; that less than 1M is too "
+        "little is our opinion.",
+        fix="Remove the line.",
+        risk="A single log takes more of the disk until it is purged.",
+        exceptions="Tests.",
+        mind="A tool that needs small logs.",
+    ),
+)
+def tiny_binary_logs(known: Known) -> Iterator[Finding]:
+    """Binary logs of less than a megabyte."""
+    size = known.number("max_binlog_size")
+    if size is not None and 0 < size < TINY and known.chosen("max_binlog_size") and writes_binary_log(known):
+        action = advise(known, "max_binlog_size", DEFAULT_SIZE, risk="a single log takes more of the disk")
+        yield tiny_binary_logs.finding(
+            f"The server starts a new binary log after each {about(size)} bytes; the default is {about(DEFAULT_SIZE)}.",
+            of_variable(known, "max_binlog_size"),
+            help="remove the line",
+            actions=these(action),
+        )
+
+
+@rule(
+    "BIN009",
+    "delayed-commits",
+    confidence=Confidence.LIKELY,
+    summary="Each commit waits for others to join it before the binary log is synced.",
+    targets=(Span("mysql"),),
+    options=("binlog_group_commit_sync_delay",),
+    evidence=("ASK-BIN-01",),
+    probe="commit",
+    docs=Docs(
+        why="The delay is added to every group of commits, also to a single session's, and locks are held meanwhile. "
+        "With 1,000,000 microseconds each INSERT took a second. It saves syncs only where many sessions commit at "
+        "once. That 10 ms is too long is our choice.",
+        fix="Set it to 0, the default, or to less than the time that a sync takes.",
+        risk="More syncs of the binary log.",
+        exceptions="Sources whose replicas gain from larger groups of commits, with a few hundred microseconds.",
+        mind="A measurement of commits with the delay and without it.",
+    ),
+)
+def delayed_commits(known: Known) -> Iterator[Finding]:
+    """A delay of ten milliseconds or more."""
+    name = "binlog_group_commit_sync_delay"
+    delay = known.number(name)
+    if delay is not None and delay >= LONG_DELAY and known.chosen(name) and writes_binary_log(known):
+        action = advise(known, name, 0, risk="more syncs of the binary log", watch="Com_commit")
+        yield delayed_commits.finding(
+            f"Each commit may wait up to {delay / 1000:,.0f} ms for others before the binary log is synced.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+TRUST = "log_bin_trust_function_creators"
+
+
+@rule(
+    "BIN010",
+    "binary-log-switched-off",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="No binary log is written, so a restore ends at the last backup, and no replica can follow.",
+    targets=(Span("mysql", since=(8, 0)),),
+    options=("log_bin",),
+    evidence=("REPL-15",),
+    docs=Docs(
+        why="MySQL 8.0 and later write a binary log by default. Without it what was written since the last backup "
+        "cannot be restored, and the server cannot be a source. Whether that is wanted no file says.",
+        fix="Take the line out, if a restore to a point in time or a replica is wanted.",
+        risk="Each commit is written and synced once more, and the logs need disk until they expire.",
+        restart=True,
+        exceptions="Replicas that are never promoted, data that can be loaded again, and tests.",
+        mind="A plan for restores that does without.",
+    ),
+)
+def binary_log_switched_off(known: Known) -> Iterator[Finding]:
+    """A line that switches the binary log off."""
+    line = log_bin_line(known)
+    if line is not None and switches_off(line):
+        yield binary_log_switched_off.finding(
+            "No binary log is written: a restore ends at the last backup, and no replica can follow this server.",
+            of_verdict(line),
+            help="remove the line, if a restore to a point in time or a replica is wanted",
+        )
+
+
+@rule(
+    "BIN011",
+    "unchecked-functions-in-statement-log",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Stored functions are created without a check, and a log of statements repeats their calls on replicas.",
+    options=(TRUST,),
+    triggers=("binlog_format",),
+    evidence=("ASK-BIN-02",),
+    docs=Docs(
+        why="With OFF a function must be declared DETERMINISTIC, NO SQL or READS SQL DATA, and its creator needs "
+        "SUPER. With ON a function that changes rows by RAND() is created; the binary log then holds the statement "
+        "that calls it, and a replica computes other rows. A log of rows holds the rows themselves.",
+        fix="Set binlog_format to ROW, or log_bin_trust_function_creators to OFF.",
+        risk="With OFF accounts without SUPER cannot create functions, nor functions without such a declaration.",
+        exceptions="Servers whose functions change no rows.",
+        mind="A list of all stored functions, each of them deterministic.",
+    ),
+)
+def unchecked_functions_in_statement_log(known: Known) -> Iterator[Finding]:
+    """Functions created without a check, in a binary log of statements."""
+    if known.switched(TRUST) and known.text("binlog_format") == "STATEMENT" and writes_binary_log(known):
+        action = advise(known, TRUST, "OFF", risk="functions without a declaration cannot be created any more")
+        yield unchecked_functions_in_statement_log.finding(
+            "Functions are created without a check, and the binary log holds the statements that call them: one that "
+            "is not deterministic changes other rows on a replica.",
+            of_variable(known, TRUST),
+            help=words(action),
+            actions=these(action),
+        )

@@ -1,0 +1,383 @@
+"""DUR: what is lost when a server, its system or its power fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import lasted
+from rules.core.advice import advise, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+from rules.durability.binary_log import writes_binary_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+
+COMMIT = "innodb_flush_log_at_trx_commit"
+LOST = {0: "a crash of the server", 2: "a crash of the system or a loss of power"}
+LOST_BY_ALL = {0: "a crash of all nodes at once", 2: "a loss of power of all nodes at once"}
+# On these the storage writes pages of 16K whole: RDS switches doublewrite off where it does (Optimized Writes), and
+# Aurora has no data files.
+WHOLE_PAGES = frozenset({"rds", "aurora"})
+UNSYNCED_DATA = "O_DIRECT_NO_FSYNC"
+UNSYNCED = frozenset({"NOSYNC", "LITTLESYNC"})
+HALF_CHECKED = frozenset({"NONE", "STRICT_NONE"})
+CHECKSUM = "binlog_checksum"
+GROUP = "group_replication_group_name"
+GALERA = frozenset({"wsrep_on", "wsrep_provider"})
+UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
+
+
+@rule(
+    "DUR001",
+    "lost-commits",
+    summary="Commits that were confirmed to the client can be lost.",
+    options=(COMMIT,),
+    evidence=("DUR-02", "DUR-01", "FSY-01", "GAL-DUR-01", "GAL-DUR-02"),
+    probe="commit",
+    docs=Docs(
+        why="With 1 each commit is on disk before the client hears of it. With 2 it is written, but the "
+        "system may not have put it on disk; with 0 not even that. Without a sync old measurements without "
+        "group commit gained 36 percent; what it costs today is the latency of one sync on the log's device.",
+        fix="Set it to 1.",
+        risk="Commits take the time of a sync; on a device without power-loss protection that may be milliseconds.",
+        exceptions="Data that can be made anew, and replicas that may be rebuilt.",
+        mind="Nothing: what may be lost is for the owner of the data to say.",
+        disagree="On a Galera node it is a note: a node that crashes gets what it lost from the others. Codership's "
+        "documentation sets 0 there; MariaDB's recommends 1. Both warn that a loss of all nodes at once, such as the "
+        "power of the site, loses commits with 0, and Codership's says so of 2 as well.",
+    ),
+)
+def lost_commits(known: Known) -> Iterator[Finding]:
+    """Redo that isn't synced at each commit, by somebody's choice."""
+    value = known.number(COMMIT)
+    if value in LOST and known.chosen(COMMIT):
+        action = advise(known, COMMIT, 1, risk="commits take the time of a sync", watch="Innodb_data_fsyncs")
+        seconds = known.number("innodb_flush_log_at_timeout") or 1
+        lost = lasted(seconds) if seconds > 1 else "a second"
+        cause = (LOST_BY_ALL if _is_galera_node(known) else LOST)[value]
+        yield lost_commits.finding(
+            f"With {COMMIT} = {value} {cause} loses up to {lost} of commits, which clients were told are safe.",
+            of_variable(known, COMMIT),
+            severity=Severity.NOTE if _is_replica(known) or _is_galera_node(known) else None,
+            help=words(action),
+            actions=these(action),
+        )
+
+
+def _is_replica(known: Known) -> bool:
+    return known.has("server") and known.server.replication is not None and known.server.replication.is_replica
+
+
+def _is_galera_node(known: Known) -> bool:
+    if not known.has("server") and not GALERA.intersection(known.file_verdict.effective):
+        return False
+    from rules.core.network import in_use  # most files are of no node, and lint starts sooner without it
+
+    return in_use(known)
+
+
+@rule(
+    "DUR002",
+    "unsynced-binary-log",
+    summary="The binary log is not synced at each commit, so it can miss what InnoDB has.",
+    options=("sync_binlog",),
+    triggers=("log_bin",),
+    evidence=("DUR-03", "BINLOG-01", "BINLOG-02", "GAL-DUR-02"),
+    probe="commit",
+    docs=Docs(
+        why="After a crash of the system the binary log can lack transactions that the server has, so that "
+        "replicas and restored backups differ from it. The gain is small: 1 to 9 percent of throughput on "
+        "average in published runs, with stalls to near zero in between (18 to 27 percent variation, "
+        "against 2 to 3 with 1). MySQL's default is 1, MariaDB's 0.",
+        fix="Set sync_binlog to 1.",
+        risk="Commits wait for a sync of the binary log, shared by those that commit together. On a busy "
+        "server with slow storage the change can stall sessions.",
+        exceptions="Replicas that may be rebuilt, and MariaDB with the binary log inside InnoDB. On a Galera node it "
+        "is a note: the data comes back from the other nodes, the lost end of this node's binary log doesn't.",
+        mind="Nothing: what may be lost is for the owner of the data to say.",
+    ),
+)
+def unsynced_binary_log(known: Known) -> Iterator[Finding]:
+    """A binary log that somebody wants, without a sync."""
+    value = known.number("sync_binlog")
+    if value is None or value == 1 or not writes_binary_log(known):
+        return
+    if not (known.chosen("sync_binlog") or known.chosen("log_bin")):
+        return
+    action = advise(
+        known, "sync_binlog", 1, risk="commits wait for a sync, which can stall sessions on slow storage",
+        watch="Binlog_group_commits" if known.target.is_mariadb else None,
+    )  # fmt: skip
+    often = "never synced" if value == 0 else f"synced only once in {value:,} groups of commits"
+    missing = "what the cluster has, and its replicas then miss it too" if _is_galera_node(known) else "what InnoDB has"
+    weighty = known.chosen("sync_binlog") and not _is_replica(known) and not _is_galera_node(known)
+    yield unsynced_binary_log.finding(
+        f"The binary log is {often}; after a crash of the system it can miss {missing}.",
+        of_variable(known, "sync_binlog"),
+        severity=None if weighty else Severity.NOTE,
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "DUR003",
+    "no-doublewrite",
+    summary="A crash while a page is written can leave it torn beyond repair.",
+    options=("innodb_doublewrite",),
+    evidence=("DBLW-03", "DBLW-04", "DBLW-06", "DBLW-07"),
+    probe="doublewrite",
+    docs=Docs(
+        why="A page of 16K is written in several steps. A crash between them leaves half of the old and "
+        "half of the new page, which the redo log can't mend; the doublewrite buffer holds a whole copy.",
+        fix="Switch the doublewrite buffer on, unless file system or device write pages whole.",
+        risk="More is written: a published test saw the slowest one in twenty requests take eight times as "
+        "long on one SSD.",
+        restart=True,
+        exceptions="Storage that writes pages atomically: ZFS with a record of the page's size, Amazon RDS with "
+        "Optimized Writes, which shows innodb_doublewrite as OFF, and Aurora. On these nothing is reported.",
+        mind="A guarantee of the storage that it writes pages of this size whole.",
+        disagree="Other advisors flag DETECT_AND_RECOVER and fast as well, which are safe.",
+    ),
+)
+def no_doublewrite(known: Known) -> Iterator[Finding]:
+    """Doublewrite switched off, or reduced to detection."""
+    value = known.text("innodb_doublewrite")
+    off = value in {"OFF", "FALSE", "DETECT_ONLY"} and known.chosen("innodb_doublewrite")
+    if off and not _writes_whole_pages(known):
+        action = advise(known, "innodb_doublewrite", "ON", risk="more is written")
+        yield no_doublewrite.finding(
+            "A page that is torn by a crash can only be noticed, not mended."
+            if value == "DETECT_ONLY"
+            else "A page that is torn by a crash can't be mended: the server keeps no second copy of it.",
+            of_variable(known, "innodb_doublewrite"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+def _writes_whole_pages(known: Known) -> bool:
+    """Whether the storage itself writes a page whole or not at all."""
+    if known.has("server") and known.server.managed in WHOLE_PAGES:
+        return True
+    storage = known.host.storage if known.has("host") else None
+    return storage is not None and storage.mount.fs_type == "zfs"
+
+
+@rule(
+    "DUR004",
+    "unsynced-data-files",
+    severity=Severity.ERROR,
+    summary="The server doesn't sync what it writes; the value is meant for tests of the server.",
+    options=("innodb_flush_method",),
+    evidence=("FLUSH-04", "FSY-03"),
+    docs=Docs(
+        why="With nosync nothing is synced, with littlesync data files are not. A crash of the system can "
+        "destroy the whole tablespace, not only the last second.",
+        fix="Take the line out, or set O_DIRECT.",
+        risk="Writes take the time of their syncs.",
+        restart=True,
+        exceptions="Servers whose data is thrown away after each run.",
+        mind="Nothing.",
+    ),
+)
+def unsynced_data_files(known: Known) -> Iterator[Finding]:
+    """Flush methods that leave syncs out."""
+    if known.text("innodb_flush_method") in UNSYNCED and known.chosen("innodb_flush_method"):
+        yield unsynced_data_files.finding(
+            "What the server writes is not synced to disk; a crash of the system can destroy the tablespaces.",
+            of_variable(known, "innodb_flush_method"),
+            help="remove the line: the default syncs",
+        )
+
+
+@rule(
+    "DUR010",
+    "data-files-without-sync",
+    confidence=Confidence.LIKELY,
+    summary="MySQL 5.7 with O_DIRECT_NO_FSYNC never syncs data files, their growth included.",
+    targets=(Span("mysql", before=(8, 0)),),
+    options=("innodb_flush_method",),
+    evidence=("ASK-DUR-02", "FLUSH-05"),
+    docs=Docs(
+        why="Direct I/O passes the system's page cache, but not the metadata of the file system, such as a file's new "
+        "length, nor a disk's own cache. MySQL 5.7 synced a table's file not once while it grew by 24 MB; MySQL 8.0.15 "
+        "and 9.7 synced it whenever it grew. After a loss of power pages that the redo log no longer holds may be "
+        "missing. Percona's documentation warns of it on XFS.",
+        fix="Set innodb_flush_method to O_DIRECT.",
+        risk="More syncs.",
+        restart=True,
+        exceptions="File systems that write metadata with the data, on disks whose cache survives a loss of power.",
+        mind="Nothing: what may be lost is for the owner of the data to say.",
+    ),
+)
+def data_files_without_sync(known: Known) -> Iterator[Finding]:
+    """The method that leaves syncs of data files out, on a version that leaves out all of them."""
+    if known.text("innodb_flush_method") == UNSYNCED_DATA and known.chosen("innodb_flush_method"):
+        action = advise(known, "innodb_flush_method", "O_DIRECT", risk="more syncs")
+        yield data_files_without_sync.finding(
+            "Data files are never synced, also when they grow: a loss of power can lose pages that were written.",
+            of_variable(known, "innodb_flush_method"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "DUR005",
+    "checksums-off",
+    summary="Damage of pages or of the binary log goes unnoticed.",
+    options=("innodb_checksum_algorithm", "innodb_checksums", CHECKSUM),
+    evidence=("ASK-12",),
+    confidence=Confidence.LIKELY,
+    docs=Docs(
+        why="Without checksums a page that a disk or cable has damaged is taken for good, copied to backups "
+        "and answered to clients. CRC32 costs little on processors of the last decade.",
+        fix="Take the line out: the default computes checksums.",
+        risk="None for the binary log. Pages written without a checksum are given one when they are written next.",
+        exceptions="Very old replicas that can't read binary logs with checksums. Members of a group before MySQL "
+        "8.0.21, which start no group replication with them (GRP-07): there nothing is said of binlog_checksum.",
+        mind="A measurement on this host in which checksums cost more than the damage that they find.",
+    ),
+)
+def checksums_off(known: Known) -> Iterator[Finding]:
+    """Checksums switched off in one of three places."""
+    for name in ("innodb_checksum_algorithm", "innodb_checksums", CHECKSUM):
+        value = known.text(name)
+        off = value in HALF_CHECKED or (name == "innodb_checksums" and value == "OFF")
+        needed = name == CHECKSUM and forbids_checksums(known)
+        if off and not needed and known.chosen(name):
+            yield checksums_off.finding(
+                f"With {name} = {value} damage goes unnoticed: nothing is compared when it is read again.",
+                of_variable(known, name),
+                help="remove the line: the default computes checksums",
+            )
+
+
+def forbids_checksums(known: Known) -> bool:
+    """Whether this is a member of a group of a version that takes no checksums in the binary log."""
+    return known.chosen(GROUP) and known.target.version < (8, 0, 21)
+
+
+@rule(
+    "DUR006",
+    "file-system-without-barriers",
+    confidence=Confidence.LIKELY,
+    summary="The file system is mounted without write barriers, so a loss of power can reorder what was synced.",
+    needs=("host",),
+    evidence=("FSY-01", "FSY-04", "DUR-01"),
+    probe="commit-latency",
+    docs=Docs(
+        why="Without barriers the disk may keep synced writes in its own cache and write them in another "
+        "order. That is safe only where the cache survives a loss of power.",
+        fix="Take nobarrier or barrier=0 out of the mount options.",
+        risk="Syncs take as long as the disk really needs.",
+        exceptions="Controllers with a battery, and drives with power-loss protection.",
+        mind="Proof that every cache on the way to the disk survives a loss of power.",
+    ),
+)
+def file_system_without_barriers(known: Known) -> Iterator[Finding]:
+    """Mount options that switch barriers off."""
+    storage = known.host.storage
+    unsafe = sorted(UNSAFE_MOUNT.intersection(storage.mount.options)) if storage else []
+    if storage and unsafe:
+        yield file_system_without_barriers.finding(
+            f"{storage.mount.point} is mounted with {', '.join(unsafe)}; a loss of power may undo synced writes.",
+            help="remount without it, unless every write cache survives a loss of power",
+        )
+
+
+@rule(
+    "DUR007",
+    "redo-log-disabled",
+    severity=Severity.ERROR,
+    summary="Redo logging is switched off; a crash now destroys the whole server.",
+    needs=("server",),
+    targets=(Span("mysql", since=(8, 0, 21)),),
+    evidence=("ASK-11",),
+    docs=Docs(
+        why="ALTER INSTANCE DISABLE INNODB REDO_LOG is meant for loading a new server. A crash before it is "
+        "enabled again loses all data, and the server refuses to start.",
+        fix="ALTER INSTANCE ENABLE INNODB REDO_LOG.",
+        risk="None.",
+        exceptions="While a new server is being loaded.",
+        mind="Nothing.",
+    ),
+)
+def redo_log_disabled(known: Known) -> Iterator[Finding]:
+    """A running server without redo logging."""
+    if known.server.status.get("innodb_redo_log_enabled", "").upper() == "OFF":
+        yield redo_log_disabled.finding(
+            "The server writes no redo log; a crash now loses all its data.",
+            help="ALTER INSTANCE ENABLE INNODB REDO_LOG; once the load is done",
+        )
+
+
+MODE = "sql_mode"
+ENGINE = "default_storage_engine"
+STRICT = frozenset({"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL"})
+
+
+@rule(
+    "DUR008",
+    "myisam-by-default",
+    summary="New tables are MyISAM tables, which have no transactions and no recovery after a crash.",
+    options=(ENGINE,),
+    evidence=("ASK-20",),
+    docs=Docs(
+        why="A table that is created without an engine takes the default. In a MyISAM table ROLLBACK takes "
+        "nothing back, and there is no log from which a crash could be recovered: on all six servers that "
+        "were killed while rows went in, CHECK TABLE then said that the table was not closed properly.",
+        fix="Take the line out: InnoDB is the default of every version that mycnf knows. Tables that exist "
+        "keep their engine; convert them one by one with ALTER TABLE.",
+        risk="New tables take more disk, and count in the buffer pool.",
+        exceptions="A program that was written for MyISAM and is tested with nothing else.",
+        mind="Nothing: what may be lost is for the owner of the data to say.",
+    ),
+)
+def myisam_by_default(known: Known) -> Iterator[Finding]:
+    """MyISAM for tables that name no engine, by somebody's choice."""
+    if known.text(ENGINE) == "MYISAM" and known.chosen(ENGINE):
+        action = advise(known, ENGINE, "InnoDB", risk="tables that exist keep their engine")
+        yield myisam_by_default.finding(
+            "Tables that name no engine become MyISAM tables: no rollback, and no recovery after a crash.",
+            of_variable(known, ENGINE),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "DUR009",
+    "lax-sql-mode",
+    severity=Severity.NOTE,
+    confidence=Confidence.CERTAIN,
+    summary="Values that don't fit their column are cut or changed instead of refused.",
+    options=(MODE,),
+    evidence=("ASK-19",),
+    docs=Docs(
+        why="Without a strict mode a text that is too long is cut, a number out of range becomes the nearest "
+        "bound and a wrong date becomes zeros. The statement succeeds, with a warning that few programs "
+        "read. Strict mode is the default of every version that mycnf knows.",
+        fix="Add STRICT_TRANS_TABLES, after a test of the programs that write.",
+        risk="Statements that were changed in silence fail with an error.",
+        exceptions="Old programs that rely on it; set the mode in their sessions alone where that is possible.",
+        mind="A program that can't be changed.",
+    ),
+)
+def lax_sql_mode(known: Known) -> Iterator[Finding]:
+    """A mode that somebody set without either of the strict ones."""
+    value = known.text(MODE)
+    if value is None or not known.chosen(MODE) or STRICT.intersection(value.replace(" ", "").split(",")):
+        return
+    yield lax_sql_mode.finding(
+        "No strict mode is on, so a value that doesn't fit its column is cut or changed, with no more than a warning.",
+        of_variable(known, MODE),
+        help="add STRICT_TRANS_TABLES, after a test of the programs that write",
+    )

@@ -1,0 +1,150 @@
+"""ARI: settings of Aria, MariaDB's engine of system tables and internal temporary tables, about its logs and pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rules.core.advice import advise, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+MARIADB = (Span("mariadb"),)
+PURGE = "aria_log_purge_type"
+CHECKPOINT = "aria_checkpoint_interval"
+CHECKSUM = "aria_page_checksum"
+RECOVER = "aria_recover_options"
+KEPT = {
+    "EXTERNAL": "the server never removes them",
+    "AT_FLUSH": "they stay until somebody sends FLUSH LOGS",
+}
+NO_REPAIR = frozenset({"OFF", ""})
+
+
+@rule(
+    "ARI001",
+    "aria-logs-kept",
+    summary="Old logs of Aria are kept and fill the disk.",
+    targets=MARIADB,
+    options=(PURGE,),
+    evidence=("ENG-04",),
+    docs=Docs(
+        why="Aria writes a log for its transactional tables, the system tables among them, and by default removes "
+        "a log file as soon as a checkpoint makes it needless. With external it removes none, also at FLUSH "
+        "LOGS; with at_flush it waits for that statement. Each file takes up to aria_log_file_size, by default 1G.",
+        fix="Go back to immediate.",
+        risk="Old logs are removed at the next checkpoint.",
+        exceptions="Servers where a job copies the logs away and sends FLUSH LOGS or removes them.",
+        mind="A job that removes them, and its schedule.",
+    ),
+)
+def aria_logs_kept(known: Known) -> Iterator[Finding]:
+    """Logs that stay, by somebody's choice."""
+    how = known.text(PURGE)
+    if how in KEPT and known.chosen(PURGE):
+        action = advise(
+            known, PURGE, "immediate", risk="old logs are removed at the next checkpoint",
+            watch="Aria_transaction_log_syncs",
+        )  # fmt: skip
+        yield aria_logs_kept.finding(
+            f"Logs of Aria that no recovery needs are kept: {KEPT[how]}.",
+            of_variable(known, PURGE),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "ARI002",
+    "aria-checkpoints-off",
+    summary="Aria makes no checkpoints, so its log grows and a recovery begins far back.",
+    targets=MARIADB,
+    options=(CHECKPOINT,),
+    evidence=("ENG-04", "ENG-05"),
+    docs=Docs(
+        why="With aria_checkpoint_interval = 0 Aria makes no checkpoints by itself; MariaDB says that this makes "
+        "sense only for testing. No log file becomes needless then: a server kept every file that it wrote, and "
+        "after a crash it reads them all.",
+        fix="Take the line out: the default is 30 seconds.",
+        risk="Changed pages are written at each checkpoint.",
+        exceptions="Tests of the server.",
+        mind="Nothing.",
+    ),
+)
+def aria_checkpoints_off(known: Known) -> Iterator[Finding]:
+    """No checkpoints, by somebody's choice."""
+    if known.number(CHECKPOINT) == 0 and known.chosen(CHECKPOINT):
+        action = advise(
+            known, CHECKPOINT, 30, risk="changed pages are written at each checkpoint", watch="Aria_pagecache_writes"
+        )
+        yield aria_checkpoints_off.finding(
+            "Aria makes no checkpoints: its log files pile up, and a recovery after a crash reads them all.",
+            of_variable(known, CHECKPOINT),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "ARI003",
+    "aria-checksums-off",
+    summary="Damaged pages of new Aria tables are answered as if they were whole.",
+    targets=MARIADB,
+    options=(CHECKSUM,),
+    evidence=("ENG-06",),
+    docs=Docs(
+        why="One letter of a stored text was changed on disk. In a table that was created with "
+        "aria_page_checksum = OFF the changed text was answered and CHECK TABLE said OK; with the default the "
+        "server stopped at the page.",
+        fix="Take the line out: the default is ON. Tables that exist keep what they were created with; ALTER TABLE "
+        "with PAGE_CHECKSUM=1 gives them checksums.",
+        risk="None known; each page that is read or written is summed.",
+        exceptions="Tables that can be made anew.",
+        mind="A measurement on this host in which checksums cost more than the damage that they find.",
+    ),
+)
+def aria_checksums_off(known: Known) -> Iterator[Finding]:
+    """Checksums switched off for new tables."""
+    if known.settings.on(CHECKSUM) is False and known.chosen(CHECKSUM):
+        action = advise(
+            known, CHECKSUM, "ON", risk="tables that exist keep what they have", watch="Aria_pagecache_reads"
+        )
+        yield aria_checksums_off.finding(
+            "New Aria tables get no checksums: a page that the disk damaged is answered as if it were whole.",
+            of_variable(known, CHECKSUM),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "ARI004",
+    "no-aria-repair",
+    summary="Aria tables that a crash left open refuse every statement until somebody repairs them.",
+    targets=MARIADB,
+    options=(RECOVER,),
+    evidence=("ENG-07",),
+    docs=Docs(
+        why="After a kill a table without transactions answered every statement with the error that it should be "
+        "repaired; with the default BACKUP,QUICK the first statement checked it and got its rows.",
+        fix="Take the line out: the default is BACKUP,QUICK.",
+        risk="The first statement on a table after a crash waits for its check.",
+        exceptions="Servers where somebody repairs all Aria tables after a crash before clients come back.",
+        mind="No Aria table but the server's own, which are recovered from the log.",
+    ),
+)
+def no_aria_repair(known: Known) -> Iterator[Finding]:
+    """The check switched off, by somebody's choice."""
+    if known.text(RECOVER) in NO_REPAIR and known.chosen(RECOVER):
+        action = advise(known, RECOVER, "BACKUP,QUICK", risk="the first statement after a crash waits for the check")
+        yield no_aria_repair.finding(
+            "After a crash Aria tables without transactions refuse every statement until somebody repairs them.",
+            of_variable(known, RECOVER),
+            help=words(action),
+            actions=these(action),
+        )

@@ -1,0 +1,247 @@
+"""MYI, ARI, MOD: what a running server shows of the caches of MyISAM and Aria, and of names in another case."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about
+from rules.core.advice import advise, default_of, these, words
+from rules.core.counters import busy, over, require_uptime, steady
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable, of_verdict
+from rules.sizing.memory import expected, measured, system_part, usable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+    from rules.core.rule import Rule
+
+MIB = 1 << 20
+WORTH_A_WORD = 64 * MIB  # a cache up to this size is not worth a word: its bookkeeping takes some 11 MiB (ENG-08)
+IDLE_AFTER = 7 * 86400  # seconds of uptime before blocks that were never used mean anything
+IDLE_SHARE = 4  # of so many parts at most one was ever used
+BLOCKS_READ = 100  # a second: below, storage isn't what limits
+TIMES_AT_MOST = 4
+FULL_SHARE = 10  # of so many parts less than one is free
+CASE = "lower_case_table_names"
+
+
+class Cache(NamedTuple):
+    """A cache of blocks: the options that size it, its counters, and the tables that it serves."""
+
+    size: str
+    block: str
+    counters: str
+    reads: str
+    tables: str
+
+
+KEYS = Cache("key_buffer_size", "key_cache_block_size", "key_blocks", "key_reads", "MyISAM")
+PAGES = Cache("aria_pagecache_buffer_size", "aria_block_size", "aria_pagecache_blocks", "aria_pagecache_reads", "Aria")
+
+
+def _bytes(known: Known, cache: Cache, blocks: int | None) -> int | None:
+    size = known.number(cache.block)
+    return None if blocks is None or size is None else blocks * size
+
+
+def _idle(speaker: Rule, known: Known, cache: Cache) -> Iterator[Finding]:
+    """A cache that somebody made larger than the default, and of which a small part was ever used."""
+    size, default = known.number(cache.size), default_of(known, cache.size)
+    used = _bytes(known, cache, known.server.counter(f"{cache.counters}_used"))
+    if size is None or default is None or used is None or not known.chosen(cache.size):
+        return
+    if used * IDLE_SHARE > size or size <= max(default, WORTH_A_WORD):
+        return
+    require_uptime(known.server.uptime, IDLE_AFTER)
+    action = advise(
+        known, cache.size, max(default, _power_above(2 * used)), size=True,
+        risk="the blocks that are cached are written and read again", watch=f"{cache.counters.capitalize()}_unused",
+    )  # fmt: skip
+    yield speaker.finding(
+        f"Of the {about(size)} that are kept for blocks of {cache.tables} tables at most {about(used)} were ever in "
+        f"use since the server started {known.server.uptime // 86400} days ago.",
+        of_variable(known, cache.size),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+def _power_above(count: int) -> int:
+    return 1 << (count - 1).bit_length()
+
+
+def _from_disk(speaker: Rule, known: Known, cache: Cache, first: str) -> Iterator[Finding]:
+    """Blocks that are read again and again because the cache is full; `first` is better than a larger one."""
+    window = steady(known)
+    size, reads = known.number(cache.size), busy(window, cache.reads, BLOCKS_READ)
+    unused = _bytes(known, cache, window.last.status.get(f"{cache.counters}_unused"))
+    if size is None or unused is None or reads is None or unused * FULL_SHARE >= size:
+        return
+    wanted = _larger(known, cache, size)
+    action = None
+    if wanted * 4 >= size * 5:
+        risk = "less memory for the buffer pool and the system's cache"
+        action = advise(known, cache.size, wanted, size=True, risk=risk, watch=cache.reads.capitalize())
+    yield speaker.finding(
+        f"{reads:,.0f} blocks of {cache.tables} tables a second come from their files {over(window)}, and the cache of "
+        f"{about(size)} is full.",
+        of_variable(known, cache.size),
+        help=f"{first} {words(action) or 'free memory first: there is none for a larger cache'}",
+        actions=these(action),
+    )
+
+
+def _larger(known: Known, cache: Cache, size: int) -> int:
+    """Twice to four times the cache, by what was read since the server started, within the memory that is left."""
+    read = _bytes(known, cache, known.server.counter(cache.reads)) or 0
+    wanted = min(TIMES_AT_MOST * size, _power_above(max(2 * size, size + read)))
+    room = usable(known) if known.has("host") else None
+    if room is None:
+        return wanted
+    spare = max(0, room[0] - system_part(room[0]) - max(expected(known), measured(known) or 0))
+    return wanted if wanted - size <= spare else (size + spare) // MIB * MIB
+
+
+@rule(
+    "MYI006",
+    "idle-key-buffer",
+    severity=Severity.NOTE,
+    summary="The key buffer is large, and MyISAM's indexes never needed more than a quarter of it.",
+    needs=("server",),
+    options=(KEYS.size,),
+    evidence=("ENG-08", "ENG-09"),
+    docs=Docs(
+        why="The key buffer holds index blocks of MyISAM tables and nothing else; few servers have such tables "
+        "today, and old templates give it hundreds of megabytes. Key_blocks_used is the most that was ever in use. "
+        "What is not used still costs: a buffer of 1G in which nothing lay took 185 MB of memory for its lists.",
+        fix="Lower key_buffer_size to the default, or to about twice what was ever in use.",
+        risk="Changing it at run time writes what is cached and starts empty: index blocks are read again.",
+        exceptions="MyISAM tables that are used once a month and weren't since the server started.",
+        mind="Key_blocks_used that rises to the size in a month's end.",
+        disagree="MySQLTuner recommends 0 where there are no MyISAM tables; other tools divide by it, and the rest "
+        "saves nothing.",
+    ),
+)
+def idle_key_buffer(known: Known) -> Iterator[Finding]:
+    """A key buffer of which little was ever used."""
+    yield from _idle(idle_key_buffer, known, KEYS)
+
+
+@rule(
+    "MYI007",
+    "key-blocks-from-disk",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Index blocks of MyISAM tables are read from their files all the time, and the key buffer is full.",
+    needs=("server", "workload"),
+    options=(KEYS.size,),
+    evidence=("ENG-09",),
+    docs=Docs(
+        why="An index block that isn't in the key buffer is read from its file, at best from the system's cache. "
+        "A rate counts here and no ratio: a hundred blocks a second is work that a disk feels. While the buffer "
+        "has room, blocks are read for the first time, and nothing is wrong.",
+        fix="Convert the tables to InnoDB where nothing speaks against it; else enlarge the key buffer two to four "
+        "times, by the blocks that were read since the server started, within the memory that is free. The sum of "
+        "the .MYI files is the most that it can use.",
+        risk="A larger buffer takes memory from the buffer pool and the system's cache.",
+        exceptions="A scan of a large index, once a night.",
+        mind="Key_reads that stay with a buffer as large as all .MYI files.",
+        disagree="Other advisors go by the ratio of Key_reads to Key_read_requests since the start, which says "
+        "nothing of today and of how much is read.",
+    ),
+)
+def key_blocks_from_disk(known: Known) -> Iterator[Finding]:
+    """A key buffer that is too small for what is asked of it."""
+    yield from _from_disk(key_blocks_from_disk, known, KEYS, "convert the tables to InnoDB; else")
+
+
+@rule(
+    "ARI005",
+    "idle-aria-page-cache",
+    severity=Severity.NOTE,
+    summary="Aria's page cache is large, and at most a quarter of it was ever in use.",
+    needs=("server",),
+    targets=(Span("mariadb"),),
+    options=(PAGES.size,),
+    evidence=("ENG-10",),
+    docs=Docs(
+        why="The page cache serves Aria tables: the system tables, and temporary tables that statements make on "
+        "disk. Where nobody creates Aria tables it needs little, and Aria_pagecache_blocks_used is the most that was "
+        "ever in use.",
+        fix="Lower aria_pagecache_buffer_size to the default, or to about twice what was ever in use.",
+        risk="Large temporary tables are written to their files sooner.",
+        restart=True,
+        exceptions="Reports that make large temporary tables and didn't run since the server started.",
+        mind="Aria_pagecache_blocks_used that rises to the size in a month's end.",
+    ),
+)
+def idle_aria_page_cache(known: Known) -> Iterator[Finding]:
+    """A page cache of which little was ever used."""
+    yield from _idle(idle_aria_page_cache, known, PAGES)
+
+
+@rule(
+    "ARI006",
+    "aria-pages-from-disk",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Pages of Aria tables are read from their files all the time, and the page cache is full.",
+    needs=("server", "workload"),
+    targets=(Span("mariadb"),),
+    options=(PAGES.size,),
+    evidence=("ENG-10",),
+    docs=Docs(
+        why="Aria tables, and with them the temporary tables that statements make on disk, are read and written "
+        "through this cache. Once it is full each page that is missing is read from its file.",
+        fix="Look first which statements make temporary tables on disk (Created_tmp_disk_tables, the slow log with "
+        "log_slow_verbosity = query_plan). Enlarge the cache where Aria tables of your own are read, within the "
+        "memory that is free.",
+        risk="A larger cache takes memory from the buffer pool and the system's cache.",
+        restart=True,
+        exceptions="A report once a night.",
+        mind="Aria_pagecache_reads that stay with a cache as large as the tables.",
+    ),
+)
+def aria_pages_from_disk(known: Known) -> Iterator[Finding]:
+    """A page cache that is too small for what is asked of it."""
+    yield from _from_disk(
+        aria_pages_from_disk, known, PAGES, "find the statements that make temporary tables on disk; then"
+    )
+
+
+@rule(
+    "MOD008",
+    "changed-name-case",
+    summary="The file changes how names of tables are compared, which servers with data don't take.",
+    needs=("server",),
+    options=(CASE,),
+    evidence=("ENG-19",),
+    docs=Docs(
+        why="lower_case_table_names is chosen when a data directory is made. MySQL 8.0 and later keep the choice in "
+        "the data dictionary and don't start with another. MySQL 5.7 and MariaDB start, and tables whose names hold "
+        "a capital can't be found any more, or those of lower case by names with a capital.",
+        fix="Take the change back. To change it in earnest, dump the data and load it into a new data directory.",
+        risk="None.",
+        restart=True,
+        exceptions="None on MySQL 8.0 and later; elsewhere a server on which every name is in lower case.",
+        mind="A restart of a copy of this server with the file as it is.",
+    ),
+)
+def changed_name_case(known: Known) -> Iterator[Finding]:
+    """A value in the file that the server doesn't run with."""
+    line, running = known.file_verdict.effective.get(CASE), known.text(CASE)
+    asked = None if line is None else line.running or line.value
+    if line is None or running is None or asked is None or asked == running:
+        return
+    refuses = known.target.since("mysql", 8, 0)
+    what = "the next start will fail" if refuses else "after the next start names with capitals can't be found"
+    yield changed_name_case.finding(
+        f"The file says {CASE} = {asked}, the data was made with {running}: {what}.",
+        of_verdict(line),
+        severity=Severity.ERROR if refuses else None,
+        help=f"write {CASE} = {running}",
+    )

@@ -1,0 +1,178 @@
+"""MYI: settings of MyISAM that cost its tables their indexes or rows, or close all tables time and again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Severity
+from advisor.sizes import lasted
+from rules.core.advice import advise, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+RECOVER = "myisam_recover_options"
+LOW = "low_priority_updates"
+# With one of these a repair keeps the old data file, leaves it alone, or doesn't take place.
+KEEPS_ROWS = frozenset({"BACKUP", "BACKUP_ALL", "QUICK", "OFF", ""})
+NO_REPAIR = frozenset({"OFF", ""})
+
+
+@rule(
+    "MYI001",
+    "delayed-key-writes",
+    summary="Changes of MyISAM indexes stay in memory until the table is closed, so a crash destroys the indexes.",
+    options=("delay_key_write",),
+    evidence=("ENG-01",),
+    docs=Docs(
+        why="With delay_key_write = ALL the index blocks of every MyISAM table are written when the table is "
+        "closed, and not after each statement. Servers that were killed a second after 10,000 rows had been "
+        "written found the index corrupt when they came back; with the default it was whole.",
+        fix="Go back to ON, which delays only for tables that were created with DELAY_KEY_WRITE=1.",
+        risk="Index blocks are written after each statement, which makes many small changes slower.",
+        exceptions="Tables that can be made anew, such as those of a nightly load.",
+        mind="Nothing: what may be lost is for the owner of the data to say.",
+    ),
+)
+def delayed_key_writes(known: Known) -> Iterator[Finding]:
+    """Delayed writes for all tables, by somebody's choice."""
+    if known.text("delay_key_write") == "ALL" and known.chosen("delay_key_write"):
+        action = advise(
+            known, "delay_key_write", "ON", risk="index blocks are written after each statement", watch="Key_writes"
+        )
+        yield delayed_key_writes.finding(
+            "Index blocks of all MyISAM tables stay in memory until a table is closed: a crash leaves them corrupt.",
+            of_variable(known, "delay_key_write"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "MYI002",
+    "repair-without-copy",
+    summary="A damaged MyISAM table is repaired by itself, and the rows that the repair drops are gone.",
+    options=(RECOVER,),
+    evidence=("ENG-02",),
+    docs=Docs(
+        why="The server repairs a MyISAM table that wasn't closed properly when it is opened next. With DEFAULT "
+        "or FORCE alone it drops the rows that it can't read: of 1,000 rows in a damaged data file 997 were left, "
+        "and the statement that opened the table succeeded. With BACKUP the old data file stays beside the "
+        "new one under a name that ends in .BAK.",
+        fix="Add BACKUP.",
+        risk="A repair that drops rows takes the disk space of the data file once more.",
+        restart=True,
+        exceptions="Tables that can be made anew.",
+        mind="A copy of each data file from shortly before the crash.",
+    ),
+)
+def repair_without_copy(known: Known) -> Iterator[Finding]:
+    """Repairs that keep no copy of what they drop."""
+    value = known.text(RECOVER)
+    if value is None or not known.chosen(RECOVER) or KEEPS_ROWS.intersection(value.split(",")):
+        return
+    wanted = "BACKUP,FORCE" if "FORCE" in value else "BACKUP"
+    action = advise(known, RECOVER, wanted, risk="a repair that drops rows takes the data file's space once more")
+    yield repair_without_copy.finding(
+        f"With {RECOVER} = {value} a repair drops the rows that it can't read, and keeps no copy of them.",
+        of_variable(known, RECOVER),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "MYI003",
+    "no-myisam-repair",
+    summary="After a crash MyISAM tables are used as they are, without a check.",
+    targets=(Span("mariadb"),),
+    options=(RECOVER,),
+    evidence=("ENG-22", "ENG-02", "ASK-20"),
+    docs=Docs(
+        why="MariaDB checks a MyISAM table that wasn't closed properly when it is opened next, and makes its index "
+        "anew where that is damaged. Switched off, statements work on whatever the crash left: one that came by the "
+        "damaged index failed, one that read all rows didn't notice.",
+        fix="Take the line out: the default is BACKUP,QUICK.",
+        risk="The first statement on a table after a crash waits for its check.",
+        restart=True,
+        exceptions="Servers where somebody checks all MyISAM tables after a crash before clients come back.",
+        mind="No MyISAM table with rows that matter.",
+    ),
+)
+def no_myisam_repair(known: Known) -> Iterator[Finding]:
+    """The check switched off, by somebody's choice."""
+    if known.text(RECOVER) in NO_REPAIR and known.chosen(RECOVER):
+        action = advise(known, RECOVER, "BACKUP,QUICK", risk="the first statement after a crash waits for the check")
+        yield no_myisam_repair.finding(
+            "MyISAM tables that a crash left open are used without a check, until a statement meets the damage.",
+            of_variable(known, RECOVER),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "MYI004",
+    "periodic-table-close",
+    summary="All tables are closed time and again, and opened anew by the statements that come next.",
+    options=("flush_time",),
+    evidence=("ENG-03",),
+    docs=Docs(
+        why="flush_time closes all tables of all engines each time so many seconds are over. The statements "
+        "that follow open them again: with flush_time = 1 twenty tables that were read all the time were opened "
+        "119 times in six seconds, without it not once.",
+        fix="Set flush_time to 0, the default.",
+        risk="Changes of MyISAM tables stay in the system's cache until it writes them, as without the option.",
+        exceptions="Hosts whose MyISAM files are copied or read by other programs while the server runs.",
+        mind="Opened_tables that stands still with it.",
+    ),
+)
+def periodic_table_close(known: Known) -> Iterator[Finding]:
+    """Tables that are closed at an interval that somebody set."""
+    seconds = known.number("flush_time")
+    if seconds and known.chosen("flush_time"):
+        action = advise(known, "flush_time", 0, risk="tables stay open between statements", watch="Opened_tables")
+        yield periodic_table_close.finding(
+            f"Every {lasted(seconds)} all tables are closed, and the next statements open them anew.",
+            of_variable(known, "flush_time"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "MYI005",
+    "updates-behind-selects",
+    severity=Severity.NOTE,
+    summary="Changes of MyISAM and Aria tables wait until nobody reads, which may be never.",
+    options=(LOW,),
+    evidence=("ENG-20",),
+    docs=Docs(
+        why="A change of a MyISAM, MERGE, MEMORY or Aria table waits for its readers, and new readers wait behind it. "
+        "With low_priority_updates = ON they don't: with readers that came one after another an UPDATE waited for "
+        "six seconds instead of two, and would have waited as long as they came. InnoDB tables take no notice.",
+        fix="Switch it off; a single statement can be UPDATE LOW_PRIORITY.",
+        risk="Readers wait behind a change that waits for a long SELECT.",
+        exceptions="Tables that are read by long statements and changed by a job that may wait.",
+        mind="Table_locks_waited that doesn't rise.",
+        disagree="Templates for web servers of MyISAM's time switch it on so that pages are quick.",
+    ),
+)
+def updates_behind_selects(known: Known) -> Iterator[Finding]:
+    """Changes that let readers go first, by somebody's choice."""
+    if known.settings.on(LOW) and known.chosen(LOW):
+        action = advise(
+            known, LOW, "OFF", risk="readers wait behind a change that waits for a long SELECT",
+            watch="Table_locks_waited",
+        )  # fmt: skip
+        yield updates_behind_selects.finding(
+            "A change of a MyISAM or Aria table waits as long as anybody begins to read it; InnoDB takes no notice.",
+            of_variable(known, LOW),
+            help=words(action),
+            actions=these(action),
+        )

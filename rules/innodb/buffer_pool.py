@@ -1,0 +1,406 @@
+"""INN: InnoDB's buffer pool, its flushing and its reading ahead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about, exact
+from rules.core.advice import advise, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+GIB = 1 << 30
+POOL = "innodb_buffer_pool_size"
+INSTANCES = "innodb_buffer_pool_instances"
+CHUNK = "innodb_buffer_pool_chunk_size"
+CAPACITY = "innodb_io_capacity"
+METHOD, BUFFERING = "innodb_flush_method", "innodb_data_file_buffering"
+MYSQL = (Span("mysql"),)
+# BPI-06: each instance should hold at least 1 GB, and below 1 GB in all the server uses one whatever is set.
+LEAST_INSTANCE = GIB
+FEW_POOL = 8 * GIB
+LARGEST = 1 << 64
+FEW = 8  # BPI-01: stalls with 1 to 4, acceptable from 8
+MANY_PROCESSORS = 16  # BPI-01 was measured on 40 cores
+HIGH_CAPACITY = 20000  # IOC-02: MySQL not above without need; IOC-03: MariaDB on SATA
+NVME_CAPACITY = 80000  # IOC-03, for MariaDB
+SPINNING = 200  # IOC-03: 100 to 200 a disk
+BUFFERED = frozenset({"FSYNC", "O_DSYNC", "FDATASYNC"})
+CACHED_TWICE = 4 * GIB
+CACHED_TWICE_PERCENT = 50
+ROUNDED_PERCENT = 10
+
+
+def on_aurora(known: Known) -> bool:
+    """Whether the server is Aurora, which has storage of its own in place of InnoDB's files and flushing (DBLW-07)."""
+    return known.has("server") and known.server.managed == "aurora"
+
+
+@rule(
+    "INN001",
+    "pointless-buffer-pool-instances",
+    severity=Severity.NOTE,
+    summary="The buffer pool is too small to be divided, and the server uses one instance.",
+    targets=MYSQL,
+    options=(INSTANCES,),
+    evidence=("BPI-06", "ASK-06"),
+    docs=Docs(
+        why="Below 1 GB the server uses one instance whatever is set. MariaDB has had a single pool since "
+        "10.5 and ignores the option, which ignored-option tells there.",
+        fix="Take the line out.",
+        risk="None: the server does the same without it.",
+        restart=True,
+        exceptions="A pool that is raised at run time keeps the number of instances it started with.",
+        mind="A server of this version that runs a smaller pool with several instances.",
+    ),
+)
+def pointless_buffer_pool_instances(known: Known) -> Iterator[Finding]:
+    """Instances asked for with a pool below 1 GB."""
+    wanted, pool = _wanted(known), known.number(POOL)
+    if wanted is not None and wanted > 1 and pool is not None and pool < LEAST_INSTANCE:
+        yield pointless_buffer_pool_instances.finding(
+            f"A pool of {about(pool)} is one instance whatever this says: only pools of 1G or more are divided.",
+            of_variable(known, INSTANCES),
+            help="remove the line",
+        )
+
+
+def _wanted(known: Known) -> int | None:
+    """The instances that somebody asked for, which a small pool may not get."""
+    line = known.file_verdict.effective.get(INSTANCES)
+    if line is not None and line.value is not None and line.value.isdigit() and known.chosen(INSTANCES):
+        return int(line.value)
+    return known.number(INSTANCES) if known.chosen(INSTANCES) else None
+
+
+def _most(known: Known) -> int:
+    """The largest pool that the host's memory has room for: what is beyond it has to go first (MEM001)."""
+    if not known.has("host"):
+        return LARGEST
+    from rules.sizing.memory import pool_that_fits, usable
+
+    room = usable(known)
+    return pool_that_fits(known, room[0]) if room else LARGEST
+
+
+def _left(known: Known, pool: int) -> int:
+    """The pool, or what MEM001 leaves of one that takes all memory: both are followed at once."""
+    if not known.has("host"):
+        return pool
+    from rules.sizing.memory import pool_that_fits, too_tight, usable
+
+    room = usable(known)
+    return pool_that_fits(known, room[0]) if room and too_tight(known, pool, room[0]) else pool
+
+
+@rule(
+    "INN002",
+    "many-buffer-pool-instances",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The buffer pool is divided into instances of less than 1 GB each.",
+    targets=MYSQL,
+    options=(INSTANCES, POOL),
+    evidence=("BPI-06", "BPI-03", "LRU-01"),
+    probe="buffer-pool-instances",
+    docs=Docs(
+        why="MySQL's manual wants at least 1 GB an instance. Each instance is searched for pages to flush "
+        "once a second (innodb_lru_scan_depth), so many instances multiply that work. The pool is also "
+        "rounded up to a multiple of instances times chunk size: 1100M with 8 instances runs as 2048M.",
+        fix="Use no more instances than the pool has gigabytes.",
+        risk="Fewer instances can mean more waiting for their locks with many sessions.",
+        restart=True,
+        exceptions="A published run with 64 instances of 2 GB each had the steadiest throughput; the bound "
+        "is 1 GB, not the number.",
+        mind="A run of hours on this host that is steadier with more instances.",
+    ),
+)
+def many_buffer_pool_instances(known: Known) -> Iterator[Finding]:
+    """More instances than gigabytes."""
+    wanted, pool = _wanted(known), known.number(POOL)
+    if wanted is None or pool is None or pool < LEAST_INSTANCE or wanted * LEAST_INSTANCE <= pool:
+        return
+    most = max(_left(known, pool) // LEAST_INSTANCE, 1)
+    action = advise(known, INSTANCES, most, risk="more waiting for locks with many sessions")
+    yield many_buffer_pool_instances.finding(
+        f"{wanted} instances of {about(pool // wanted)} each; MySQL's manual wants 1 GB or more each.",
+        of_variable(known, INSTANCES),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "INN003",
+    "random-read-ahead",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Random read-ahead is on; it reads whole extents for a few pages of them.",
+    options=("innodb_random_read_ahead",),
+    evidence=("IO-01", "RA-01"),
+    probe="read-ahead",
+    docs=Docs(
+        why="When some pages of an extent are in the pool the server reads the rest of it. A TPC-C-like run "
+        "on eight disks in RAID10 was about 15 percent faster with all read-ahead off, and smoother on SSD.",
+        fix="Leave it off, which is the default.",
+        risk="A workload that does profit reads more single pages.",
+        exceptions="Tables on spinning disks that are read extent by extent in random order.",
+        mind="Innodb_buffer_pool_read_ahead_evicted near zero while Innodb_buffer_pool_read_ahead_rnd rises.",
+    ),
+)
+def random_read_ahead(known: Known) -> Iterator[Finding]:
+    """Random read-ahead switched on."""
+    if known.chosen("innodb_random_read_ahead") and known.settings.on("innodb_random_read_ahead"):
+        action = advise(known, "innodb_random_read_ahead", "OFF", watch="Innodb_buffer_pool_read_ahead_evicted")
+        yield random_read_ahead.finding(
+            "The server reads a whole extent when some of its pages are in the pool; in a published test "
+            "throughput was about 15 % higher with all read-ahead off.",
+            of_variable(known, "innodb_random_read_ahead"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "INN006",
+    "oversized-io-capacity",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="innodb_io_capacity is above what the vendor's documentation recommends for this kind of disk.",
+    options=(CAPACITY,),
+    evidence=("IOC-01", "IOC-02", "IOC-03", "IOC-04"),
+    probe="random-write",
+    docs=Docs(
+        why="It is how many pages a second the server writes in the background, in idle times too. Too high a value "
+        "writes pages that would have changed again, which wears out solid-state disks. MySQL's manual advises "
+        "against more than 20000 without need. MariaDB's documentation gives 100 to 200 for a spinning disk, 2000 "
+        "to 20000 for SATA and 20000 to 80000 for NVMe. On one host with a SATA disk 10000 was 11 percent slower "
+        "than 5000; no other disk was measured.",
+        fix="Lower it to the smallest value with which the checkpoint age stays away from its limit.",
+        risk="Too low a value lets dirty pages pile up until sessions must wait; watch the checkpoint age.",
+        exceptions="NVMe under a heavy steady write load. Disks behind a RAID controller: the kernel sees one disk, "
+        "which may be an array of many, with a cache.",
+        mind="A run on this host in which the higher value gives more or steadier throughput.",
+        disagree="MySQL's manual: no more than 20000 without need. MariaDB: 20000 to 80000 and more for "
+        "NVMe. Percona: lower than most people set it.",
+    ),
+)
+def oversized_io_capacity(known: Known) -> Iterator[Finding]:
+    """An I/O capacity above what the disk was measured to take, or above the vendor's figure for its kind."""
+    value = known.number(CAPACITY)
+    if value is None or not known.chosen(CAPACITY) or on_aurora(known):
+        return
+    measured = _most_writes(known)
+    if measured and value > measured:
+        yield oversized_io_capacity.finding(
+            f"{value:,} page writes a second in the background, but the disk takes {measured:,.0f} at most.",
+            of_variable(known, CAPACITY),
+            severity=Severity.WARNING,
+            help="lower it as far as the checkpoint age allows",
+        )
+        return
+    most, source = _recommended(known)
+    if value > most:
+        yield oversized_io_capacity.finding(
+            f"{value:,} page writes a second in the background; {source}.",
+            of_variable(known, CAPACITY),
+            help="lower it as far as the checkpoint age allows",
+        )
+
+
+def _most_writes(known: Known) -> float | None:
+    """Page writes a second that the disk took in an experiment on this host."""
+    if not known.has("probes"):
+        return None
+    from rules.measured.apply import most_writes
+
+    found = most_writes(known)
+    return found[0] if found else None
+
+
+def _recommended(known: Known) -> tuple[int, str]:
+    """The highest capacity that a vendor recommends for the disks under the data, and its words."""
+    if known.has("host"):
+        from rules.core.storage import is_nvme, is_solid, is_spinning, names
+
+        disks = len(known.host.storage.disks) if known.host.storage else 0
+        if is_spinning(known):
+            each = f"MariaDB's documentation gives 100 to {SPINNING} for a spinning disk"
+            count = f"{disks} disks" if disks > 1 else "1 disk"
+            return max(SPINNING * disks, 2 * SPINNING), f"{each}, and the data lies on {count} ({names(known.host)})"
+        if known.target.is_mariadb and is_solid(known) and not is_nvme(known):
+            return HIGH_CAPACITY, "MariaDB's documentation gives 2,000 to 20,000 for SATA disks"
+    if known.target.is_mariadb:
+        return NVME_CAPACITY, "MariaDB's documentation gives 20,000 to 80,000 for NVMe, and less for other disks"
+    return HIGH_CAPACITY, "MySQL's manual advises against more than 20,000 without need"
+
+
+@rule(
+    "INN007",
+    "few-buffer-pool-instances",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="A large buffer pool has few instances, which stalled throughput on 40 cores in published tests.",
+    targets=(Span("mysql", before=(8, 4)),),
+    options=(INSTANCES, POOL),
+    evidence=("BPI-01", "BPI-03", "BPI-06"),
+    probe="buffer-pool-instances",
+    docs=Docs(
+        why="Each instance has its own locks. With 1 to 4 instances a pool of 25 GB stalled under 40 cores; "
+        "8 were acceptable. Independent runs show that instances even out stalls rather than raise the "
+        "mean: the throughput of single seconds varied by 20 to 25 percent with 8 instances and by 6 to 9 "
+        "with 32, the means were nearly equal. Few processors contend little for a lock: the rule needs 16, which "
+        "is our choice, for nothing was measured below 40 cores.",
+        fix="Take the line out: the default of these versions is 8 from 1 GB on.",
+        risk="None known for pools of this size.",
+        restart=True,
+        exceptions="Servers with few sessions writing at once. It takes hours to show, so a short test proves nothing.",
+        mind="A run of hours on this host that is as steady with fewer.",
+        disagree="Readers recommend one instance a gigabyte; the author of the test declined to give a rule.",
+    ),
+)
+def few_buffer_pool_instances(known: Known) -> Iterator[Finding]:
+    """Fewer instances than the default on a large pool, where many processors may want the same one."""
+    wanted, pool = _wanted(known), known.number(POOL)
+    if wanted is None or pool is None or min(pool, _most(known)) < FEW_POOL or wanted >= FEW:
+        return
+    processors = known.host.usable_cpus if known.has("host") else None
+    if on_aurora(known) or (processors is not None and processors < MANY_PROCESSORS):
+        return
+    action = advise(known, INSTANCES, FEW)
+    here = f"{processors:g} processors" if processors is not None else f"{MANY_PROCESSORS} processors or more"
+    yield few_buffer_pool_instances.finding(
+        f"A pool of {about(pool)} in {wanted} instance{'s' if wanted > 1 else ''}, which can stall sessions on {here}; "
+        "on 40 cores, 8 instances were acceptable.",
+        of_variable(known, INSTANCES),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "INN008",
+    "io-capacity-above-its-maximum",
+    summary="innodb_io_capacity is above innodb_io_capacity_max, and the server lowers it to that.",
+    options=("innodb_io_capacity", "innodb_io_capacity_max"),
+    evidence=("ASK-08",),
+    docs=Docs(
+        why="At start-up the server lowers innodb_io_capacity to innodb_io_capacity_max where it is larger, "
+        "with a warning in its log: 4000 with a maximum of 3000 runs as 3000.",
+        fix="Set the maximum to what is meant, or lower the capacity.",
+        risk="None.",
+        exceptions="None.",
+        mind="A server of this version that runs with the larger capacity.",
+    ),
+)
+def io_capacity_above_its_maximum(known: Known) -> Iterator[Finding]:
+    """Both capacities in the file, the wrong way round."""
+    lines = [known.file_verdict.effective.get(f"innodb_io_capacity{end}") for end in ("", "_max")]
+    asked, most = (int(line.value) if line and line.value and line.value.isdigit() else None for line in lines)
+    running = known.number("innodb_io_capacity") if known.has("server") else most
+    if asked is not None and most is not None and asked > most and running == most:
+        yield io_capacity_above_its_maximum.finding(
+            f"innodb_io_capacity_max is {most}, so the server runs with {most} instead of {asked}.",
+            of_variable(known, "innodb_io_capacity"),
+            help="raise innodb_io_capacity_max, or lower innodb_io_capacity",
+        )
+
+
+@rule(
+    "INN009",
+    "double-buffering",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Double buffering: pages of a large pool are cached in the pool and in the system's page cache.",
+    options=(METHOD, BUFFERING, POOL),
+    evidence=("FLUSH-01", "FLUSH-02", "ASK-09", "INNA-14"),
+    docs=Docs(
+        why="With buffered files every page that the pool reads stands in the page cache as well, so memory "
+        "for two pages holds one. MySQL 8.4 and MariaDB 10.6 made direct I/O their default. On MariaDB 11 "
+        "innodb_flush_method = fsync switches innodb_data_file_buffering on, also where another line says OFF.",
+        fix="Set innodb_flush_method to O_DIRECT. MariaDB 11: take innodb_flush_method out and leave "
+        "innodb_data_file_buffering off.",
+        risk="Reads that the page cache answered go to the disk: with a pool of 32M and the data in the "
+        "page cache direct I/O halved throughput. Make the pool large enough first.",
+        restart=True,
+        exceptions="Pools that are small beside memory, ZFS, and file systems without direct I/O such as tmpfs.",
+        mind="A run on this host that is faster with buffered files.",
+        disagree="MariaDB's documentation notes that the page cache and its read-ahead can help a small pool.",
+    ),
+)
+def double_buffering(known: Known) -> Iterator[Finding]:
+    """Buffered data files under a pool that is large in itself or beside memory."""
+    pool = known.number(POOL)
+    name = _buffered_by(known)
+    if pool is None or name is None or not known.chosen(POOL) or not _is_large(known, pool):
+        return
+    gone = name == METHOD and known.target.since("mariadb", 11, 0)
+    value = "OFF" if name == BUFFERING else "O_DIRECT"
+    action = None if gone else advise(known, name, value, risk="reads that the page cache answered go to the disk")
+    yield double_buffering.finding(
+        f"Data files are buffered, so pages of the pool of {about(pool)} stand in the system's page cache as well.",
+        of_variable(known, name) if known.chosen(name) else of_variable(known, POOL),
+        help="remove the line: direct I/O is the default" if gone else words(action),
+        actions=these(action),
+    )
+
+
+def _buffered_by(known: Known) -> str | None:
+    """The option by which data files are buffered, whether set or a default; None where they are not."""
+    if on_aurora(known):
+        return None
+    method = known.text(METHOD)
+    if known.target.since("mariadb", 11, 0):
+        by_method = method == "FSYNC" and known.chosen(METHOD)
+        return METHOD if by_method else BUFFERING if known.settings.on(BUFFERING) else None
+    if not known.has("server") and known.target.since("mysql", 8, 4) and not known.chosen(METHOD):
+        return None  # its default is O_DIRECT where the platform has it, which a catalog can't tell
+    return METHOD if (method or "FSYNC") in BUFFERED else None
+
+
+def _is_large(known: Known, pool: int) -> bool:
+    if not known.has("host"):
+        return pool >= CACHED_TWICE
+    from rules.sizing.memory import usable
+
+    room = usable(known)
+    return pool * 100 >= room[0] * CACHED_TWICE_PERCENT if room else pool >= CACHED_TWICE
+
+
+@rule(
+    "INN021",
+    "rounded-up-buffer-pool",
+    summary="The server rounds the buffer pool up, and takes clearly more memory than the file says.",
+    targets=(Span("mysql"),),
+    options=(POOL, INSTANCES, CHUNK),
+    evidence=("ASK-06", "BPI-04", "INNA-03"),
+    docs=Docs(
+        why="The pool is made of chunks, as many in each instance, so its size is rounded up to a multiple of "
+        "innodb_buffer_pool_chunk_size times innodb_buffer_pool_instances: 1100M with 8 instances runs as "
+        "2048M. More than a tenth above what the file says is worth a word; that tenth is our choice.",
+        fix="Choose a size that is such a multiple, fewer instances, or smaller chunks.",
+        risk="A smaller pool reads more from disk.",
+        restart=True,
+        exceptions="Hosts on which the memory is there.",
+        mind="innodb_buffer_pool_size as the running server shows it.",
+    ),
+)
+def rounded_up_buffer_pool(known: Known) -> Iterator[Finding]:
+    """A pool that its chunks make clearly larger than written."""
+    line, running = known.file_verdict.effective.get(POOL), known.number(POOL)
+    if line is None or line.value is None or running is None or line.running != str(running):
+        return
+    asked = int(line.value)
+    if (running - asked) * 100 > asked * ROUNDED_PERCENT:
+        yield rounded_up_buffer_pool.finding(
+            f"The pool of {exact(asked)} runs as {exact(running)}: each instance takes whole chunks.",
+            of_variable(known, POOL),
+            help=f"write {POOL} = {exact(running)}, or use fewer instances or smaller chunks",
+        )

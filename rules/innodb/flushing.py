@@ -1,0 +1,250 @@
+"""INN: how InnoDB keeps up with writing pages, throwing old rows away and filling its memory, as counters tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about
+from rules.core.advice import advise, these, words
+from rules.core.counters import over, steady
+from rules.core.rule import Docs, Span, rule
+from rules.core.storage import is_spinning
+from rules.core.subject import of_variable
+from rules.innodb.redo_log import FULL_PERCENT, checkpoint
+from rules.measured.apply import most_writes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from advisor.facts import Server, Workload
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+CAPACITY = "innodb_io_capacity"
+CAPACITY_MAX = "innodb_io_capacity_max"
+BATCH = "innodb_doublewrite_pages"
+LARGEST_CAPACITY = 20000  # IOC-02: not above without need
+LONG_HISTORY = 1_000_000  # transactions; INNA-12 measured what reading behind as many costs
+BATCHED_PAGES = 200  # pages a second through the doublewrite files: what 8.0 writes in the background by default
+SMALL_BATCH = 8  # DBLW-01: up to 10 % slower than LARGE_BATCH
+LARGE_BATCH = 128  # the default from 8.4 on
+LOOKUPS = 10_000  # in the window before their shares say something
+FOUND_PERCENT = 50
+
+
+@rule(
+    "INN034",
+    "free-page-waits",
+    confidence=Confidence.MEASURED,
+    summary="Sessions wait for a free page of the buffer pool, because pages are not written soon enough.",
+    needs=("server", "workload"),
+    options=("innodb_buffer_pool_size", "innodb_lru_scan_depth"),
+    evidence=("INNV-01", "INNV-09", "INNA-11"),
+    docs=Docs(
+        why="A session that reads or makes a page needs a free one. In the background the server keeps some "
+        "ready, by writing and evicting pages that nobody used for long. Innodb_buffer_pool_wait_free counts "
+        "the sessions that found none and waited for a page to be written. One a second all the time is where "
+        "the rule begins to speak, which is our choice: a server that keeps up has none.",
+        fix="Look at the pool first: one that holds the pages in use needs few free ones. Else keep more pages "
+        "ready with a higher innodb_lru_scan_depth, where the disk has room; innodb_io_capacity doesn't bound "
+        "this kind of writing.",
+        risk="Memory for a larger pool, or more writes in the background.",
+        exceptions="A load of much data or a table rebuilt within the window.",
+        mind="Innodb_buffer_pool_wait_free that rises as fast with a larger pool.",
+    ),
+)
+def free_page_waits(known: Known) -> Iterator[Finding]:
+    """Waits for a free page in the window."""
+    window = steady(known)
+    waits, pool = window.delta("innodb_buffer_pool_wait_free"), known.number("innodb_buffer_pool_size")
+    if waits and waits >= window.seconds:
+        holding = f" of {about(pool)}" if pool else ""
+        yield free_page_waits.finding(
+            f"{waits:,} waits for a free page in the buffer pool{holding} {over(window)}.",
+            of_variable(known, "innodb_buffer_pool_size"),
+            help="enlarge the pool if memory is free, else raise innodb_lru_scan_depth if the disk has room",
+        )
+
+
+@rule(
+    "INN035",
+    "starved-flushing",
+    confidence=Confidence.MEASURED,
+    summary="The redo log is nearly full while pages are written at the limit that innodb_io_capacity sets.",
+    needs=("server", "workload"),
+    targets=(Span("mysql", since=(8, 0, 30)), Span("mariadb")),
+    options=(CAPACITY, CAPACITY_MAX),
+    evidence=("INNA-13", "IOC-01", "IOC-02", "IOC-03"),
+    probe="io-capacity",
+    docs=Docs(
+        why="Changed pages must be written before their redo can be overwritten. innodb_io_capacity limits how "
+        "many a second are written in the background; where that is less than what changes, the redo log "
+        "fills, and sessions wait. Under one load a MariaDB server with a capacity of 100 stood at 93 percent "
+        "of its checkpoint age, and with 4000 at 8.",
+        fix="Double innodb_io_capacity, and its maximum with it, until the checkpoint age stays below three "
+        "quarters; no further, because every page that is written too early may be written twice.",
+        risk="More writes in the background, which other users of the disk feel.",
+        exceptions="Spinning disks, which write a few hundred pages a second at most, and loads that end in minutes.",
+        mind="A checkpoint age that is as high with the larger capacity: then the disk is the limit.",
+        disagree="Percona: lower than most people set it. MariaDB: 2000 and more on solid-state disks. The rule "
+        "speaks only where the redo log is nearly full and writing is at its limit.",
+    ),
+)
+def starved_flushing(known: Known) -> Iterator[Finding]:
+    """A nearly full redo log behind a limit on writes, on a disk that can do more."""
+    window, capacity = steady(known), known.number(CAPACITY)
+    ages, written = _oldest(known.server, window), window.rate("innodb_buffer_pool_pages_flushed")
+    if ages is None or ages[0] * 100 < ages[1] * FULL_PERCENT or not capacity or written is None or written < capacity:
+        return
+    better = capacity * 2
+    if better > _most(known):
+        return
+    highest = known.number(CAPACITY_MAX)
+    risk = "more writes in the background"
+    raised = advise(known, CAPACITY_MAX, better, risk=risk) if highest is not None and highest < better else None
+    action = advise(known, CAPACITY, better, risk=risk, watch="Innodb_buffer_pool_pages_flushed")
+    yield starved_flushing.finding(
+        f"The redo log was {ages[0] * 100 // ages[1]} % full of changes whose pages are not written, while "
+        f"{written:,.0f} pages a second were written {over(window)}, at the limit of {capacity:,}.",
+        of_variable(known, CAPACITY),
+        help=words(action),
+        actions=these(raised, action),
+    )
+
+
+def _oldest(server: Server, window: Workload) -> tuple[int, int] | None:
+    """The highest checkpoint age that was seen, and its limit: it falls for a moment whenever sessions have waited."""
+    moments: tuple[Callable[[str], int | None], ...] = (
+        server.counter,
+        window.first.status.get,
+        window.last.status.get,
+    )
+    return max((age for age in map(checkpoint, moments) if age is not None), default=None)
+
+
+def _most(known: Known) -> float:
+    """The largest capacity that the disks under the data may be asked for."""
+    found = most_writes(known)
+    if found is not None:
+        return min(found[0], LARGEST_CAPACITY)
+    return 0 if known.has("host") and is_spinning(known) else LARGEST_CAPACITY
+
+
+@rule(
+    "INN036",
+    "long-undo-history",
+    confidence=Confidence.MEASURED,
+    summary="Old versions of rows pile up, because a transaction that stays open may still need them.",
+    needs=("server",),
+    options=("innodb_purge_threads",),
+    evidence=("INNA-12", "INNV-07", "UNDO-01"),
+    docs=Docs(
+        why="Every change keeps the old version of its row until no transaction can need it and purge has thrown "
+        "it away. Behind a transaction that stays open they pile up: they fill the undo files, and reads in "
+        "old transactions walk back through them. Behind 1,060,000 updates the sum of a hundred rows "
+        "took 2 to 5 seconds in the old transaction and 1 to 3 milliseconds in a new one. A million is where "
+        "the rule begins to speak, which is our choice.",
+        fix="Look for the oldest transaction (information_schema.INNODB_TRX, by trx_started) and end it: often a "
+        "session that was left open, a backup or a long report. Only where there is none, more "
+        "innodb_purge_threads help.",
+        risk="A transaction that is ended is rolled back.",
+        exceptions="A backup or a dump that is under way; the history shrinks when it is done.",
+        mind="A history that falls by itself within an hour.",
+    ),
+)
+def long_undo_history(known: Known) -> Iterator[Finding]:
+    """A million transactions whose old rows are still kept."""
+    length = _history(known.server)
+    if length is not None and length >= LONG_HISTORY:
+        yield long_undo_history.finding(
+            f"The old rows of {length:,} transactions are still kept (history list).",
+            help="find the oldest transaction in information_schema.INNODB_TRX, by trx_started, and end it",
+        )
+
+
+def _history(server: Server) -> int | None:
+    """Transactions whose undo logs are not purged yet; MySQL has a metric for it, MariaDB a status counter."""
+    length = server.counter("innodb_history_list_length")
+    return server.innodb_metrics.get("trx_rseg_history_len") if length is None else length
+
+
+@rule(
+    "INN037",
+    "small-doublewrite-batches",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Many pages are written, each few of them with a doublewrite of their own.",
+    needs=("server", "workload"),
+    targets=(Span("mysql", since=(8, 0, 20)),),
+    options=(BATCH, "innodb_write_io_threads"),
+    evidence=("DBLW-01", "DBLW-02"),
+    docs=Docs(
+        why="Each page is written to the doublewrite files first, in batches that are synced once. MySQL 8.0.20 to "
+        "8.3 take as many pages a batch as there are write threads, usually 4; 8.4 takes 128. In a published "
+        "test 128 in place of 8 gave up to 10 percent more throughput. It is worth a word from 200 pages a "
+        "second on, the default of innodb_io_capacity before 8.4; that is our choice.",
+        fix="Set innodb_doublewrite_pages to 128, the default from 8.4 on.",
+        risk="None known; the doublewrite files become somewhat larger.",
+        restart=True,
+        exceptions="Loads that write as much for a few minutes only.",
+        mind="Innodb_dblwr_pages_written over Innodb_dblwr_writes that stays where it is.",
+    ),
+)
+def small_doublewrite_batches(known: Known) -> Iterator[Finding]:
+    """Batches of a few pages under many writes."""
+    window = steady(known)
+    batch = known.number(BATCH) or known.number("innodb_write_io_threads")
+    pages = window.rate("innodb_dblwr_pages_written")
+    if batch is None or pages is None or batch > SMALL_BATCH or pages < BATCHED_PAGES:
+        return
+    action = advise(known, BATCH, LARGE_BATCH, watch="Innodb_dblwr_writes")
+    yield small_doublewrite_batches.finding(
+        f"{pages:,.0f} pages a second go through the doublewrite files {over(window)}, in batches of {batch}.",
+        of_variable(known, BATCH),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "INN038",
+    "fruitless-adaptive-hash-index",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="The adaptive hash index was switched on, and most lookups don't find their row by it.",
+    needs=("server", "workload"),
+    targets=(Span("mariadb"),),
+    options=("innodb_adaptive_hash_index",),
+    evidence=("AHI-01",),
+    docs=Docs(
+        why="The index costs memory of the buffer pool and work at each change. MariaDB switched it off in 10.5, "
+        "because it helped mostly read-only loads and slowed others down, DROP and ALTER TABLE most of all. "
+        "Half of the lookups is our choice: no published number says how many must succeed.",
+        fix="Take the line out, or set innodb_adaptive_hash_index to OFF.",
+        risk="The lookups that did find their row by it search the tree instead.",
+        exceptions="A few statements that live on it, and nothing else matters.",
+        mind="A run of your load that is slower without it.",
+        disagree="Percona's monitoring warns of the index whether it is on or off.",
+    ),
+)
+def fruitless_adaptive_hash_index(known: Known) -> Iterator[Finding]:
+    """A hash index by which fewer than half of the lookups find their row."""
+    name, window = "innodb_adaptive_hash_index", steady(known)
+    found, lookups = _lookups(window)
+    if not known.switched(name) or lookups < LOOKUPS:
+        return
+    if found * 100 < lookups * FOUND_PERCENT:
+        action = advise(known, name, "OFF", risk="lookups search the tree", watch="Innodb_buffer_pool_read_requests")
+        yield fruitless_adaptive_hash_index.finding(
+            f"{found * 100 // lookups} % of {lookups:,} lookups found their row by the hash index {over(window)}.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+def _lookups(window: Workload) -> tuple[int, int]:
+    """Lookups that the hash index answered, and all of them."""
+    found, not_found = (window.delta(f"innodb_adaptive_hash_{kind}_searches") or 0 for kind in ("hash", "non_hash"))
+    return found, found + not_found

@@ -1,0 +1,264 @@
+"""INN: how InnoDB reads from and writes to the storage under a running server, and how its data is laid out there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about
+from rules.core.advice import advise, these, words
+from rules.core.counters import over, steady
+from rules.core.rule import Docs, Span, rule
+from rules.core.storage import is_solid, names
+from rules.core.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts import Workload
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+PAGE = "innodb_page_size"
+POOL = "innodb_buffer_pool_size"
+NEIGHBOURS = "innodb_flush_neighbors"
+MYSQL = (Span("mysql"),)
+LARGE_PAGE = 16384
+EVICTED_PERCENT = 20
+READ_AHEAD_EVENTS = 1000  # pages in the window before their fate says something
+WRITTEN = 100  # pages a second: below, neighbours cost a solid-state disk nothing to speak of
+DISK_READS = 100  # pages a second: below, storage isn't what limits
+ROWS = 1000  # rows in the window before pages a row say something
+MOST_PAGES_A_ROW = 12  # more is no way down two indexes: long rows, or pages that the server visits for itself
+WRITTEN_PERCENT = 10  # of the rows read; where more are written, too many pages are looked at for that
+PAGES_A_ROW = 2  # a row found through an index costs two pages or more; a scan costs a small part of one
+# What statements ask of the storage engine, each mostly for one row.
+ROW_WRITES = ("handler_write", "handler_update", "handler_delete")
+ROW_READS = ("handler_read_key", "handler_read_next", "handler_read_prev", "handler_read_rnd", "handler_read_rnd_next")
+
+
+@rule(
+    "INN004",
+    "wasted-read-ahead",
+    severity=Severity.NOTE,
+    confidence=Confidence.MEASURED,
+    summary="Many pages that were read ahead are thrown out again before anybody asked for them.",
+    needs=("server", "workload"),
+    options=("innodb_read_ahead_threshold",),
+    evidence=("IO-01", "RA-01", "ASK-07"),
+    probe="read-ahead",
+    docs=Docs(
+        why="A page that is read ahead and evicted unread cost a read and pushed out another page. A higher "
+        "innodb_read_ahead_threshold reads ahead less often; 0 was seen to read ahead not at all.",
+        fix="Set innodb_read_ahead_threshold to 64, the highest, and look at the counters again; 0 switches it off.",
+        risk="Scans of cold tables read page by page.",
+        exceptions="A single large scan in the window.",
+        mind="The share of evicted pages over a busy day.",
+        disagree="MySQLTuner lowers the threshold in this case, which reads ahead more often.",
+    ),
+)
+def wasted_read_ahead(known: Known) -> Iterator[Finding]:
+    """A large share of pages read ahead for nothing."""
+    window = steady(known)
+    ahead = window.delta("innodb_buffer_pool_read_ahead")
+    evicted = window.delta("innodb_buffer_pool_read_ahead_evicted")
+    if ahead is None or evicted is None or ahead < READ_AHEAD_EVENTS or evicted * 100 < ahead * EVICTED_PERCENT:
+        return
+    action = advise(
+        known, "innodb_read_ahead_threshold", 64, risk="scans of cold tables read page by page",
+        watch="Innodb_buffer_pool_read_ahead_evicted",
+    )  # fmt: skip
+    yield wasted_read_ahead.finding(
+        f"{evicted * 100 // ahead} % of {ahead:,} pages read ahead were thrown out unread {over(window)}.",
+        of_variable(known, "innodb_read_ahead_threshold"),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "INN005",
+    "flush-neighbors-on-ssd",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Neighbouring pages are flushed together, which saves seeks that solid-state disks don't have.",
+    needs=("host",),
+    targets=MYSQL,
+    options=(NEIGHBOURS,),
+    evidence=("NB-01", "INNA-14"),
+    probe="ab",
+    docs=Docs(
+        why="Writing the dirty pages beside a page saves a spinning disk seeks. Without seeks it is writing "
+        "that could have waited, and a page that changes again is written twice. It is the default of MySQL 5.7; "
+        "the default is reported where the pool was configured or pages are written, 100 a second or more, which "
+        "is our choice. MariaDB leaves it out by itself on disks that it knows to be solid-state.",
+        fix="Set innodb_flush_neighbors to 0.",
+        risk="None known on solid-state disks.",
+        exceptions="Spinning disks, and volumes whose kind can't be told.",
+        mind="A write-heavy run on this host that is faster with it.",
+    ),
+)
+def flush_neighbors_on_ssd(known: Known) -> Iterator[Finding]:
+    """Neighbour flushing on solid-state disks, set or by default on a server that is put to use."""
+    value = known.number(NEIGHBOURS)
+    used = known.chosen(NEIGHBOURS) or known.chosen(POOL) or _writes_pages(known)
+    if value and used and is_solid(known):
+        action = advise(known, NEIGHBOURS, 0, watch="Innodb_data_writes")
+        default = "" if known.chosen(NEIGHBOURS) else f", the default of {known.target.label}"
+        yield flush_neighbors_on_ssd.finding(
+            f"{NEIGHBOURS} is {value}{default}, and the data lies on solid-state disks ({names(known.host)}), which "
+            "have no seeks to save.",
+            of_variable(known, NEIGHBOURS),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+def _writes_pages(known: Known) -> bool:
+    written = known.workload.rate("innodb_buffer_pool_pages_flushed") if known.has("workload") else None
+    return written is not None and written >= WRITTEN
+
+
+@rule(
+    "INN010",
+    "page-across-stripes",
+    confidence=Confidence.OPINION,
+    summary="A stripe unit of the array is smaller than a page, so each page lies on several disks.",
+    needs=("host",),
+    options=(PAGE,),
+    evidence=("RAID-01", "RAID-02"),
+    probe="random-read",
+    docs=Docs(
+        why="A page is read and written whole. Where the array's chunk is smaller, one page keeps several "
+        "disks busy, and the array does as many pages fewer at once.",
+        fix="Lay the array out with a chunk of a page or more, usually 256K to 1M, at the next reinstallation.",
+        risk="Laying an array out anew destroys what is on it.",
+        restart=True,
+        exceptions="Solid-state arrays lose less by it.",
+        mind="A random-read probe on this array that is no slower than on one with large chunks.",
+    ),
+)
+def page_across_stripes(known: Known) -> Iterator[Finding]:
+    """A chunk smaller than InnoDB's page."""
+    page, stripe = known.number(PAGE), known.host.storage.stripe if known.host.storage else None
+    if page is None or stripe is None or not stripe.chunk or stripe.data_disks == 1 or stripe.chunk >= page:
+        return
+    yield page_across_stripes.finding(
+        f"{stripe.device} has chunks of {about(stripe.chunk)}, so each page of {about(page)} lies on "
+        f"{-(-page // stripe.chunk)} disks.",
+        of_variable(known, PAGE),
+        help="use a chunk of a page or more when the array is laid out anew",
+    )
+
+
+@rule(
+    "INN011",
+    "misaligned-data",
+    confidence=Confidence.OPINION,
+    summary="The file system begins within a stripe, so pages that would fit in one lie across two.",
+    needs=("host",),
+    options=(PAGE,),
+    evidence=("RAID-01",),
+    docs=Docs(
+        why="Aligning partition, volume, file system and stripe to InnoDB's pages is reported to speed "
+        "random reads and writes up by about 15 to 23 percent.",
+        fix="Begin partitions and volumes at a multiple of the stripe's chunk, at the next reinstallation.",
+        risk="Moving a partition means copying the data.",
+        restart=True,
+        exceptions="Offsets that are a multiple of the page size split no page.",
+        mind="A random-write probe that is no slower than on an aligned volume.",
+    ),
+)
+def misaligned_data(known: Known) -> Iterator[Finding]:
+    """A file system that begins at an offset which splits pages."""
+    page, stripe = known.number(PAGE), known.host.storage.stripe if known.host.storage else None
+    if page is not None and stripe is not None and stripe.offset and stripe.offset % page:
+        yield misaligned_data.finding(
+            f"The file system on {stripe.device} begins {about(stripe.offset)} into a stripe of {about(stripe.size)}, "
+            f"which is no multiple of the page of {about(page)}.",
+            help="align partition and volume when they are laid out anew",
+        )
+
+
+@rule(
+    "INN012",
+    "large-pages-for-single-rows",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="Single rows are read at random from disk, and each brings a page of 16K into the pool with it.",
+    needs=("server", "workload"),
+    options=(PAGE,),
+    evidence=("PGSZ-01", "PGSZ-02", "PGSZ-03", "PGSZ-04", "COMP-01"),
+    probe="cache-fit",
+    docs=Docs(
+        why="The pool keeps pages, not rows. With rows of 200 bytes read at random, 4K pages kept about "
+        "three times as many keys in the same memory at an acceptable speed, and table compression hardly "
+        "more. On fast NVMe 4K pages were 1.6 to 1.7 times as fast.",
+        fix="Consider 4K or 8K pages for a new server with such a workload; an existing data directory "
+        "keeps its page size. A larger pool does the same for all workloads.",
+        risk="Smaller pages limit the length of rows and index keys, take more space, and made index "
+        "creation slow in a published test.",
+        restart=True,
+        exceptions="Rows above 500 bytes, scans, and data that fits in the pool.",
+        mind="Pages a row near or below one over a busy hour. The counters give an upper bound only, because "
+        "the levels of an index count as pages; where rows are written too they say nothing.",
+        disagree="On a consumer SSD 4K pages were slower from a pool of 75 GB on, and index creation was "
+        "slower with MySQL 8.0.",
+    ),
+)
+def large_pages_for_single_rows(known: Known) -> Iterator[Finding]:
+    """Two pages or more for each row, from disk, with large pages."""
+    window, page = steady(known), known.number(PAGE)
+    pages_a_row = _pages_a_row(window)
+    reads = window.rate("innodb_buffer_pool_reads")
+    if page is None or page < LARGE_PAGE or pages_a_row is None or reads is None:
+        return
+    if PAGES_A_ROW <= pages_a_row <= MOST_PAGES_A_ROW and reads >= DISK_READS:
+        yield large_pages_for_single_rows.finding(
+            f"About {pages_a_row:.1f} pages are looked at for each row, and {reads:,.0f} pages a second come from disk "
+            f"{over(window)}: single rows, each in a page of {about(page)}.",
+            of_variable(known, PAGE),
+            help="enlarge the pool first; think of 4K or 8K pages when a new server is set up",
+        )
+
+
+def _pages_a_row(window: Workload) -> float | None:
+    pages = window.delta("innodb_buffer_pool_read_requests")
+    rows, changed = (sum(window.delta(name) or 0 for name in names) for names in (ROW_READS, ROW_WRITES))
+    if pages is None or rows < ROWS or changed * 100 > rows * WRITTEN_PERCENT:
+        return None
+    return pages / rows
+
+
+@rule(
+    "INN013",
+    "dedicated-server-in-container",
+    confidence=Confidence.LIKELY,
+    summary="innodb_dedicated_server sizes the pool by the machine's memory, but a control group allows less.",
+    needs=("host",),
+    targets=(Span("mysql", since=(8, 0), before=(9, 3)),),
+    options=("innodb_dedicated_server",),
+    evidence=("BP-04", "BP-03"),
+    docs=Docs(
+        why="Before 9.3 the server asks the system for all of the machine's memory and takes up to three "
+        "quarters of it for the pool, also where a control group allows a fraction. The kernel then kills "
+        "it.",
+        fix="Switch innodb_dedicated_server off and size the pool for the limit.",
+        risk="None.",
+        restart=True,
+        exceptions="innodb_buffer_pool_size set in the file outranks it.",
+        mind="A server of this version that shows a pool within the limit.",
+    ),
+)
+def dedicated_server_in_container(known: Known) -> Iterator[Finding]:
+    """Sizing by the machine under a control group's limit."""
+    group, memory = known.host.cgroup, known.host.memory
+    on = known.chosen("innodb_dedicated_server") and known.settings.on("innodb_dedicated_server")
+    if not on or group is None or group.limit is None or memory is None or known.chosen("innodb_buffer_pool_size"):
+        return
+    if group.limit < memory.total:
+        yield dedicated_server_in_container.finding(
+            f"The control group allows {about(group.limit)}, but the server sizes itself for {about(memory.total)}.",
+            of_variable(known, "innodb_dedicated_server"),
+            help="remove the line and set innodb_buffer_pool_size for the limit",
+        )

@@ -1,0 +1,480 @@
+"""LOG: InnoDB's redo log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about, lasted
+from rules.core.advice import advise, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable, written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from advisor.model import Action, Finding
+    from rules.core.context import Known
+
+
+MIB = 1 << 20
+GIB = 1 << 30
+HOUR = 3600
+WEEK = 7 * 86400
+SHORT = 600  # seconds in which a redo log that is full all over is far too small
+STEP = 64 * MIB
+LARGEST = 16 * GIB  # longer logs make crash recovery longer; the published gain was seen up to 30 GB
+LEAST_REDO = 16 * MIB  # written in the window before its rate says something; less where the log is small:
+LEAST_SHARE = 16  # of so many parts of the log one
+REWRITTEN = 4  # times that MySQL counts redo which it writes again with the next commit (REDO-06)
+FULL_PERCENT = 80
+SPACE_WAITS = "log_on_file_space_waits"  # of MySQL 8.0 and later, disabled by default
+LARGEST_BUFFER = 128 * MIB
+POOL = "innodb_buffer_pool_size"
+SIZES = ("innodb_redo_log_capacity", "innodb_log_file_size", "innodb_log_files_in_group")
+LARGE_POOL = 4 * GIB
+SMALL_LOG = 100 * MIB  # the largest default of any version
+POOL_SHARE = 256
+
+
+@rule(
+    "LOG001",
+    "log-buffer-waits",
+    confidence=Confidence.MEASURED,
+    summary="Sessions wait because the log buffer is full.",
+    needs=("server",),
+    options=("innodb_log_buffer_size",),
+    evidence=("REDO-04", "ASK-11"),
+    docs=Docs(
+        why="Innodb_log_waits counts sessions that had to wait until the buffer was written. Large "
+        "transactions and slow log devices cause it.",
+        fix="Double innodb_log_buffer_size, up to 128M; if waits go on, the log's device is too slow.",
+        risk="The memory of the buffer.",
+        exceptions="A single load of much data in the window.",
+        mind="Innodb_log_waits that rises as fast with the larger buffer.",
+    ),
+)
+def log_buffer_waits(known: Known) -> Iterator[Finding]:
+    """Waits for the log buffer, one a second or more, in the busiest hour or now."""
+    from rules.core.counters import REDO, seen  # lint, which has no counters, does without
+
+    size = known.number("innodb_log_buffer_size")
+    for window, when, _ in seen(known, REDO):
+        waits = window.delta("innodb_log_waits")
+        if not waits or waits < window.seconds or size is None:
+            continue
+        action = None
+        if size * 2 <= LARGEST_BUFFER:
+            action = advise(known, "innodb_log_buffer_size", size * 2, size=True, watch="Innodb_log_waits")
+        yield log_buffer_waits.finding(
+            f"{waits:,} waits for a full log buffer of {about(size)} {when}.",
+            of_variable(known, "innodb_log_buffer_size"),
+            help=words(action) or "the log buffer is large already: look at the latency of the redo log's device",
+            actions=these(action),
+        )
+        return
+
+
+@rule(
+    "LOG002",
+    "small-redo-log",
+    confidence=Confidence.LIKELY,
+    summary="The redo log fills up in minutes at the measured rate of writes.",
+    needs=("server",),
+    options=("innodb_redo_log_capacity", "innodb_log_file_size"),
+    evidence=("REDO-01", "REDO-02", "REDO-03", "REDO-04", "REDO-05", "REDO-06", "REDO-07"),
+    docs=Docs(
+        why="When the redo log is nearly full, dirty pages must be written before sessions may go on, and "
+        "pages that change often are written again and again. Seven times the log gave 30 percent more "
+        "throughput in a published test. The rate is taken from the log sequence number over the busiest hour or the "
+        "window, and from Innodb_os_log_written since the server started. On MySQL that counter also counts blocks "
+        "that are written again: up to four times the redo where commits are small. A quarter of it judges, "
+        "all of it sizes the log. MySQL's error log says when sessions waited ('Threads are unable to reserve "
+        "space'); no counter does.",
+        fix="Make the log hold about an hour of writes at the busiest time, 16G at most.",
+        risk="Recovery after a crash reads more log, and the disk must hold it.",
+        exceptions="A load that happens once; a window of seconds says nothing of the other hours.",
+        mind="The rate over the busiest hour: where mycnf sample knows it, it is what counts here.",
+        disagree="A quarter of the buffer pool, which others recommend, has nothing to do with the rate of writes.",
+    ),
+)
+def small_redo_log(known: Known) -> Iterator[Finding]:
+    """A redo log that holds less than an hour of the measured writes, or for whose space sessions waited."""
+    capacity, waits = redo_capacity(known), _waits(known)
+    if capacity and waits:
+        yield _was_full(known, capacity, waits)
+        return
+    rates = redo_rates(known)
+    if not rates or not capacity:
+        return
+    highest = max(rates, key=lambda rate: rate.least)
+    wanted = _for_an_hour(rates)
+    if highest.least * HOUR <= capacity or wanted <= capacity:
+        _seen_at_its_busiest(known)
+        return
+    fills = capacity / highest.least
+    action = _larger(known, wanted)
+    yield small_redo_log.finding(
+        f"{about(highest.least)} of redo a second {highest.when} fill the log of {about(capacity)} in {lasted(fills)}.",
+        of_variable(known, _sized_by(known)),
+        severity=Severity.WARNING if fills < SHORT else Severity.NOTE,
+        help=words(action) or f"let the redo log hold {about(wanted)} in all",
+        actions=these(action),
+    )
+
+
+def _was_full(known: Known, capacity: int, waits: str) -> Finding:
+    """The server's own word that the log was full, with the rate where one was measured."""
+    rates = _rates_or_none(known)
+    wanted = _relieving(known, rates, capacity)
+    action = _larger(known, wanted) if wanted > capacity else None
+    highest = max(rates, key=lambda rate: rate.least, default=None)
+    fast = f" {about(highest.least)} of redo a second were written {highest.when}." if highest else ""
+    return small_redo_log.finding(
+        f"The redo log of {about(capacity)} was full, and statements waited for space in it: {waits}.{fast}",
+        of_variable(known, _sized_by(known)),
+        severity=Severity.NOTE if _long_ago(known) else Severity.WARNING,
+        confidence=Confidence.MEASURED,
+        help=words(action) or "let more pages be written in the background: raise innodb_io_capacity",
+        actions=these(action),
+    )
+
+
+def _waits(known: Known) -> str:
+    """How often the server itself says that statements waited for space in the redo log; empty where it doesn't."""
+    told, counted = known.server.redo_waits, known.server.innodb_metrics.get(SPACE_WAITS)
+    if told is not None and told.count:
+        ago = "" if told.newest is None else f", the newest {lasted(max(0, told.newest))} ago"
+        plural = "s" if told.count > 1 else ""
+        return f"{told.count:,} warning{plural} in the error log{ago}"
+    return f"{counted:,} waits by {SPACE_WAITS}" if counted else ""
+
+
+def _long_ago(known: Known) -> bool:
+    """Whether the newest warning is older than a week."""
+    told = known.server.redo_waits
+    return told is not None and told.newest is not None and told.newest > WEEK
+
+
+def _rates_or_none(known: Known) -> list[Rate]:
+    from rules.core.context import Missing
+
+    try:
+        return redo_rates(known)
+    except Missing:
+        return []
+
+
+def _relieving(known: Known, rates: list[Rate], capacity: int) -> int:
+    """The size for a log that was full: an hour of writes, and twice its size where that is unknown or fits already."""
+    hour = _for_an_hour(rates) if rates else 0
+    doubled = min(2 * capacity, LARGEST)
+    return max(hour, doubled) if _waits(known) or not rates else hour
+
+
+def _seen_at_its_busiest(known: Known) -> None:
+    """Raise Missing where only the mean since the start is known, which says nothing of the busiest hour."""
+    from rules.core.counters import REDO, fullest  # lint, which has no counters, does without
+
+    fullest(known, REDO)
+
+
+class Rate(NamedTuple):
+    """Bytes of redo a second, at least and at most, and when that was, in words."""
+
+    least: float
+    most: float
+    when: str
+
+
+def redo_rates(known: Known) -> list[Rate]:
+    """How fast redo was written: in the busiest hour, or in the window and since the start; Missing without any."""
+    from rules.core.context import Missing
+    from rules.core.counters import REDO, fullest  # lint, which has no counters, does without
+
+    ever = _since_start(known)
+    try:
+        window, when, hour = fullest(known, REDO)
+    except Missing:
+        if ever is None:
+            raise
+        return [ever]
+    rate, capacity = window.redo_rate, redo_capacity(known)
+    # A small log needs less to be written before the rate says something: it is full sooner.
+    enough = rate and capacity and rate * window.seconds >= min(LEAST_REDO, capacity / LEAST_SHARE)
+    seen = [Rate(rate, rate, when)] if rate and enough else []
+    return seen if hour is not None or ever is None else [*seen, ever]
+
+
+def _since_start(known: Known) -> Rate | None:
+    """The mean since the server started; None where that was just now or nothing counts it."""
+    from rules.core.counters import MINIMUM_UPTIME
+
+    written, uptime = known.server.counter("innodb_os_log_written"), known.server.uptime
+    if not written or uptime < MINIMUM_UPTIME:
+        return None
+    mean = written / uptime
+    least = mean if known.target.since("mariadb", 10, 11) else mean / REWRITTEN
+    return Rate(least, mean, f"on average since the server started {lasted(uptime)} ago")
+
+
+def _for_an_hour(rates: list[Rate]) -> int:
+    """The size of a log for an hour of the highest rate, in whole steps."""
+    return min(LARGEST, -(-int(max(rate.most for rate in rates) * HOUR) // STEP) * STEP)
+
+
+def redo_capacity(known: Known) -> int | None:
+    """Bytes that the whole redo log holds, from what this version sizes it by.
+
+    Where somebody set the files' sizes and not the capacity, MySQL goes by the files, and shows the default capacity.
+    """
+    resized = known.server.counter("innodb_redo_log_capacity_resized") if known.has("server") else None
+    by_files = any(known.chosen(name) for name in SIZES[1:]) and not known.chosen(SIZES[0])
+    capacity = resized or (None if by_files else known.number("innodb_redo_log_capacity"))
+    if capacity:
+        return capacity
+    size, files = known.number("innodb_log_file_size"), known.number("innodb_log_files_in_group")
+    return None if size is None else size * (files or 1)
+
+
+def _sized_by(known: Known) -> str:
+    return "innodb_redo_log_capacity" if known.target.since("mysql", 8, 0, 30) else "innodb_log_file_size"
+
+
+def _larger(known: Known, total: int) -> Action | None:
+    files = 1 if known.target.since("mysql", 8, 0, 30) else known.number("innodb_log_files_in_group") or 1
+    size = -(-total // files // MIB) * MIB
+    watch = "Innodb_checkpoint_age" if known.target.is_mariadb else None
+    return advise(
+        known,
+        _sized_by(known),
+        size,
+        size=True,
+        risk="crash recovery reads more log; the disk must hold it",
+        watch=watch,
+    )
+
+
+@rule(
+    "LOG003",
+    "checkpoint-pressure",
+    confidence=Confidence.MEASURED,
+    summary="The redo log is nearly full of changes whose pages are not written yet.",
+    needs=("server",),
+    options=("innodb_redo_log_capacity", "innodb_log_file_size", "innodb_io_capacity"),
+    evidence=("REDO-01", "REDO-04", "REDO-05", "ASK-11"),
+    docs=Docs(
+        why="Near the limit the server writes pages as fast as it can and lets sessions wait for them.",
+        fix="Enlarge the redo log to an hour of writes, by the busiest hour, the window or the counters since the "
+        "start; where nothing tells the rate, double it. Where it holds an hour already, let more pages be written "
+        "in the background.",
+        risk="Recovery after a crash takes longer with a larger log.",
+        exceptions="A load that ends in minutes.",
+        mind="A checkpoint age that stays below three quarters over the busiest hour.",
+    ),
+)
+def checkpoint_pressure(known: Known) -> Iterator[Finding]:
+    """A checkpoint age near its limit, at a sample of the busiest hour or now."""
+    for ages, when in _ages(known):
+        if ages is not None and ages[0] * 100 >= ages[1] * FULL_PERCENT:
+            action, otherwise = _relieved(known)
+            yield checkpoint_pressure.finding(
+                f"The checkpoint age {when} {about(ages[0])} of at most {about(ages[1])}; near that sessions wait for "
+                "pages to be written.",
+                of_variable(known, _sized_by(known)),
+                help=words(action) or otherwise,
+                actions=these(action),
+            )
+            return
+
+
+def _relieved(known: Known) -> tuple[Action | None, str]:
+    """The redo log that holds an hour of writes, or in words what helps where it does already."""
+    capacity = redo_capacity(known)
+    if not capacity:
+        return None, "enlarge the redo log"
+    rates = _rates_or_none(known)
+    wanted = _relieving(known, rates, capacity)
+    if wanted > capacity:
+        return _larger(known, wanted), f"let the redo log hold {about(wanted)} in all"
+    held = f"an hour of writes ({about(_for_an_hour(rates))})" if rates else "a lot"
+    return None, f"the log of {about(capacity)} holds {held}: raise innodb_io_capacity as far as the disks allow"
+
+
+def _ages(known: Known) -> Iterator[tuple[tuple[int, int] | None, str]]:
+    hour = known.sampled.hour("redo") if known.has("sampled") else None
+    if hour is not None:
+        from rules.core.counters import named
+
+        told = [ages for sample in hour.samples if (ages := checkpoint(sample.status.get)) is not None]
+        yield max(told, key=lambda ages: ages[0] / ages[1], default=None), f"in the busiest hour, {named(hour)}, was"
+    yield checkpoint(known.server.counter), "is"
+
+
+def checkpoint(counter: Callable[[str], int | None]) -> tuple[int, int] | None:
+    """Bytes between the newest change and the checkpoint, and the most there may be; None where nothing tells.
+
+    `counter` gives status counters by name, of the server or of a sample.
+    """
+    age, most = counter("innodb_checkpoint_age"), counter("innodb_checkpoint_max_age")
+    if age is not None and most:
+        return age, most
+    now, then, capacity = (
+        counter(f"innodb_redo_log_{name}") for name in ("current_lsn", "checkpoint_lsn", "capacity_resized")
+    )
+    return None if now is None or then is None or not capacity else (now - then, capacity)
+
+
+@rule(
+    "LOG004",
+    "overridden-redo-size",
+    confidence=Confidence.LIKELY,
+    summary="The size of the redo log's files is ignored, because its capacity is set too.",
+    targets=(Span("mysql", since=(8, 0, 30), before=(9, 0)),),
+    options=("innodb_log_file_size", "innodb_log_files_in_group", "innodb_redo_log_capacity"),
+    evidence=("REDO-04",),
+    docs=Docs(
+        why="From MySQL 8.0.30 on innodb_redo_log_capacity sizes the log. Where it is set, "
+        "innodb_log_file_size and innodb_log_files_in_group are not looked at.",
+        fix="Keep innodb_redo_log_capacity alone.",
+        risk="None: the server ignores the other two.",
+        restart=True,
+        exceptions="A file that older versions read as well.",
+        mind="A server of this version whose log follows innodb_log_file_size.",
+    ),
+)
+def overridden_redo_size(known: Known) -> Iterator[Finding]:
+    """The old sizes beside the new capacity."""
+    if not known.chosen("innodb_redo_log_capacity"):
+        return
+    for name in ("innodb_log_file_size", "innodb_log_files_in_group"):
+        if known.chosen(name):
+            yield overridden_redo_size.finding(
+                "innodb_redo_log_capacity sizes the redo log; this line is ignored beside it.",
+                of_variable(known, name),
+                help="remove the line",
+            )
+
+
+@rule(
+    "LOG007",
+    "tiny-redo-log",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="A large buffer pool stands beside a redo log of the default size or less.",
+    options=(POOL, *SIZES),
+    evidence=("REDO-01", "REDO-02", "REDO-04", "REDO-05"),
+    docs=Docs(
+        why="The pool is sized for much data, and the redo log has 100M or less, or less than a 256th of a pool of "
+        "more than 25G and less than 1G. When many rows "
+        "change it is full within seconds, and pages must be written before sessions may go on. Pools below four "
+        "gigabytes are left alone; all three limits are our choice. Where writes are measured (an audit with a "
+        "window), small-redo-log judges by them instead.",
+        fix="Measure: mycnf audit tells how fast the log fills. Without that, 1G does little harm.",
+        risk="Recovery after a crash reads more log, and the disk must hold it.",
+        exceptions="Servers that mostly read.",
+        mind="The measured rate of redo at the busiest hour: a log that holds an hour of it is large enough.",
+        disagree="A quarter of the pool, which MySQLTuner and phpMyAdmin ask for, has nothing to do with writes.",
+    ),
+)
+def tiny_redo_log(known: Known) -> Iterator[Finding]:
+    """A pool that was sized and a log that wasn't, while nobody has measured the writes."""
+    pool, capacity = known.number(POOL), redo_capacity(known)
+    if pool is None or capacity is None or not known.chosen(POOL) or known.has("workload"):
+        return
+    meant = _by_files(known)  # another rule tells of these lines, and of the new one that keeps their size
+    capacity = meant or capacity
+    small = max(SMALL_LOG, min(GIB - 1, pool // POOL_SHARE))
+    if pool >= LARGE_POOL and capacity <= small and not known.settings.on("innodb_dedicated_server"):
+        size = next((name for name in SIZES if known.chosen(name)), POOL)
+        measure = "measure the writes with mycnf audit"
+        yield tiny_redo_log.finding(
+            f"The buffer pool has {about(pool)}, the redo log {about(capacity)}: many changes fill it within seconds.",
+            of_variable(known, size),
+            help=f"{measure} before you choose its size" if meant else f"{measure}, or let the redo log hold 1G in all",
+        )
+
+
+def _by_files(known: Known) -> int | None:
+    """The size of the log by lines about its files, where the version goes by a capacity and none is set."""
+    if not known.target.since("mysql", 8, 0, 30) or known.chosen(SIZES[0]):
+        return None
+    names = {written(p.line).removeprefix("loose_") for p in known.file_verdict.resolved.options}
+    if names.isdisjoint(SIZES[1:]):
+        return None
+    from rules.core.successors import redo_of_files  # which the rule about that line opens too
+
+    return redo_of_files(known)
+
+
+CACHE_BLOCK = 4096  # bytes in which the kernel caches files
+USUAL = 8192  # MySQL's default in every version
+EACH_SECOND = 1
+UNSYNCED = (0, 2)  # of innodb_flush_log_at_trx_commit: the log is synced by the clock, not by the commit
+
+
+@rule(
+    "LOG005",
+    "narrow-write-ahead",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Redo is written in pieces smaller than the kernel's blocks, which it must read before it can write.",
+    targets=(Span("mysql"),),
+    options=("innodb_log_write_ahead_size",),
+    evidence=("WB-01", "INNA-10"),
+    docs=Docs(
+        why="The redo log is written through the page cache, whose blocks are 4096 bytes. A write of less than a "
+        "block into a part that isn't cached reads the block from disk first. MySQL's manual says to set "
+        "innodb_log_write_ahead_size to the block size of the system or its cache; the default is 8192. "
+        "MariaDB raises it to the disk's block size by itself.",
+        fix="Take the line out.",
+        risk="None known.",
+        exceptions="Redo logs that always stay in the page cache, where nothing is read.",
+        mind="No reads of the redo log's files (iosnoop, or blktrace) while it is written.",
+    ),
+)
+def narrow_write_ahead(known: Known) -> Iterator[Finding]:
+    """Write-ahead below a block of the page cache."""
+    name = "innodb_log_write_ahead_size"
+    size = known.number(name)
+    if size is not None and size < CACHE_BLOCK and known.chosen(name):
+        action = advise(known, name, USUAL, watch="Innodb_os_log_written")
+        yield narrow_write_ahead.finding(
+            f"Redo is written in units of {about(size)}, less than a block of the page cache (4K), which must then be "
+            "read first.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "LOG006",
+    "delayed-log-flush",
+    confidence=Confidence.LIKELY,
+    summary="A crash may lose the commits of several seconds.",
+    options=("innodb_flush_log_at_timeout",),
+    evidence=("DUR-02", "INNV-01"),
+    docs=Docs(
+        why="With innodb_flush_log_at_trx_commit at 0 or 2 the redo log is synced by the clock, every second. "
+        "innodb_flush_log_at_timeout makes that every so many seconds, and as many seconds of commits are "
+        "lost when the machine fails. With 1 every commit is synced, and the timeout loses nothing.",
+        fix="Take the line out; the default is one second.",
+        risk="One sync a second.",
+        exceptions="Data that can be loaded again.",
+        mind="Nothing.",
+    ),
+)
+def delayed_log_flush(known: Known) -> Iterator[Finding]:
+    """Seconds between syncs where commits don't sync."""
+    name = "innodb_flush_log_at_timeout"
+    seconds, commit = known.number(name), known.number("innodb_flush_log_at_trx_commit")
+    if seconds is not None and seconds > EACH_SECOND and known.chosen(name) and commit in UNSYNCED:
+        action = advise(known, name, EACH_SECOND, risk="one sync a second", watch="Innodb_os_log_fsyncs")
+        yield delayed_log_flush.finding(
+            f"With innodb_flush_log_at_trx_commit = {commit} the redo log is synced every {lasted(seconds)}; a crash "
+            "loses as much of commits.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )

@@ -1,0 +1,388 @@
+"""INN: where InnoDB keeps tables and old rows, how it numbers new ones, and what transactions see of each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from rules.core.advice import advise, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+from rules.durability.binary_log import log_rows, writes_binary_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+LEAST_UNDO = 2  # one is emptied while the other takes the undo logs
+TABLE_LOCK = 0
+INTERLEAVED = 2
+ISOLATION = ("transaction_isolation", "tx_isolation")  # the variable of MySQL 5.7 and MariaDB before 11.1 is the latter
+NO_BUFFERING = frozenset({"NONE", "0"})
+
+
+@rule(
+    "INN023",
+    "lax-table-options",
+    severity=Severity.NOTE,
+    summary="A table option that InnoDB can't follow is dropped with a warning instead of an error.",
+    options=("innodb_strict_mode",),
+    evidence=("INNA-05", "INNV-01"),
+    docs=Docs(
+        why="Without innodb_strict_mode CREATE TABLE and ALTER TABLE succeed where an option is impossible, and "
+        "make another table than was asked for: the servers that were asked took KEY_BLOCK_SIZE=3 with a "
+        "warning and made an uncompressed table. Schema tools rarely look at warnings. The mode is on by "
+        "default in every version.",
+        fix="Take the line out, or set innodb_strict_mode to ON.",
+        risk="Scripts with impossible options stop with an error where they went on.",
+        exceptions="The load of a dump of an old server whose options can't be mended.",
+        mind="Dumps and migrations that run without a warning.",
+    ),
+)
+def lax_table_options(known: Known) -> Iterator[Finding]:
+    """InnoDB's strict mode switched off."""
+    name = "innodb_strict_mode"
+    if known.switched(name) is False:
+        action = advise(known, name, "ON", risk="scripts with impossible table options stop with an error")
+        yield lax_table_options.finding(
+            "Table options that InnoDB can't follow are dropped with a warning, and another table is made than was "
+            "asked for.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "INN024",
+    "tables-in-the-system-tablespace",
+    confidence=Confidence.LIKELY,
+    summary="New tables go into the system tablespace, which gives no space back when they are dropped.",
+    targets=(Span("mysql"), Span("mariadb", before=(11, 0))),
+    options=("innodb_file_per_table",),
+    evidence=("INNA-06", "INNV-01"),
+    docs=Docs(
+        why="With innodb_file_per_table off, rows of all new tables share the system tablespace. Its file grows "
+        "and never shrinks while the server runs: a table that made it grow from 12M to 76M left it at 76M when "
+        "it was dropped. MariaDB deprecated the switch in 11.0, where deprecated-option tells, because off "
+        "has no benefit.",
+        fix="Take the line out; tables that exist move into files of their own when they are rebuilt.",
+        risk="A file for each table, and so more open files. The space that the system tablespace has taken stays "
+        "taken until the server is loaded anew.",
+        exceptions="Hundreds of thousands of tiny tables on file systems that dislike so many files.",
+        mind="Nothing.",
+    ),
+)
+def tables_in_the_system_tablespace(known: Known) -> Iterator[Finding]:
+    """One file for all tables."""
+    name = "innodb_file_per_table"
+    if known.switched(name) is False:
+        action = advise(known, name, "ON", risk="a file for each new table", watch="Innodb_num_open_files")
+        yield tables_in_the_system_tablespace.finding(
+            "New tables go into the system tablespace, whose file keeps its size when they are dropped.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "INN025",
+    "system-tablespace-with-an-end",
+    confidence=Confidence.LIKELY,
+    summary="The system tablespace can't grow beyond a size, and statements fail when it is full.",
+    options=("innodb_data_file_path",),
+    evidence=("INNA-07",),
+    docs=Docs(
+        why="The last file of the system tablespace grows only with autoextend, and with max up to that size. A "
+        "server whose tables lay in one of 24M, and another in one of at most 30M, refused rows with error "
+        "1114 (the table is full) although the disk was nearly empty. MariaDB keeps undo logs there, "
+        "and MySQL 5.7 does too.",
+        fix="Let the last file end with autoextend and without max; the earlier files must stay as they are.",
+        risk="The tablespace may fill the disk; watch the disk instead.",
+        restart=True,
+        exceptions="Raw partitions, and servers whose undo logs and tables lie elsewhere.",
+        mind="An alarm that tells in time.",
+        disagree="Percona's advisor warns of the end only where it is near.",
+    ),
+)
+def system_tablespace_with_an_end(known: Known) -> Iterator[Finding]:
+    """A last file of fixed or limited size."""
+    name = "innodb_data_file_path"
+    last = (known.text(name) or "").rpartition(";")[2].strip(" \"'")
+    if not known.chosen(name) or not last or (":AUTOEXTEND" in last and ":MAX:" not in last):
+        return
+    end = last.rpartition(":")[2]
+    if not end[:1].isdigit():
+        return  # no size: the server refuses the value
+    yield system_tablespace_with_an_end.finding(
+        f"The last file of the system tablespace ends at {end}; when it is full, statements fail with error 1114.",
+        of_variable(known, name),
+        help="let the last file end with autoextend, without max",
+    )
+
+
+@rule(
+    "INN026",
+    "statistics-on-metadata-queries",
+    confidence=Confidence.LIKELY,
+    summary="Looking at the list of tables makes the server estimate their statistics anew.",
+    options=("innodb_stats_on_metadata", "innodb_stats_persistent"),
+    evidence=("INNV-06", "INNV-01"),
+    docs=Docs(
+        why="SHOW TABLE STATUS, SHOW INDEX and queries of information_schema then read sample pages of every "
+        "table, which takes long with many tables, and plans may change because somebody looked. It concerns "
+        "tables without persistent statistics, so with those on, the default, it is a note.",
+        fix="Take the line out, or set innodb_stats_on_metadata to OFF.",
+        risk="None known: estimates are still renewed by ANALYZE TABLE and when tables change.",
+        exceptions="None.",
+        mind="Nothing.",
+    ),
+)
+def statistics_on_metadata_queries(known: Known) -> Iterator[Finding]:
+    """Statistics made anew whenever somebody looks."""
+    name = "innodb_stats_on_metadata"
+    if not known.switched(name):
+        return
+    every = known.settings.on("innodb_stats_persistent") is False
+    action = advise(known, name, "OFF", watch="Innodb_buffer_pool_reads")
+    yield statistics_on_metadata_queries.finding(
+        "Queries of information_schema and SHOW TABLE STATUS read sample pages of "
+        + ("every table they list." if every else "the tables whose statistics are not persistent."),
+        of_variable(known, name),
+        severity=Severity.WARNING if every else Severity.NOTE,
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "INN027",
+    "forgotten-statistics",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The optimizer's statistics are lost at each restart and guessed anew, so plans may change.",
+    options=("innodb_stats_persistent",),
+    evidence=("INNV-06", "INNV-01"),
+    docs=Docs(
+        why="Without persistent statistics they are kept in memory, thrown away at shutdown, and estimated anew "
+        "from a few sample pages when a table is first opened. Another sample can give another plan for the "
+        "same query.",
+        fix="Take the line out, or set innodb_stats_persistent to ON.",
+        risk="Small writes to two tables of the mysql schema.",
+        exceptions="Servers that create and drop tables all the time, and never the same.",
+        mind="Plans that stay the same over many restarts.",
+    ),
+)
+def forgotten_statistics(known: Known) -> Iterator[Finding]:
+    """Statistics that no restart survives."""
+    name = "innodb_stats_persistent"
+    if known.switched(name) is False:
+        action = advise(known, name, "ON", risk="small writes to mysql.innodb_table_stats and innodb_index_stats")
+        yield forgotten_statistics.finding(
+            "The optimizer's statistics are lost at each restart and estimated anew, which may change plans.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "INN028",
+    "undo-truncation-without-tablespaces",
+    summary="Truncation of undo logs is on, but they lie in the system tablespace, where it does nothing.",
+    targets=(Span("mysql", before=(8, 0)), Span("mariadb")),
+    options=("innodb_undo_log_truncate", "innodb_undo_tablespaces"),
+    evidence=("INNV-07", "UNDO-01", "INNA-08"),
+    docs=Docs(
+        why="Only undo tablespaces can be truncated, and it takes two of them, because one must serve while the "
+        "other is emptied. With innodb_undo_tablespaces = 0 the undo logs lie in the system tablespace, "
+        "which never shrinks; MariaDB takes 1 as 0.",
+        fix="Give the server two or more undo tablespaces: MySQL 5.7 and MariaDB before 10.11 only when the data "
+        "directory is made, MariaDB from 10.11 on after a clean shutdown. Or take the line out.",
+        risk="A new number of undo tablespaces may need a dump and a load.",
+        restart=True,
+        exceptions="A file that other servers with undo tablespaces read too.",
+        mind="Files named undo001 and on in the data directory.",
+    ),
+)
+def undo_truncation_without_tablespaces(known: Known) -> Iterator[Finding]:
+    """Truncation asked for without anything that can be truncated."""
+    name, spaces = "innodb_undo_log_truncate", known.number("innodb_undo_tablespaces")
+    if known.switched(name) and spaces is not None and spaces < LEAST_UNDO:
+        yield undo_truncation_without_tablespaces.finding(
+            f"With innodb_undo_tablespaces = {spaces} undo logs lie in the system tablespace and are never truncated.",
+            of_variable(known, name),
+            help="set innodb_undo_tablespaces to 2 or more for a new data directory, or remove the line",
+        )
+
+
+@rule(
+    "INN029",
+    "growing-undo-files",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Undo files that a long transaction made large stay large for ever.",
+    targets=(Span("mysql", since=(8, 0)),),
+    options=("innodb_undo_log_truncate",),
+    evidence=("INNV-07",),
+    docs=Docs(
+        why="Old versions of rows are kept while a transaction may need them, and one that is forgotten open for "
+        "a day makes the undo files grow. With truncation, the default of MySQL 8.0 and later, files above "
+        "innodb_max_undo_log_size are emptied in turn when nobody needs them; without it they keep their size.",
+        fix="Take the line out, or set innodb_undo_log_truncate to ON.",
+        risk="Truncating a file can slow the server down for a moment under heavy writes.",
+        exceptions="Servers that truncate by hand, with ALTER UNDO TABLESPACE ... SET INACTIVE.",
+        mind="The size of the undo files, level over months.",
+        disagree="MariaDB leaves truncation off by default and warns of stalls.",
+    ),
+)
+def growing_undo_files(known: Known) -> Iterator[Finding]:
+    """Truncation of undo files switched off."""
+    name = "innodb_undo_log_truncate"
+    if known.switched(name) is False:
+        action = advise(
+            known, name, "ON", risk="a short slowdown under heavy writes", watch="Innodb_undo_tablespaces_active"
+        )
+        yield growing_undo_files.finding(
+            "Undo files that a long transaction made large keep their size.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "INN030",
+    "table-locked-auto-increment",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Each INSERT into a table with AUTO_INCREMENT holds a lock on the whole table until it ends.",
+    options=("innodb_autoinc_lock_mode",),
+    evidence=("INNV-08",),
+    docs=Docs(
+        why="Mode 0 is kept for programs of MySQL 5.0. With it a single-row INSERT, too, holds the table's "
+        "AUTO-INC lock until the statement ends, so sessions insert one after the other. Mode 1 takes a "
+        "light lock for inserts whose number of rows is known.",
+        fix="Take the line out: the default is 2 on MySQL 8.0 and later, 1 on MySQL 5.7 and MariaDB.",
+        risk="With mode 2 the numbers of one INSERT ... SELECT need not follow each other.",
+        restart=True,
+        exceptions="Statement-based replication of statements that insert in an order that differs on the replica.",
+        mind="Nothing.",
+    ),
+)
+def table_locked_auto_increment(known: Known) -> Iterator[Finding]:
+    """The traditional lock mode."""
+    name = "innodb_autoinc_lock_mode"
+    if known.chosen(name) and known.number(name) == TABLE_LOCK and not _in_cluster(known):
+        action = advise(known, name, 1, risk="none known with any binlog_format", watch="Innodb_row_lock_waits")
+        yield table_locked_auto_increment.finding(
+            "Each INSERT into a table with AUTO_INCREMENT holds a lock on the table until it ends.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+def _in_cluster(known: Known) -> bool:
+    """Whether galera-locks-auto-increment speaks of it."""
+    from rules.core.network import in_use
+
+    return in_use(known)
+
+
+@rule(
+    "INN031",
+    "interleaved-ids-in-statement-log",
+    confidence=Confidence.LIKELY,
+    summary="Replicas may give rows other AUTO_INCREMENT numbers than the source did.",
+    options=("innodb_autoinc_lock_mode", "binlog_format"),
+    evidence=("INNV-08",),
+    docs=Docs(
+        why="With innodb_autoinc_lock_mode = 2, the default of MySQL 8.0 and later, statements that run at the "
+        "same time take numbers in turn. A binary log of statements doesn't say which got which, so a "
+        "replica, or a restore from the log, can number rows differently. Both makers call the two together "
+        "unsafe.",
+        fix="Set binlog_format to ROW, or innodb_autoinc_lock_mode to 1.",
+        risk="Row events make larger logs; mode 1 makes bulk inserts wait for each other.",
+        exceptions="Servers whose binary log nobody reads, and tables without AUTO_INCREMENT.",
+        mind="Nothing.",
+    ),
+)
+def interleaved_ids_in_statement_log(known: Known) -> Iterator[Finding]:
+    """Numbers given in turn, logged by statement."""
+    mode, log = known.number("innodb_autoinc_lock_mode"), known.text("binlog_format")
+    if mode != INTERLEAVED or log != "STATEMENT" or not writes_binary_log(known):
+        return
+    action = log_rows(known)
+    yield interleaved_ids_in_statement_log.finding(
+        "innodb_autoinc_lock_mode is 2 and statements are logged, so replicas may number rows differently.",
+        of_variable(known, "binlog_format" if known.chosen("binlog_format") else "innodb_autoinc_lock_mode"),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "INN032",
+    "dirty-reads",
+    summary="Sessions read rows that others have changed and not committed, which may never exist.",
+    options=("transaction_isolation",),
+    evidence=("INNA-09",),
+    docs=Docs(
+        why="With READ-UNCOMMITTED as the default of all sessions a SELECT sees changes before they are "
+        "committed, and those that are rolled back later. The servers that were asked answered such a row. "
+        "It saves no locks: InnoDB reads without locks at the other levels too.",
+        fix="Take the line out, or set READ-COMMITTED; sessions that want dirty reads can ask for them.",
+        risk="Sessions keep a view of the data while they read, which keeps old versions of rows a little longer.",
+        exceptions="Servers that only estimate, on data that nobody writes at the same time.",
+        mind="Nothing.",
+    ),
+)
+def dirty_reads(known: Known) -> Iterator[Finding]:
+    """Uncommitted rows for everybody."""
+    name = next((n for n in ISOLATION if known.chosen(n)), None)
+    if name is not None and known.text(name) == "READ-UNCOMMITTED":
+        action = advise(known, name, "READ-COMMITTED", risk="sessions that are open keep their level")
+        yield dirty_reads.finding(
+            "All sessions read rows that others have not committed and may roll back.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "INN033",
+    "corrupting-change-buffer",
+    confidence=Confidence.LIKELY,
+    summary="The change buffer is switched on, which MariaDB switched off because it corrupted indexes.",
+    targets=(Span("mariadb", before=(11, 0)),),
+    options=("innodb_change_buffering",),
+    evidence=("CHB-02", "CHB-01"),
+    docs=Docs(
+        why="MariaDB set the default to none in 10.5.15 and 10.6.7 after bugs that corrupted secondary indexes, "
+        "and removed the change buffer in 11.0. Its makers call it useful on spinning disks at most.",
+        fix="Take the line out, or set innodb_change_buffering to none.",
+        risk="Inserts into large tables with many secondary indexes read index pages from disk: in a published "
+        "test on MySQL 8.0 they were more than three times slower.",
+        exceptions="Spinning disks with far more index than memory, and backups that are tested.",
+        mind="A release of MariaDB that switches it on again.",
+        disagree="MySQL 8.0 and 9.7 have it on by default, 8.4 off; MySQL's manual calls off the more stable setting.",
+    ),
+)
+def corrupting_change_buffer(known: Known) -> Iterator[Finding]:
+    """The change buffer of MariaDB switched on again."""
+    name = "innodb_change_buffering"
+    if known.chosen(name) and (known.text(name) or "NONE") not in NO_BUFFERING:
+        action = advise(
+            known, name, "none", risk="inserts may read index pages from disk", watch="Innodb_buffer_pool_reads"
+        )
+        yield corrupting_change_buffer.finding(
+            "MariaDB switched the change buffer off because it corrupted secondary indexes; this switches it on again.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )

@@ -1,0 +1,289 @@
+"""INN: settings that hold InnoDB below what the machine can do, or that do nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about
+from rules.core.advice import advise, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+CAPACITY = "innodb_io_capacity"
+SPINNING_CAPACITY = 200  # IOC-03: what one spinning disk is given, and the default before MySQL 8.4
+SOLID_CAPACITY = 2000  # IOC-03: where MariaDB's figures for solid-state disks begin
+AIO = "innodb_use_native_aio"
+LAG, LAG_DELAY = "innodb_max_purge_lag", "innodb_max_purge_lag_delay"
+PURGE_THREADS, USUAL_THREADS = "innodb_purge_threads", 4
+MANY_PROCESSORS = 16  # up to which MySQL 8.4 itself takes one purge thread
+UNDO_LIMIT, LARGE_UNDO = "innodb_max_undo_log_size", 10 << 30
+PATHS = "innodb_validate_tablespace_paths"
+LOG_WRITERS, BUSY_PROCESSORS = "innodb_log_writer_threads", 32  # LOGW-01
+COMPRESSED_PAGES = "innodb_log_compressed_pages"
+
+
+@rule(
+    "INN039",
+    "undersized-io-capacity",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="innodb_io_capacity is set to what a spinning disk does, and the data lies on solid-state disks.",
+    needs=("host",),
+    options=(CAPACITY,),
+    evidence=("IOC-02", "IOC-03", "INNA-13", "IOC-01"),
+    probe="random-write",
+    docs=Docs(
+        why="It limits how many pages a second are written in the background. Where more pages change than that, the "
+        "redo log fills and sessions wait: under one load a server with 100 stood at 93 percent of its checkpoint age, "
+        "and with 4000 at 8. MariaDB's documentation gives 2000 to 20000 for SATA and more for NVMe; MySQL's default "
+        "is 10000 from 8.4 on. The rule speaks of 200 or less, and only where somebody set it.",
+        fix="Start with 2000, and raise it only while the checkpoint age comes near its limit.",
+        risk="More writes in the background, which wear out the disk.",
+        exceptions="Servers that write little, and disks whose writes are rationed or paid for.",
+        mind="A checkpoint age that stays below half of its limit over the busiest hour.",
+        disagree="Percona: lower than most people set it.",
+    ),
+)
+def undersized_io_capacity(known: Known) -> Iterator[Finding]:
+    """A capacity for spinning disks, set for others."""
+    from rules.core.storage import is_solid, names
+    from rules.innodb.buffer_pool import on_aurora
+    from rules.measured.apply import most_writes
+
+    value, measured = known.number(CAPACITY), most_writes(known)
+    if value is None or value > SPINNING_CAPACITY or not known.chosen(CAPACITY) or on_aurora(known):
+        return
+    if is_solid(known) and (measured is None or measured[0] >= SOLID_CAPACITY):
+        yield undersized_io_capacity.finding(
+            f"{value:,} page writes a second in the background suit a spinning disk; the data lies on solid-state "
+            f"disks ({names(known.host)}).",
+            of_variable(known, CAPACITY),
+            help=f"try {CAPACITY} = {SOLID_CAPACITY}, with innodb_io_capacity_max at least as high",
+        )
+
+
+@rule(
+    "INN040",
+    "native-aio-off",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Asynchronous I/O of the system is off, so each of InnoDB's I/O threads waits for one request at a time.",
+    options=(AIO,),
+    evidence=("AIO-01", "AIO-03"),
+    docs=Docs(
+        why="With native asynchronous I/O a thread hands many reads or writes to the kernel at once. Without it InnoDB "
+        "simulates that with its read and write threads, four of each by default, and a disk that could serve a "
+        "hundred requests gets a few. It is on by default where the platform has it.",
+        fix="Take the line out.",
+        risk="The kernel's limit on requests (fs.aio-max-nr) counts all servers of a host; at the limit a start fails.",
+        restart=True,
+        exceptions="File systems on which it fails, such as tmpfs with old kernels, and hosts near fs.aio-max-nr.",
+        mind="A run on this host that is as fast with it off.",
+        disagree="One published insert benchmark was slower with it off, and its queries faster.",
+    ),
+)
+def native_aio_off(known: Known) -> Iterator[Finding]:
+    """Asynchronous I/O switched off."""
+    if known.switched(AIO) is False:
+        action = advise(known, AIO, "ON", live=False, risk="fs.aio-max-nr must allow for it")
+        yield native_aio_off.finding(
+            "Each of InnoDB's I/O threads waits for one read or write at a time.",
+            of_variable(known, AIO),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "INN041",
+    "purge-lag-without-delay",
+    severity=Severity.NOTE,
+    confidence=Confidence.MEASURED,
+    summary="innodb_max_purge_lag does nothing while innodb_max_purge_lag_delay is 0.",
+    options=(LAG, LAG_DELAY),
+    evidence=("INNA-15",),
+    docs=Docs(
+        why="Beyond innodb_max_purge_lag old versions of rows the server is to slow changes down until purge has "
+        "caught up. innodb_max_purge_lag_delay is the longest delay, in microseconds, and 0, the default, leaves none: "
+        "with four times the lag an update took as long as ever on all servers that were asked. With a delay of 100 ms "
+        "MySQL took 30 to 47 ms an update, MariaDB as long as without.",
+        fix="Take the line out. To slow changes down on purpose, set the delay as well, after a test.",
+        risk="None: the line does nothing.",
+        exceptions="Servers whose delay is set at run time.",
+        mind="A server of this version that delays a change with a delay of 0.",
+    ),
+)
+def purge_lag_without_delay(known: Known) -> Iterator[Finding]:
+    """A lag from which changes are delayed by nothing."""
+    if known.number(LAG) and known.chosen(LAG) and known.number(LAG_DELAY) == 0:
+        yield purge_lag_without_delay.finding(
+            f"{LAG} delays no statement: {LAG_DELAY} is 0, and that is the longest delay.",
+            of_variable(known, LAG),
+            help="remove the line",
+        )
+
+
+@rule(
+    "INN042",
+    "single-purge-thread",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="One thread throws old versions of rows away, on a machine whose many processors can change more.",
+    needs=("host",),
+    options=(PURGE_THREADS,),
+    evidence=("INNA-12", "PURGE-02"),
+    docs=Docs(
+        why="Purge has to keep up with all sessions together. Where it doesn't, old versions of rows pile up, and "
+        "reads walk through them. The default is 4; MySQL 8.4 and later take 1 on 16 processors or fewer, else 4. "
+        "No published measurement compares them.",
+        fix="Take the line out.",
+        risk="Purge threads compete with sessions for pages and locks.",
+        restart=True,
+        exceptions="Servers that change little.",
+        mind="A history list length that stays low over the busiest hour.",
+    ),
+)
+def single_purge_thread(known: Known) -> Iterator[Finding]:
+    """One purge thread beside more processors than MySQL itself gives one."""
+    processors = known.host.usable_cpus
+    if known.number(PURGE_THREADS) == 1 and known.chosen(PURGE_THREADS) and (processors or 0) > MANY_PROCESSORS:
+        action = advise(known, PURGE_THREADS, USUAL_THREADS, risk="more threads compete for pages")
+        yield single_purge_thread.finding(
+            f"One thread purges what the sessions on {processors:g} processors leave behind.",
+            of_variable(known, PURGE_THREADS),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "INN043",
+    "undo-files-kept-large",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Undo files are truncated only beyond a size that fills much of a disk.",
+    options=(UNDO_LIMIT,),
+    evidence=("INNV-07", "UNDO-02"),
+    docs=Docs(
+        why="An undo file that a long transaction made large is truncated once it is larger than "
+        "innodb_max_undo_log_size; below that it keeps its size. The default is 1G on MySQL and 10M on MariaDB. The "
+        "rule speaks beyond 10G, which is our choice.",
+        fix="Take the line out.",
+        risk="Truncating a file can slow the server down for a moment under heavy writes.",
+        exceptions="Servers with as much room to spare for each undo tablespace.",
+        mind="Undo files that stay small all the same.",
+    ),
+)
+def undo_files_kept_large(known: Known) -> Iterator[Finding]:
+    """A limit for truncation of tens of gigabytes."""
+    value = known.number(UNDO_LIMIT)
+    if value is not None and value > LARGE_UNDO and known.chosen(UNDO_LIMIT):
+        yield undo_files_kept_large.finding(
+            f"Each undo file may keep up to {about(value)} after a long transaction, for none below that is truncated.",
+            of_variable(known, UNDO_LIMIT),
+            help="remove the line",
+        )
+
+
+@rule(
+    "INN044",
+    "moved-files-unnoticed",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The server does not compare the paths of its data files with the data dictionary when it starts.",
+    targets=(Span("mysql", since=(8, 0, 21)),),
+    options=(PATHS,),
+    evidence=("PATH-01",),
+    docs=Docs(
+        why="MySQL finds data files that were moved while it was stopped by comparing paths at the start. Without that "
+        "the manual warns of undefined behaviour once a file was moved. The option is there for servers with very many "
+        "tables, which start sooner without the comparison, and whose files nobody moves.",
+        fix="Take the line out, or never move data files while the server is stopped.",
+        risk="Servers with a hundred thousand tables and more start later.",
+        restart=True,
+        exceptions="Managed platforms, where files cannot be moved.",
+        mind="A start that takes too long with the comparison, and files that stay where they are.",
+    ),
+)
+def moved_files_unnoticed(known: Known) -> Iterator[Finding]:
+    """The comparison of paths switched off."""
+    if known.switched(PATHS) is False:
+        yield moved_files_unnoticed.finding(
+            "Data files that are moved while the server is stopped are not noticed; the manual then warns of "
+            "undefined behaviour.",
+            of_variable(known, PATHS),
+            help="remove the line, unless starts take too long and data files are never moved",
+        )
+
+
+@rule(
+    "INN045",
+    "log-writers-switched-off",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Sessions write the redo log themselves, on a machine with enough processors for dedicated threads.",
+    needs=("host",),
+    targets=(Span("mysql", since=(8, 0, 22)),),
+    options=(LOG_WRITERS,),
+    evidence=("LOGW-01",),
+    docs=Docs(
+        why="Dedicated threads write and sync the redo log while sessions go on. MySQL's manual expects more of them "
+        "at high concurrency and less at low; MySQL 9.5 switches them on by default from 32 processors. The rule "
+        "applies from that number on.",
+        fix="Set innodb_log_writer_threads to ON.",
+        risk="With few sessions at work a commit waits a little longer.",
+        exceptions="Servers where few sessions commit at the same time.",
+        mind="A measurement with your own load in which OFF commits more.",
+    ),
+)
+def log_writers_switched_off(known: Known) -> Iterator[Finding]:
+    """Dedicated log writer threads switched off on many processors."""
+    processors = known.host.usable_cpus or 0
+    if known.switched(LOG_WRITERS) is False and processors >= BUSY_PROCESSORS:
+        action = advise(known, LOG_WRITERS, "ON", risk="with few sessions at work a commit waits a little longer")
+        yield log_writers_switched_off.finding(
+            f"The redo log has no threads of its own; from {BUSY_PROCESSORS} processors on MySQL 9.5 starts them by "
+            f"default, and this machine has {processors:g}.",
+            of_variable(known, LOG_WRITERS),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "INN046",
+    "compressed-pages-not-logged",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="After a crash, compressed pages can be recovered only with the same version of zlib.",
+    targets=(Span("mysql"),),
+    options=(COMPRESSED_PAGES,),
+    evidence=("ZLIB-01",),
+    docs=Docs(
+        why="With OFF the redo log holds no image of a page that was compressed again, so crash recovery compresses "
+        "it once more. Another version of zlib, which a new package of the server can bring, may need more room than "
+        "the page has; recovery then fails. Tables without ROW_FORMAT = COMPRESSED are not concerned.",
+        fix="Set innodb_log_compressed_pages to ON.",
+        risk="Changes of compressed tables write more redo log.",
+        exceptions="Servers without compressed tables, and servers that are always shut down cleanly before their "
+        "packages are changed.",
+        mind="A server without tables of ROW_FORMAT = COMPRESSED.",
+    ),
+)
+def compressed_pages_not_logged(known: Known) -> Iterator[Finding]:
+    """Images of compressed pages left out of the redo log."""
+    if known.switched(COMPRESSED_PAGES) is False:
+        action = advise(known, COMPRESSED_PAGES, "ON", risk="changes of compressed tables write more redo log")
+        yield compressed_pages_not_logged.finding(
+            "Crash recovery of compressed tables can fail if the server then has another version of zlib.",
+            of_variable(known, COMPRESSED_PAGES),
+            help=words(action),
+            actions=these(action),
+        )

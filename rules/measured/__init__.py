@@ -1,0 +1,1 @@
+"""Local measurements: which results apply to a server, and how they change findings."""

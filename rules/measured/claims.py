@@ -1,0 +1,165 @@
+"""What rules claim that an experiment can show: that one value of an option does worse than another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from rules.core.advice import default_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rules.core.context import Known
+    from rules.measured.answers import LocalAnswer
+
+GIB = 1 << 30
+POOL = "innodb_buffer_pool_size"
+COMMIT = "innodb_flush_log_at_trx_commit"
+READ_ONLY = ("oltp_read_only", "oltp_point_select", "simple_ranges")
+HOUR = 3600.0
+MODES = {"0": "OFF", "FALSE": "OFF", "1": "ON", "TRUE": "ON"}  # of innodb_doublewrite, by what files may say
+DIGITS = 20  # of the largest number that a server holds
+
+# What a claim is about: that the value does worse; that it changes nothing; or what its safe alternative costs, which
+# never changes the advice.
+WORSE, IDLE, COST = "worse", "idle", "cost"
+
+
+class Claim(NamedTuple):
+    """A value of an option beside the one that the rule wants.
+
+    `example` is a value that the rule speaks of and the one it wants instead; `instead` that one for a server that is
+    known, None where it wants none. `wish` are the choices with which the rule's experiment lays the two side by side.
+    `along` are options that the experiment sets to go with each value, so that nothing else differs in effect.
+    `metrics` count, each by itself. `fits` says whether a result was measured under conditions like the server's.
+    `hours` are seconds of each value below which no difference is no answer. `besides` says what stays true of the
+    advice where the value turns out to make no difference.
+    """
+
+    option: str
+    example: tuple[str, str]
+    instead: Callable[[Known], str | None]
+    wish: Callable[[Known, str, str], dict[str, str]]
+    metrics: tuple[str, ...]
+    kind: str = WORSE
+    fits: Callable[[Known, LocalAnswer], bool] = lambda _known, _answer: True
+    hours: float = 0.0
+    besides: str = ""
+    along: tuple[str, ...] = ()
+
+
+def _default(option: str) -> Callable[[Known], str | None]:
+    def instead(known: Known) -> str | None:
+        default = default_of(known, option)
+        return None if default is None else str(default)
+
+    return instead
+
+
+def _ab(option: str) -> Callable[[Known, str, str], dict[str, str]]:
+    return lambda _known, before, after: {"set": f"{option}={after},{before}"}
+
+
+def _scans(_known: Known, before: str, after: str) -> dict[str, str]:
+    return {"sizes": f"{after},{before}"}
+
+
+def _instances(known: Known, before: str, after: str) -> dict[str, str]:
+    return {"instances": f"{after},{before}", "pool": str(max(GIB, known.number(POOL) or GIB))}
+
+
+def _one_a_gigabyte(known: Known) -> str | None:
+    pool = known.number(POOL)
+    return None if pool is None or pool < GIB else str(pool // GIB)
+
+
+def _alike(known: Known, answer: LocalAnswer) -> bool:
+    """A pool of at least half the server's: small ones say little of large ones."""
+    pool, measured = known.number(POOL), answer.parameters.get("pool", "")
+    return pool is not None and measured.isdecimal() and len(measured) <= DIGITS and int(measured) * 2 >= pool
+
+
+def _writes(_known: Known, answer: LocalAnswer) -> bool:
+    return answer.parameters.get("workload") not in READ_ONLY
+
+
+def _logged(known: Known, _answer: LocalAnswer) -> bool:
+    from rules.durability.binary_log import writes_binary_log
+
+    return writes_binary_log(known)
+
+
+def _flushes(known: Known, before: str, after: str) -> dict[str, str]:
+    return {"flush": f"{after},{before}", "sync": str(min(1, known.number("sync_binlog") or 0))}
+
+
+def _syncs(known: Known, before: str, after: str) -> dict[str, str]:
+    flush = known.number(COMMIT)
+    return {"flush": str(1 if flush is None else flush), "sync": f"{after},{before}"}
+
+
+def _delays(known: Known, before: str, after: str) -> dict[str, str]:
+    flush, sync = known.number(COMMIT), known.number("sync_binlog")
+    return {
+        "flush": str(1 if flush is None else flush),
+        "sync": str(1 if sync is None else min(1, sync)),
+        "delay": f"{after},{before}",
+    }
+
+
+def _caches(_known: Known, before: str, after: str) -> dict[str, str]:
+    return {"compare": "thread-cache", "cache": f"{after},{before}"}
+
+
+def _worth_keeping(known: Known) -> str:
+    from rules.connections.threads import threads_worth_keeping
+
+    return str(threads_worth_keeping(known))
+
+
+def _modes(_known: Known, before: str, after: str) -> dict[str, str]:
+    return {"modes": f"{MODES.get(after.upper(), after)},{MODES.get(before.upper(), before)}"}
+
+
+SCANS = Claim(
+    "read_buffer_size",
+    ("8M", "128K"),
+    _default("read_buffer_size"),
+    _scans,
+    ("beyond_cache", "cached"),
+    besides="the smaller buffer takes less memory",
+)
+INSTANCES = Claim(
+    "innodb_buffer_pool_instances",
+    ("1", "8"),
+    lambda _: "8",
+    _instances,
+    ("variation", "tps"),
+    fits=_alike,
+    hours=HOUR,
+    along=("innodb_lru_scan_depth",),
+)
+
+CLAIMS = {
+    "oversized-read-buffer": SCANS,
+    "pointless-read-buffer": SCANS._replace(kind=IDLE),
+    "few-buffer-pool-instances": INSTANCES,
+    "many-buffer-pool-instances": INSTANCES._replace(example=("8", "1"), instead=_one_a_gigabyte),
+    "random-read-ahead": Claim(
+        "innodb_random_read_ahead", ("ON", "OFF"), lambda _: "OFF", lambda *_: {}, ("tps",)
+    ),
+    "flush-neighbors-on-ssd": Claim(
+        "innodb_flush_neighbors", ("1", "0"), lambda _: "0", _ab("innodb_flush_neighbors"), ("tps",), fits=_writes
+    ),
+    "lost-commits": Claim(COMMIT, ("2", "1"), lambda _: "1", _flushes, ("tps",), COST, fits=_logged),
+    "unsynced-binary-log": Claim("sync_binlog", ("0", "1"), lambda _: "1", _syncs, ("tps",), COST, fits=_logged),
+    "delayed-commits": Claim(
+        "binlog_group_commit_sync_delay", ("10000", "0"), lambda _: "0", _delays, ("tps",), fits=_logged
+    ),
+    "thread-cache-off": Claim("thread_cache_size", ("0", "9"), _worth_keeping, _caches, ("tps",)),
+    "no-doublewrite": Claim(
+        "innodb_doublewrite", ("OFF", "ON"), lambda _: "ON", _modes, ("tps",), COST, fits=_writes
+    ),
+}  # fmt: skip
+# What is compared of each experiment that a claim may rest on.
+COMPARED = frozenset(metric for claim in CLAIMS.values() for metric in claim.metrics)

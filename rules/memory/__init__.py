@@ -1,0 +1,1 @@
+"""Rules about memory: session buffers, caches, temporary tables and the total."""

@@ -1,0 +1,322 @@
+"""MEM: what the server takes of the memory that it may use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about, percent
+from rules.core.advice import advise, these, words
+from rules.core.counters import over, require_uptime, steady
+from rules.core.rule import Docs, rule
+from rules.core.subject import of_variable
+from rules.sizing.memory import (
+    GIB,
+    MIB,
+    Budget,
+    budget,
+    in_steps,
+    largest_part,
+    pool_that_fits,
+    pool_that_holds,
+    system_part,
+    too_tight,
+    usable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+POOL = "innodb_buffer_pool_size"
+# Names whose setting makes a memory budget somebody's decision.
+CHOSEN = (POOL, "max_connections", "sort_buffer_size", "join_buffer_size", "read_buffer_size", "tmp_table_size")
+# Resident memory within a twentieth of the limit, or within 4G of it, is as good as beyond.
+NEAR_SHARE = 20
+NEAR = 4 * GIB
+DISK_READS = 100  # pages a second; a spinning disk does about that many
+FEW_READS = 10  # pages a second; below, storage isn't what limits, whatever the share
+MISSED_PERCENT = 5  # of the page requests; a pool that holds what is in use misses far fewer than one in a hundred
+FREE_PERCENT = 5
+ROOM = 1.5  # the pool that would fit must be this much larger before it is worth a word
+IDLE_AFTER = 7 * 86400  # seconds of uptime before an empty pool means anything
+IDLE_PERCENT = 50
+SWAPPED = 100 * MIB
+SHARED = (POOL, "key_buffer_size", "aria_pagecache_buffer_size", "temptable_max_ram")
+
+
+@rule(
+    "MEM001",
+    "pool-exceeds-memory",
+    summary="The buffer pool alone takes nearly all the memory that the server may use, or more.",
+    needs=("host",),
+    options=(POOL,),
+    evidence=("BP-05", "BP-04", "VM-03", "MEM-01", "MEM-02"),
+    docs=Docs(
+        why="Besides the pool the server needs memory for sessions, dictionaries and temporary tables, and "
+        "the system for itself. When memory runs out the kernel swaps, or kills the largest process, which "
+        "is the server. In a container the limit of the control group counts, not the machine's memory. This speaks "
+        "where the pool with its lists (8 percent on MySQL, 2 on MariaDB), the server at rest and a gigabyte for the "
+        "system, on small machines a sixteenth, are more than the memory. The reserve is no share of the memory, for "
+        "a share leaves a hundred gigabytes idle on a machine of 512.",
+        fix="Lower the pool to what remains beside the system, the server's other parts, its sessions and 8 percent "
+        "to spare, or give the server more.",
+        risk="A smaller pool reads more from disk. Shrinking it at run time can stall statements for seconds.",
+        exceptions="None.",
+        mind="Nothing: memory that isn't there can't be used.",
+        disagree="MySQL's manual says 50 to 75 percent of memory, MariaDB's 60 to 70 and up to 80.",
+    ),
+)
+def pool_exceeds_memory(known: Known) -> Iterator[Finding]:
+    """A pool of nearly all usable memory or more."""
+    pool, room = known.number(POOL), usable(known)
+    if pool is None or room is None or not known.chosen(POOL):
+        return
+    size, where = room
+    if not too_tight(known, pool, size):
+        return
+    action = advise(
+        known, POOL, pool_that_fits(known, size), size=True, watch="Innodb_buffer_pool_reads",
+        risk="shrinking the pool can stall statements for seconds",
+    )  # fmt: skip
+    yield pool_exceeds_memory.finding(
+        f"The buffer pool of {about(pool)} takes {pool * 100 // size} % of the {where} that the server may use.",
+        of_variable(known, POOL),
+        severity=Severity.ERROR if pool >= size else Severity.WARNING,
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "MEM002",
+    "memory-over-budget",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="What the server takes, is likely to take, or might take is more than the memory that it may use.",
+    needs=("host",),
+    options=CHOSEN,
+    evidence=("MEM-01", "MEM-02", "CONN-04", "VM-03", "BP-05"),
+    docs=Docs(
+        why="Three numbers are compared with the memory: measured (the process's resident size), likely "
+        "(the program, shared buffers, the peak of connections, and those at work with the buffers that are in use) "
+        "and the ceiling (every allowed connection using each of its buffers once). Measured near the limit is an "
+        "error, likely beyond it a warning. The ceiling is not reached in practice, so it is a note. A session's "
+        "buffers include binlog_cache_size where the binary log is on.",
+        fix="Lower what is largest: the pool, max_connections, or the buffers of each session.",
+        risk="Fewer connections may refuse clients; a smaller pool reads more from disk.",
+        exceptions="A ceiling above memory is normal for servers with many connections of which few work at once.",
+        mind="The measured size over weeks of peak load.",
+        disagree="MySQLTuner and others warn of the ceiling alone, which flags most servers that run well.",
+    ),
+)
+def memory_over_budget(known: Known) -> Iterator[Finding]:
+    """Measured, likely or greatest memory beyond what may be used."""
+    estimate, room = budget(known), usable(known)
+    if estimate is None or room is None or not any(known.chosen(name) for name in CHOSEN):
+        return
+    judged = _judge(estimate, *room)
+    if judged is not None:
+        severity, confidence, message = judged
+        largest, size = largest_part(known, estimate.connections)
+        yield memory_over_budget.finding(
+            message,
+            severity=severity,
+            confidence=confidence,
+            help=f"lower the largest part: {largest} may take {about(size)} of it"
+            + ("" if largest in SHARED else ", all connections together"),
+        )
+
+
+def _judge(estimate: Budget, size: int, where: str) -> tuple[Severity, Confidence, str] | None:
+    only = f"may use only {where}."
+    if estimate.measured and _is_near(estimate.measured, size):
+        return Severity.ERROR, Confidence.MEASURED, f"The server has taken {about(estimate.measured)}, and {only}"
+    if estimate.likely and estimate.likely > size:
+        message = f"The server is likely to take {about(estimate.likely)} at its peak of connections, and {only}"
+        return Severity.WARNING, Confidence.LIKELY, message
+    if estimate.ceiling <= size:
+        return None
+    message = f"Worst case {about(estimate.ceiling)} ({estimate.sessions}), but the server {only}"
+    return Severity.NOTE, Confidence.LIKELY, message
+
+
+def exceeds(estimate: Budget, size: int) -> bool:
+    """Whether what is taken is near the memory that may be used, or what is likely is beyond it."""
+    return _is_near(estimate.measured or 0, size) or (estimate.likely or 0) > size
+
+
+def _is_near(measured: int, size: int) -> bool:
+    return measured > size - min(NEAR, size // NEAR_SHARE)
+
+
+@rule(
+    "MEM003",
+    "small-buffer-pool",
+    confidence=Confidence.LIKELY,
+    summary="The buffer pool is full, pages come from disk all the time, and there is memory to spare.",
+    needs=("server", "workload", "host"),
+    options=(POOL,),
+    evidence=("BP-01", "BP-02", "BP-05"),
+    probe="pool-size",
+    docs=Docs(
+        why="Throughput rises with the pool until it holds the data in use, about 70 percent of all data in "
+        "the published test; a tenth of it was 2.4 to 3.9 times slower. Too small a pool also makes "
+        "throughput collapse with many sessions. A hundred pages a second from disk count, and so do ten where they "
+        "are one in twenty of all page requests; these thresholds are ours.",
+        fix="Raise it, to what remains of the memory beside the system, the server's other parts and its sessions, and "
+        "to no more than the data and a quarter.",
+        risk="Memory that other programs on the host need. Resizing at run time can stall statements for a moment.",
+        exceptions="A nightly scan reads from disk whatever the pool; look at the hours that matter. Where all data "
+        "fit into the pool that there is, each page is read once, and the rule keeps silent.",
+        mind="Pages read a second that don't fall with the larger pool.",
+        disagree="Rules of thumb (80 percent of memory, as large as the data) know neither the working set "
+        "nor who else lives on the host.",
+    ),
+)
+def small_buffer_pool(known: Known) -> Iterator[Finding]:
+    """Steady reads from disk with a full pool and memory free."""
+    pool, room, window = known.number(POOL), usable(known), steady(known)
+    reads, asked = (window.rate(f"innodb_buffer_pool_{what}") for what in ("reads", "read_requests"))
+    free, total = (known.server.counter(f"innodb_buffer_pool_pages_{kind}") for kind in ("free", "total"))
+    if pool is None or room is None or reads is None or free is None or not total:
+        return
+    better = _for_the_data(known, pool, _free_for_the_pool(known, pool, room[0]))
+    if not misses_much(reads, asked) or free > _kept_free(known, total) or better < pool * ROOM:
+        return
+    action = advise(
+        known,
+        POOL,
+        better,
+        size=True,
+        risk="resizing can stall statements for a moment",
+        watch="Innodb_buffer_pool_reads",
+    )
+    of_all = f", {percent(reads / asked)} of all page requests," if asked else ""
+    yield small_buffer_pool.finding(
+        f"{reads:,.0f} pages a second{of_all} come from disk {over(window)}; the pool of {about(pool)} is full, and "
+        f"the server may use {room[1]}.",
+        of_variable(known, POOL),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+def misses_much(reads: float, asked: float | None) -> bool:
+    """Whether as many pages come from disk as a disk feels, or a large part of all that are asked for."""
+    if reads >= DISK_READS:
+        return True
+    return bool(asked) and reads >= FEW_READS and reads * 100 >= (asked or 0) * MISSED_PERCENT
+
+
+def _free_for_the_pool(known: Known, pool: int, usable_bytes: int) -> int:
+    """The pool that fits, less what other programs of the host hold just now."""
+    fits, memory = pool_that_fits(known, usable_bytes), known.host.memory
+    if memory is None or memory.available is None or usable_bytes < memory.total:
+        return fits
+    room = pool + max(0, memory.available - system_part(usable_bytes))
+    return fits if room >= fits else in_steps(known, room)
+
+
+def _for_the_data(known: Known, pool: int, most: int) -> int:
+    """No more than the data need; the pool that there is where it holds all of them, for then they are read once."""
+    data = known.server.data
+    if data is None:
+        return most
+    return pool if data.innodb_bytes <= pool else min(most, pool_that_holds(known, data.innodb_bytes))
+
+
+def _kept_free(known: Known, total: int) -> int:
+    """Pages that are free in a pool which is full: the server keeps innodb_lru_scan_depth of each instance ready."""
+    kept = (known.number("innodb_lru_scan_depth") or 0) * (known.number("innodb_buffer_pool_instances") or 1)
+    return total * FREE_PERCENT // 100 + kept
+
+
+@rule(
+    "MEM004",
+    "idle-buffer-pool",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="More than half of the buffer pool has been empty for a week.",
+    needs=("server",),
+    options=(POOL,),
+    evidence=("BP-01",),
+    docs=Docs(
+        why="Pages that were never filled since the server started a week ago are memory that nothing uses.",
+        fix="Lower the pool where something else needs the memory.",
+        risk="The data may grow. Shrinking the pool at run time can stall statements for seconds.",
+        exceptions="Memory that nothing else wants costs nothing.",
+        mind="Data in use that grows into the pool.",
+    ),
+)
+def idle_buffer_pool(known: Known) -> Iterator[Finding]:
+    """A pool that somebody sized and that stays mostly empty."""
+    free, total = (known.server.counter(f"innodb_buffer_pool_pages_{kind}") for kind in ("free", "total"))
+    pool = known.number(POOL)
+    if not pool or not total or free is None or pool < GIB or not known.chosen(POOL):
+        return
+    if free * 100 > total * IDLE_PERCENT:
+        require_uptime(known.server.uptime, IDLE_AFTER)
+        yield idle_buffer_pool.finding(
+            f"{free * 100 // total} % of the buffer pool of {about(pool)} has been empty since the server started "
+            f"{known.server.uptime // 86400} days ago.",
+            of_variable(known, POOL),
+            help="lower it if something else on this host needs the memory",
+        )
+
+
+@rule(
+    "MEM005",
+    "swapped-server",
+    confidence=Confidence.MEASURED,
+    summary="Part of the server's memory lies in swap.",
+    needs=("host",),
+    evidence=("VM-01", "NUMA-01"),
+    docs=Docs(
+        why="A page of the buffer pool in swap costs a disk read where the server reckons with memory, "
+        "often under a lock.",
+        fix="Make room first: a smaller pool or fewer other programs. Then lower vm.swappiness, and on "
+        "machines with several memory nodes let the pool interleave.",
+        risk="None.",
+        exceptions="Memory of the server's that is never touched may lie in swap without harm.",
+        mind="No page coming in from swap (si of vmstat) over a busy hour.",
+    ),
+)
+def swapped_server(known: Known) -> Iterator[Finding]:
+    """A server process with much of it swapped out."""
+    process = known.host.process
+    if process is not None and process.swapped is not None and process.swapped > SWAPPED:
+        yield swapped_server.finding(
+            f"{about(process.swapped)} of the server's memory lies in swap.",
+            help="make room in memory first, then lower vm.swappiness",
+        )
+
+
+@rule(
+    "MEM006",
+    "killed-for-memory",
+    severity=Severity.ERROR,
+    confidence=Confidence.MEASURED,
+    summary="The kernel has killed processes in the server's control group because its memory ran out.",
+    needs=("host",),
+    evidence=("VM-03", "BP-04"),
+    docs=Docs(
+        why="A control group that reaches its limit has a process killed, which is mostly the server. It "
+        "comes back with a cold pool, after recovery, and grows to the limit again.",
+        fix="Lower the pool and the buffers of each session, or raise the limit of the control group.",
+        risk="None.",
+        exceptions="Other processes of the same group may be the ones that were killed; the kernel's log tells.",
+        mind="A kernel log that names another process.",
+    ),
+)
+def killed_for_memory(known: Known) -> Iterator[Finding]:
+    """Kills that the control group has counted."""
+    group = known.host.cgroup
+    if group is not None and group.oom_kills:
+        limit = f" of {about(group.limit)}" if group.limit else ""
+        yield killed_for_memory.finding(
+            f"Processes killed because the control group's limit{limit} was reached: {group.oom_kills}.",
+            help="lower the pool and the buffers of each session, or raise the limit",
+        )

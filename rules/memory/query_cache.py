@@ -1,0 +1,98 @@
+"""BUF: the query cache, which one lock guards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence
+from advisor.sizes import about
+from rules.core.advice import advise, default_of, these
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Action, Finding
+    from rules.core.context import Known
+
+QUERY_CACHE_DOCS = Docs(
+    why="One lock guards the whole cache, and every change of a table throws its results out. MySQL "
+    "switched it off by default in 5.6 and removed it in 8.0 because it doesn't scale with processors; "
+    "MariaDB keeps it, off. On a machine of two processors it was seen to make point selects faster and "
+    "mixed work slower.",
+    fix="Set query_cache_type to OFF and query_cache_size to 0.",
+    risk="Switching it off waits for the cache's lock, which can stall statements for a moment on a busy "
+    "server; reads that it answered go to the tables.",
+    exceptions="Read-only servers with few processors and the same statements over and over.",
+    mind="Qcache_hits far above Com_select and Qcache_inserts on this server, and a test without it that is slower.",
+    disagree="phpMyAdmin and tuning-primer recommend to enable it, MySQLTuner to enlarge it.",
+)
+
+
+@rule(
+    "BUF008",
+    "query-cache",
+    confidence=Confidence.LIKELY,
+    summary="The query cache is on, and one lock of it serves all sessions.",
+    targets=(Span("mysql", before=(8, 0)), Span("mariadb")),
+    options=("query_cache_type", "query_cache_size"),
+    evidence=("QC-01", "ASK-05"),
+    docs=QUERY_CACHE_DOCS,
+)
+def query_cache(known: Known) -> Iterator[Finding]:
+    """A query cache switched on with a size."""
+    kind = known.text("query_cache_type") or ""
+    size = known.number("query_cache_size")
+    if kind not in {"ON", "1", "DEMAND", "2"} or not size or not known.chosen("query_cache_type") or _rearmed(known):
+        return
+    yield query_cache.finding(
+        f"The query cache is {kind} with {about(size)}: one lock serves all sessions, and every change of a table "
+        "throws its results out.",
+        of_variable(known, "query_cache_type"),
+        help="write query_cache_type = OFF and query_cache_size = 0",
+        actions=_without_cache(known),
+    )
+
+
+def _without_cache(known: Known) -> tuple[Action, ...]:
+    stall = "can stall statements for a moment while it waits for the cache's lock"
+    return these(
+        advise(known, "query_cache_type", "OFF", risk=stall, watch="Qcache_hits"),
+        advise(known, "query_cache_size", 0, risk=stall),
+    )
+
+
+@rule(
+    "BUF009",
+    "rearmed-query-cache",
+    summary="query_cache_type is off, but the size that is set with it turns the query cache on.",
+    targets=(Span("mariadb"),),
+    options=("query_cache_type", "query_cache_size"),
+    evidence=("ASK-05", "QC-01"),
+    docs=QUERY_CACHE_DOCS._replace(
+        why="MariaDB turns the query cache on at start-up when query_cache_size is set to something else "
+        "than its default and query_cache_type is left off, even where it is written as 0.",
+        fix="Set query_cache_size to 0.",
+    ),
+)
+def rearmed_query_cache(known: Known) -> Iterator[Finding]:
+    """A size in the file that switches a cache on whose type the file leaves off."""
+    if _rearmed(known):
+        size = known.number("query_cache_size") or 0
+        yield rearmed_query_cache.finding(
+            f"MariaDB turns the query cache on because query_cache_size is set to {about(size)}, although "
+            "query_cache_type is off.",
+            of_variable(known, "query_cache_size"),
+            help="write query_cache_size = 0",
+            actions=_without_cache(known),
+        )
+
+
+def _rearmed(known: Known) -> bool:
+    """Whether MariaDB switches the cache on because of its size alone."""
+    size, kind = (known.file_verdict.effective.get(f"query_cache_{end}") for end in ("size", "type"))
+    unset = {None, "0", str(default_of(known, "query_cache_size"))}
+    if not known.target.is_mariadb or size is None or size.value in unset:
+        return False
+    return kind is None or (kind.placed.line.value or "").upper() in {"OFF", "0"}

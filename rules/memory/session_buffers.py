@@ -1,0 +1,376 @@
+"""BUF: buffers that each session or statement takes for itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Origin, Severity
+from advisor.sizes import about, exact
+from rules.core.advice import advise, default_of, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import UNSAFE, line_of, of_variable, revalue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+    from rules.core.rule import Rule
+
+KIB = 1 << 10
+MIB = 1 << 20
+
+OLDER_MYSQL = Span("mysql", before=(8, 0))
+MYSQL_8 = Span("mysql", since=(8, 0))
+MARIADB = Span("mariadb")
+
+# RBS-01 and RBS-02: nothing above 128K was faster; from 2M on every sweep was clearly slower.
+FASTEST_READ = 128 * KIB
+LARGE_READ = MIB
+# SORT-04: MySQL's manual names 256K and 2M as steps where allocation gets dearer; MariaDB starts from 2M.
+LARGE_SORT = {"mysql": 2 * MIB, "mariadb": 4 * MIB}
+HUGE_SORT = 16 * MIB
+LARGE_JOIN = 4 * MIB
+HUGE_JOIN = 32 * MIB
+LARGE_RANDOM = MIB
+HUGE_RANDOM = 8 * MIB
+LARGE_TABLE = 256 * MIB
+JOIN_LIMIT = "join_buffer_space_limit"
+# What shows that tables lie in files of MyISAM or Aria: lines that size their caches, or counters that moved.
+FOR_FILES = ("aria_pagecache_buffer_size", "aria_sort_buffer_size", "myisam_recover_options", "myisam_sort_buffer_size")
+FILE_ENGINES = ("MYISAM", "ARIA")
+LARGE_KEYS = 32 * MIB  # a key buffer that was sized for tables of MyISAM; the default of MySQL is 8M
+KEY_REQUESTS = 10_000  # far more than system tables of MyISAM cause
+TABLE_LIMITS = ("tmp_table_size", "tmp_memory_table_size", "max_heap_table_size")
+
+NEW_SESSIONS = "sessions that are open already keep their own value"
+
+
+def _above(known: Known, name: str, limit: int) -> int | None:
+    """The variable's value where somebody set it above the limit."""
+    value = known.number(name)
+    return value if value is not None and value > limit and known.chosen(name) else None
+
+
+def _too_large(
+    speaker: Rule, known: Known, name: str, message: str, severity: Severity, *, live: bool = True
+) -> Finding:
+    """A finding that sends a buffer back to its default; `live` is False where that works at a start alone."""
+    default = default_of(known, name)
+    line = line_of(known, name)
+    action = (
+        None
+        if default is None
+        else advise(known, name, default, size=True, live=live, risk=NEW_SESSIONS if live else "")
+    )
+    fix = None if line is None or default is None else revalue(line, exact(default), UNSAFE)
+    return speaker.finding(
+        message,
+        of_variable(known, name),
+        severity=severity,
+        help=words(action),
+        fix=fix,
+        actions=these(action),
+    )
+
+
+@rule(
+    "BUF001",
+    "oversized-read-buffer",
+    confidence=Confidence.LIKELY,
+    summary="Scans of MyISAM and Aria tables read in larger pieces than is fastest.",
+    targets=(OLDER_MYSQL, MARIADB),
+    options=("read_buffer_size",),
+    evidence=("RBS-01", "RBS-02", "RBS-05", "RBS-08", "ASK-04", "MALLOC-01"),
+    probe="read-buffer",
+    fix=UNSAFE,
+    docs=Docs(
+        why="On these versions a scan of a MyISAM or Aria table reads the data file in pieces of exactly "
+        "read_buffer_size. In the published sweep 128K was fastest; 2M took 52 percent longer from disk and "
+        "9 percent longer from cache. Why is open: the processor's cache, the size from which malloc maps "
+        "fresh pages and the stripe of the disks come to mind, and none is confirmed. At start-up the buffer "
+        "also sets how much a small MEMORY table takes. Without a sign of such tables (a line that sizes their "
+        "caches, 10,000 requests to the key buffer) it is a note.",
+        fix="Go back to 128K, for all sessions. A session that loads or scans in bulk may set its own value.",
+        risk="None known; no restart. Measure a nightly scan before and after where one matters.",
+        exceptions="Servers that scan MyISAM or Aria from network storage with a high latency a request. "
+        "InnoDB never reads with this buffer, so a server with InnoDB alone only saves memory.",
+        mind="A sweep on this host in which a larger piece is faster by more than the noise.",
+        disagree="Configuration templates of the 2000s set 1M to 8M without a measurement. For writing "
+        "SELECT INTO OUTFILE a 32M buffer was 8 percent faster than 8K (RBS-11).",
+    ),
+)
+def oversized_read_buffer(known: Known) -> Iterator[Finding]:
+    """read_buffer_size above the fastest published size, where scans use it."""
+    value = _above(known, "read_buffer_size", FASTEST_READ)
+    if value is not None:
+        yield _too_large(
+            oversized_read_buffer,
+            known,
+            "read_buffer_size",
+            f"MyISAM and Aria tables are scanned {about(value)} at a time. In published measurements 128K was fastest; "
+            "2M took 52 % longer from disk and 9 % longer from cache.",
+            Severity.WARNING if value > LARGE_READ and _has_file_tables(known) else Severity.NOTE,
+        )
+
+
+def _has_file_tables(known: Known) -> bool:
+    """Whether anything shows tables of MyISAM or Aria beside the system's own."""
+    if known.text("default_storage_engine") in FILE_ENGINES:
+        return True
+    if known.has("server"):
+        return (known.server.counter("key_read_requests") or 0) >= KEY_REQUESTS
+    keys = known.number("key_buffer_size") if known.chosen("key_buffer_size") else None
+    return any(map(known.chosen, FOR_FILES)) or (keys or 0) >= LARGE_KEYS
+
+
+@rule(
+    "BUF002",
+    "pointless-read-buffer",
+    summary="No table scan reads with this buffer any more; it only makes small MEMORY tables large.",
+    targets=(MYSQL_8,),
+    options=("read_buffer_size",),
+    evidence=("RBS-06", "RBS-08", "ASK-04"),
+    probe="read-buffer",
+    fix=UNSAFE,
+    docs=Docs(
+        why="Since MySQL 8.0 nothing reads the session's read_buffer_size: scans of MyISAM tables were seen "
+        "to read rows of the table's own length whatever it says. The value at start-up still sets the "
+        "block size of MEMORY tables, so a table of one row can take nearly that much. That is a warning only where "
+        "internal temporary tables are MEMORY tables too.",
+        fix="Take the line out; the default is 128K.",
+        risk="None known. MEMORY tables allocate in smaller steps.",
+        restart=True,
+        exceptions="MEMORY tables that are filled with many rows at once allocate a little faster in large steps.",
+        mind="A trace of a server of this version that reads a table in pieces of this size.",
+        disagree="The manual still describes the buffer as the one for sequential scans of MyISAM tables.",
+    ),
+)
+def pointless_read_buffer(known: Known) -> Iterator[Finding]:
+    """read_buffer_size raised on a version that doesn't scan with it."""
+    value = _above(known, "read_buffer_size", FASTEST_READ)
+    if value is None:
+        return
+    if _since_start(known, "read_buffer_size"):
+        yield pointless_read_buffer.finding(
+            "Since MySQL 8.0 no table scan reads with this buffer, and MEMORY tables go by its value at start-up; what "
+            "was set at run time does nothing.",
+            of_variable(known, "read_buffer_size"),
+            severity=Severity.NOTE,
+            help="leave it; nothing is gained by setting it",
+        )
+        return
+    yield _too_large(
+        pointless_read_buffer,
+        known,
+        "read_buffer_size",
+        "Since MySQL 8.0 no table scan reads with this buffer. It still sets the block size of MEMORY tables, so a "
+        f"table of one row can take up to {about(value)}.",
+        Severity.WARNING if value > LARGE_READ and _in_memory_engine(known) else Severity.NOTE,
+        live=False,
+    )
+
+
+def _in_memory_engine(known: Known) -> bool:
+    """Whether statements make their own temporary tables with the engine MEMORY."""
+    return known.text("internal_tmp_mem_storage_engine") == "MEMORY"
+
+
+def _since_start(known: Known, name: str) -> bool:
+    """Whether the running value was set after the start, so that no file gives it."""
+    setting = known.settings.get(name)
+    return setting is not None and setting.origin is Origin.RUNTIME
+
+
+@rule(
+    "BUF003",
+    "oversized-sort-buffer",
+    confidence=Confidence.LIKELY,
+    summary="The sort buffer of every session is large, which most sorts pay for and few use.",
+    options=("sort_buffer_size",),
+    evidence=("SORT-01", "SORT-02", "SORT-03", "SORT-04", "SORT-07", "MALLOC-01"),
+    probe="session-buffers",
+    fix=UNSAFE,
+    docs=Docs(
+        why="The buffer counts for each sort of each session. MySQL's manual says that raising it for all "
+        "slows most sorting queries, and a published measurement got slower with large buffers although "
+        "merge passes fell. A larger buffer helps where it takes a sort from many passes to one. Since "
+        "MySQL 8.0.12 memory is taken step by step, so there a large value costs only what a sort really "
+        "uses, and matters for the most that sessions can take together.",
+        fix="Leave the default for all, and raise it with SET SESSION for the statement that sorts much.",
+        risk="A large sort that fitted in one pass may need several; watch Sort_merge_passes.",
+        exceptions="A reporting server with few sessions that all sort much.",
+        mind="Sort_merge_passes rising with the smaller value, together with slower statements.",
+        disagree="MySQLTuner and others raise it when a tenth of all sorts merge, whatever that costs; "
+        "MySQL's own developers recommend 512K for utf8mb4 (CS-02).",
+    ),
+)
+def oversized_sort_buffer(known: Known) -> Iterator[Finding]:
+    """sort_buffer_size set far above the default for all sessions."""
+    stepwise = known.target.since("mysql", 8, 0, 12)
+    value = _above(known, "sort_buffer_size", HUGE_SORT if stepwise else LARGE_SORT[known.target.flavour])
+    if value is None:
+        return
+    cost = (
+        "Memory is taken step by step, so only large sorts cost this much, but every session may."
+        if stepwise
+        else "Each sort may take it at once, and most sorts get slower rather than faster with it."
+    )
+    severity = Severity.WARNING if value > HUGE_SORT and not stepwise else Severity.NOTE
+    message = f"Every sort of every session may take {about(value)}. {cost}"
+    yield _too_large(oversized_sort_buffer, known, "sort_buffer_size", message, severity)
+
+
+@rule(
+    "BUF004",
+    "oversized-join-buffer",
+    confidence=Confidence.LIKELY,
+    summary="The join buffer of every session is large, though an index is what such joins lack.",
+    options=("join_buffer_size",),
+    evidence=("JOIN-01", "JOIN-02", "JOIN-03", "SORT-04"),
+    probe="session-buffers",
+    fix=UNSAFE,
+    docs=Docs(
+        why="One buffer is taken for each join without a usable index, so a statement may take several. It "
+        "grows no faster when every matching row fits. Since MySQL 8.0.18 such joins are hash joins: memory is taken "
+        "as rows need it, up to join_buffer_size, and what doesn't fit goes to files. MariaDB lets all joins of a "
+        "statement have join_buffer_space_limit together, 2M by default, unless optimize_join_buffer_size is off "
+        "in optimizer_switch.",
+        fix="Leave the default for all, find the statements that join without an index, and set the buffer "
+        "with SET SESSION for those that must.",
+        risk="A hash join that fitted in memory may spill to disk.",
+        exceptions="An analytic server on MySQL 8.0.18 or later with few sessions that join large tables.",
+        mind="Such joins slower with the smaller buffer, on this server.",
+        disagree="MySQLTuner and Releem raise this buffer while joins without indexes are seen; the need "
+        "never ends that way.",
+    ),
+)
+def oversized_join_buffer(known: Known) -> Iterator[Finding]:
+    """join_buffer_size set far above the default for all sessions."""
+    value = _above(known, "join_buffer_size", LARGE_JOIN)
+    if value is None:
+        return
+    limit, severity = join_limit(known), Severity.WARNING if value > HUGE_JOIN else Severity.NOTE
+    if limit is not None and limit < value:
+        severity = Severity.WARNING if limit > HUGE_JOIN else Severity.NOTE
+        message = (
+            f"All joins of a statement together may take {about(limit)} ({JOIN_LIMIT}); the rest of "
+            f"{about(value)} has no effect."
+        )
+    elif known.target.since("mysql", 8, 0, 18):
+        severity = Severity.NOTE
+        message = (
+            f"Each hash join may take up to {about(value)} of memory, as its rows need it; a larger one goes to files. "
+            "An index helps such joins more than memory."
+        )
+    else:
+        message = (
+            f"Each join without a usable index may take {about(value)}, several in one statement. An index helps such "
+            "joins more than a buffer."
+        )
+    yield _too_large(oversized_join_buffer, known, "join_buffer_size", message, severity)
+
+
+def join_limit(known: Known) -> int | None:
+    """What all join buffers of a statement may take together, on MariaDB; None where nothing bounds them."""
+    unbounded = "OPTIMIZE_JOIN_BUFFER_SIZE=OFF" in (known.text("optimizer_switch") or "")
+    return None if unbounded else known.number(JOIN_LIMIT)
+
+
+@rule(
+    "BUF005",
+    "oversized-read-rnd-buffer",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The buffer for reading rows in sorted order is large for every session.",
+    options=("read_rnd_buffer_size",),
+    evidence=("RND-01", "RND-02"),
+    fix=UNSAFE,
+    docs=Docs(
+        why="It holds row pointers after a sort that doesn't carry its rows, which is rare, and on MySQL "
+        "the ranges of multi-range reads. MariaDB has mrr_buffer_size for those. Each use takes the whole "
+        "size.",
+        fix="Leave the default for all; set it with SET SESSION for the statement that profits.",
+        risk="Multi-range reads on MySQL go in smaller batches.",
+        exceptions="MySQL servers with large multi-range reads from spinning disks.",
+        mind="A statement with a multi-range read that is measurably slower with the default.",
+    ),
+)
+def oversized_read_rnd_buffer(known: Known) -> Iterator[Finding]:
+    """read_rnd_buffer_size set far above the default for all sessions."""
+    value = _above(known, "read_rnd_buffer_size", LARGE_RANDOM)
+    if value is not None:
+        yield _too_large(
+            oversized_read_rnd_buffer,
+            known,
+            "read_rnd_buffer_size",
+            f"Each sort that fetches its rows afterwards may take {about(value)}; few statements do that.",
+            Severity.WARNING if value >= HUGE_RANDOM else Severity.NOTE,
+        )
+
+
+@rule(
+    "BUF006",
+    "oversized-temporary-tables",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="Each internal temporary table may take a quarter of a gigabyte or more before it goes to disk.",
+    options=TABLE_LIMITS,
+    evidence=("TMP-01", "TMP-02"),
+    probe="session-buffers",
+    docs=Docs(
+        why="The limit counts for each temporary table, and a statement may have several. On MySQL 5.7 and "
+        "MariaDB the smaller of tmp_table_size and max_heap_table_size is the limit, which sessions can together "
+        "take many times over. Since MySQL 8.0 temptable_max_ram bounds them all together, and before 8.0.28 "
+        "nothing else does: with tmp_table_size at 1M a table of 8.0.15 took 18M, on 9.7.4 it went to disk.",
+        fix="Lower it to what the memory budget allows, and mend the statements that need such tables.",
+        risk="More temporary tables go to disk; watch Created_tmp_disk_tables.",
+        exceptions="Servers with few sessions and large reports.",
+        mind="Created_tmp_disk_tables a second rising with the lower limit, together with slower statements.",
+        disagree="Advisors that raise this together with max_heap_table_size whenever tables go to disk.",
+    ),
+)
+def oversized_temporary_tables(known: Known) -> Iterator[Finding]:
+    """A limit of temporary tables in memory set so high that few sessions fill the memory."""
+    if not any(map(known.chosen, TABLE_LIMITS)):
+        return
+    from rules.memory.temporary_tables import limits  # which a file without these lines leaves unread
+
+    names = limits(known)
+    sizes = [size for size in map(known.number, names) if size is not None]
+    # Where one of two limits can't be known, it may be the lower one.
+    if names and len(sizes) == len(names) and min(sizes) >= LARGE_TABLE and known.chosen(names[0]):
+        yield oversized_temporary_tables.finding(
+            f"Each internal temporary table may take {about(min(sizes))} of memory, and each session may have several.",
+            of_variable(known, names[0]),
+            help="lower it to what the memory allows: sessions at work at once, times their tables, times this size",
+        )
+
+
+@rule(
+    "BUF007",
+    "capped-temporary-tables",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="tmp_table_size is above max_heap_table_size, which caps it.",
+    targets=(OLDER_MYSQL, MARIADB),
+    options=("tmp_table_size", "max_heap_table_size"),
+    evidence=("TMP-02",),
+    docs=Docs(
+        why="Internal temporary tables in memory are MEMORY tables here, and the smaller of the two limits counts.",
+        fix="Set both to the size that is meant.",
+        risk="A raised max_heap_table_size also lets MEMORY tables of users grow that far.",
+        exceptions="None.",
+        mind="A server of this version that keeps a larger temporary table in memory.",
+    ),
+)
+def capped_temporary_tables(known: Known) -> Iterator[Finding]:
+    """tmp_table_size set above the limit of MEMORY tables."""
+    cap = known.number("max_heap_table_size")
+    value = _above(known, "tmp_table_size", cap) if cap is not None else None
+    if value is not None and cap is not None:
+        yield capped_temporary_tables.finding(
+            f"max_heap_table_size of {about(cap)} is the limit that counts; the rest of {about(value)} has no effect.",
+            of_variable(known, "tmp_table_size"),
+            help="set both to the size that is meant",
+        )

@@ -1,0 +1,316 @@
+"""TAB: what option files say of the caches of open tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about
+from rules.core.advice import advise, these, words
+from rules.core.counters import TEMPORARY, busy, over, seen, steady
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import line_of, of_variable
+from rules.memory.temporary_tables import ORDINARY, limits, ordinary_limit
+from rules.sizing.memory import GIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Action, Finding
+    from rules.core.context import Known
+
+
+CACHE = "table_open_cache"
+# What a server keeps of its own accord when the system grants it hardly any files (TAB-01).
+FLOOR_MYSQL = 400
+FLOOR_MARIADB = 200
+DEFAULT_TABLES = 2000  # the default of MySQL 5.7 and MariaDB, half of that of MySQL 8.0 and later
+FILES_A_TABLE = 2
+CONNECTIONS = 151  # the default of all
+RESERVED = 33  # files that servers set aside for themselves: MySQL 10, MariaDB 33 (TAB-01)
+LEAST_FILES = 5000  # what MySQL asks the system for at least, and five for each connection
+FILES_A_CONNECTION = 5
+
+
+@rule(
+    "TAB001",
+    "tiny-table-cache",
+    severity=Severity.NOTE,
+    confidence=Confidence.MEASURED,
+    summary="The cache of open tables is smaller than the least that the server keeps by itself.",
+    options=(CACHE,),
+    evidence=("TAB-01", "TOC-01", "TAB-02"),
+    docs=Docs(
+        why="Each session that uses a table takes an entry of the cache for it, and each table of a join one more. "
+        "Where the cache is full a table is closed for each that is opened, under a lock that all share. "
+        "Squeezed by the system's limit on files MySQL still keeps 400 entries and MariaDB 200; fewer are a relic "
+        "of versions whose default was 64. MySQL's manual asks for at least one table of each join for each "
+        "connection at work, so fewer entries than connections are told too: as a warning below that least, or where "
+        "as many connections were in use at once.",
+        fix="Take the line out, or write 2000 or more and at least one for each connection. Where the system grants "
+        "too few files, raise LimitNOFILE in the service's unit with it: two for each table and one for each "
+        "connection.",
+        risk="Each open table takes memory and up to two file descriptors.",
+        exceptions="Servers with a handful of tables and of sessions, on a machine with very little memory.",
+        mind="Table_open_cache_overflows that stays level through the busiest hour.",
+    ),
+)
+def tiny_table_cache(known: Known) -> Iterator[Finding]:
+    """A cache that was made smaller than the floor of the server, or than the connections that use it."""
+    value, connections = known.number(CACHE), _connections(known)
+    floor = FLOOR_MARIADB if known.target.is_mariadb else FLOOR_MYSQL
+    crowded = value is not None and connections is not None and value < connections
+    # What the system leaves of a line is, to MariaDB, a value of its own making.
+    asked = known.chosen(CACHE) or CACHE in known.file_verdict.effective
+    if value is None or not asked or (value >= floor and not crowded):
+        return
+    peak = known.server.counter("max_used_connections") if known.has("server") else None
+    action, words_of_it = wider_cache(known, value)
+    yield tiny_table_cache.finding(
+        f"The server keeps {value:,} tables open"
+        + (f", fewer than one for each of {connections:,} connections." if crowded else f"; its own least is {floor}."),
+        of_variable(known, CACHE),
+        severity=Severity.WARNING if crowded and (value < floor or (peak or 0) > value) else None,
+        help=words_of_it,
+        actions=these(action),
+    )
+
+
+def _connections(known: Known) -> int | None:
+    """How many there may be; the catalog has no default, because the system's limit on files may lower it."""
+    value = known.number("max_connections")
+    return CONNECTIONS if value is None and line_of(known, "max_connections") is None else value
+
+
+def wider_cache(known: Known, value: int) -> tuple[Action | None, str]:
+    """Twice the tables, at least an ordinary cache and one for each connection; and the whole remedy in words.
+
+    Where a running server was granted too few files for that, the remedy begins with them and takes a restart.
+    """
+    connections = _connections(known) or 0
+    line = known.file_verdict.effective.get(CACHE)
+    asked = int(line.value) if line is not None and line.value and line.value.isdecimal() else 0
+    wanted = max(DEFAULT_TABLES, asked if asked > value else value * 2, connections)
+    granted = known.number("open_files_limit") if known.has("server") else None
+    needed = RESERVED + connections + FILES_A_TABLE * wanted
+    fits = not granted or needed <= granted
+    files = max(needed, LEAST_FILES, FILES_A_CONNECTION * connections)
+    risk = "memory and up to two file descriptors for each open table"
+    if not fits:
+        risk = f"{risk}; needs LimitNOFILE = {files} in the service's unit first"
+    action = advise(known, CACHE, wanted, live=fits, risk=risk, watch="Table_open_cache_overflows")
+    if fits or action is None:
+        return action, words(action)
+    return action, f"set LimitNOFILE={files} in the service's unit, {words(action)}, and restart"
+
+
+DEFINITIONS = "table_definition_cache"
+FILES = "open_files_limit"
+STORE = "temptable_max_ram"
+OPENED = 1.0  # tables a second that an old rule of thumb allows to be opened (TOC-03)
+MOST_DEFINITIONS = 524288  # what every version takes
+NEARLY_ALL = 85  # percent of the open files, where others begin to warn too
+ON_DISK_A_SECOND = 10.0
+ON_DISK_PERCENT = 25
+
+
+@rule(
+    "TAB002",
+    "overflowing-table-cache",
+    confidence=Confidence.MEASURED,
+    summary="Tables are closed all the time to make room for others in the cache of open tables.",
+    needs=("server", "workload"),
+    options=(CACHE,),
+    evidence=("TOC-01", "TOC-03", "TAB-02"),
+    docs=Docs(
+        why="An overflow closes one table so that another can be opened, under a lock that all sessions share. In a "
+        "published run throughput fell once overflows outnumbered hits. The counter tells this apart from tables that "
+        "are opened for the first time, or again after FLUSH TABLES. An old rule of thumb "
+        "allows one opened table a second.",
+        fix="Raise table_open_cache, and LimitNOFILE in the service's unit with it where the system grants too few "
+        "files for that.",
+        risk="Each open table takes memory and up to two file descriptors.",
+        exceptions="A backup or a job that visits thousands of tables once: any cache overflows then.",
+        mind="Overflows that go on as before with twice the cache, over the same hours.",
+        disagree="Advisors compare Opened_tables with the uptime, or warn at a few an hour, which flags every server "
+        "that was started or flushed lately.",
+    ),
+)
+def overflowing_table_cache(known: Known) -> Iterator[Finding]:
+    """Tables that push each other out of the cache."""
+    window, size = steady(known), known.number(CACHE)
+    rate = busy(window, "table_open_cache_overflows", OPENED)
+    if rate is None or size is None:
+        return
+    action, remedy = wider_cache(known, size)
+    yield overflowing_table_cache.finding(
+        f"{rate:,.0f} tables a second are closed to make room for others {over(window)}; the cache holds {size:,}.",
+        of_variable(known, CACHE),
+        help=remedy,
+        actions=these(action),
+    )
+
+
+@rule(
+    "TAB003",
+    "overflowing-definition-cache",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="Definitions of tables are read again all the time, because their cache is full.",
+    needs=("server", "workload"),
+    options=(DEFINITIONS,),
+    evidence=("TAB-03", "TOC-03"),
+    docs=Docs(
+        why="The cache holds one definition for each table that is in use, whoever uses it. With more tables than "
+        "entries servers that were asked read a definition for each table that was opened. Creating tables, temporary "
+        "ones too, counts in the same counter, so this speaks only where the cache is full. "
+        "The threshold of one a second is that of opened tables.",
+        fix="Raise table_definition_cache to the number of tables in use.",
+        risk="Memory for each definition.",
+        exceptions="Servers that create and drop tables all day; jobs that visit each of many tables once.",
+        mind="Opened_table_definitions that goes on as before with twice the cache.",
+        disagree="MySQLTuner wants the cache as large as the number of all tables, and counts them by opening each.",
+    ),
+)
+def overflowing_definition_cache(known: Known) -> Iterator[Finding]:
+    """Definitions that push each other out of a full cache."""
+    window, size = steady(known), known.number(DEFINITIONS)
+    rate = busy(window, "opened_table_definitions", OPENED)
+    held = known.server.counter("open_table_definitions")
+    if rate is None or size is None or held is None or held < size:
+        return
+    action = None
+    if size < MOST_DEFINITIONS:
+        twice = min(size * 2, MOST_DEFINITIONS)
+        action = advise(known, DEFINITIONS, twice, risk="memory for each definition", watch="Opened_table_definitions")
+    yield overflowing_definition_cache.finding(
+        f"{rate:,.0f} definitions of tables a second are read {over(window)}, and the cache of {size:,} is full.",
+        of_variable(known, DEFINITIONS),
+        help=words(action) or "use fewer tables at a time: the cache is as large as it can be",
+        actions=these(action),
+    )
+
+
+@rule(
+    "TAB004",
+    "open-files-near-limit",
+    confidence=Confidence.LIKELY,
+    summary="The server has nearly as many files open as the system allows it.",
+    needs=("server",),
+    options=(FILES,),
+    evidence=("TAB-02", "TAB-03", "VM-02"),
+    docs=Docs(
+        why="At the limit tables can't be opened and clients are refused. The count is that of Open_files and "
+        "Innodb_num_open_files, of which neither holds the other's, and one for each connection; logs come on top.",
+        fix="Raise LimitNOFILE in the service's unit and restart, or lower table_open_cache.",
+        risk="None.",
+        restart=True,
+        exceptions="None: what was opened once is likely to be opened again.",
+        mind="A busiest day on which the three together stay far below the limit.",
+        disagree="Advisors that look at Open_files alone pass over InnoDB's files, which are most of them.",
+    ),
+)
+def open_files_near_limit(known: Known) -> Iterator[Finding]:
+    """Descriptors in use against those that there are."""
+    limit = known.number(FILES)
+    parts = descriptors(known)
+    if not limit or sum(parts) * 100 < limit * NEARLY_ALL:
+        return
+    files, innodb, clients = parts
+    yield open_files_near_limit.finding(
+        f"At least {sum(parts):,} of {limit:,} file descriptors are in use: {innodb:,} files of InnoDB, {files:,} "
+        f"others, {clients:,} connections.",
+        of_variable(known, FILES),
+        help="raise LimitNOFILE in the service's unit and restart, or lower table_open_cache",
+    )
+
+
+def descriptors(known: Known) -> list[int]:
+    """File descriptors in use: of files that InnoDB didn't open, of InnoDB's, of connections."""
+    return [known.server.counter(name) or 0 for name in ("open_files", "innodb_num_open_files", "threads_connected")]
+
+
+@rule(
+    "TMP007",
+    "temporary-tables-on-disk",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="Many statements make their internal temporary tables on disk.",
+    needs=("server",),
+    options=("tmp_table_size", "tmp_memory_table_size", "max_heap_table_size"),
+    evidence=("TMP-05", "TMP-04"),
+    probe="session-buffers",
+    docs=Docs(
+        why="A temporary table on disk was 1.8 to 14 times as slow as one in memory where servers were measured. What "
+        "counts as on disk depends on the version: MySQL 5.7 and MariaDB count each table that left memory, MySQL 8.0 "
+        "and later only those of InnoDB, not the mapped files of TempTable. The thresholds, ten a second "
+        "and a quarter of all, are ours.",
+        fix="Find the statements: in performance_schema.events_statements_summary_by_digest, or in the slow log of "
+        "MariaDB and Percona Server. Fetch fewer columns and rows, leave BLOB and TEXT out of GROUP BY and DISTINCT, "
+        "or add an index that yields the order.",
+        risk="None from looking. A higher limit takes memory for each temporary table.",
+        exceptions="Reports by night. Tables with BLOB or TEXT columns, which only TempTable keeps in memory.",
+        mind="Statements that aren't faster when one session raises the limit for itself.",
+        disagree="Most advisors tell everybody to raise tmp_table_size and max_heap_table_size together until the "
+        "share falls, which no size achieves for BLOB columns, and which MySQL 8.0 heeds in part only.",
+    ),
+)
+def temporary_tables_on_disk(known: Known) -> Iterator[Finding]:
+    """Temporary tables on disk, in number and share, in the busiest hour or now."""
+    for window, when, _ in seen(known, TEMPORARY):
+        rate = busy(window, "created_tmp_disk_tables", ON_DISK_A_SECOND)
+        disk, total = (window.delta(name) or 0 for name in ("created_tmp_disk_tables", "created_tmp_tables"))
+        if rate is None or disk * 100 < total * ON_DISK_PERCENT:
+            continue
+        actions = these(*(ordinary_limit(known, name) for name in limits(known) if _lowered(known, name)))
+        rest = "find the statements that need them; a higher limit for all comes last"
+        yield temporary_tables_on_disk.finding(
+            f"{rate:,.0f} temporary tables a second are made on disk {when}, {disk:,} of {max(total, disk):,}.",
+            help=words(actions[0]) if actions else rest,
+            actions=actions,
+        )
+        return
+
+
+def _lowered(known: Known, name: str) -> bool:
+    value = known.number(name)
+    return value is not None and value < ORDINARY and known.chosen(name)
+
+
+@rule(
+    "TMP008",
+    "exhausted-temporary-memory",
+    confidence=Confidence.CERTAIN,
+    summary="The memory that all TempTable tables share is used up, so that new ones go to disk.",
+    needs=("server",),
+    targets=(Span("mysql", since=(8, 4)),),
+    options=(STORE,),
+    evidence=("TMP-05", "TMP-01"),
+    docs=Docs(
+        why="temptable_max_ram bounds the temporary tables of all sessions together. Beyond it even a small table "
+        "goes to disk, whichever session made the large ones. The server counts it in TempTable_count_hit_max_ram; "
+        "where it has no such counter this stays silent.",
+        fix="Find the statement with the large tables; lower tmp_table_size, so that one table can't take the store; "
+        "only then allow more memory.",
+        risk="More memory for the server: up to the new limit.",
+        exceptions="A large report that runs alone.",
+        mind="A counter that stands still over the busiest hour.",
+    ),
+)
+def exhausted_temporary_memory(known: Known) -> Iterator[Finding]:
+    """Temporary tables that found no memory left, in the busiest hour or now."""
+    store = known.number(STORE)
+    for window, when, _ in seen(known, TEMPORARY):
+        rate = busy(window, "temptable_count_hit_max_ram", OPENED)
+        if rate is None or store is None:
+            continue
+        action, risk = None, "up to 1G of memory"
+        if store < GIB and known.chosen(STORE):
+            action = advise(known, STORE, GIB, size=True, risk=risk, watch="TempTable_count_hit_max_ram")
+        yield exhausted_temporary_memory.finding(
+            f"{rate:,.0f} times a second a temporary table found the {about(store)} that all share used up {when}.",
+            of_variable(known, STORE),
+            help=words(action) or "find the statement with the large tables, and lower tmp_table_size",
+            actions=these(action),
+        )
+        return

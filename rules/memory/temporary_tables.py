@@ -1,0 +1,293 @@
+"""TMP: what option files say of temporary tables and the room for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about
+from rules.core.advice import advise, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Action, Finding
+    from rules.core.context import Known
+
+MARIADB = Span("mariadb")
+ENGINE = "internal_tmp_mem_storage_engine"
+LIMITS = ("temptable_max_ram", "temptable_max_mmap")
+ON_DISK = "tmp_disk_table_size"
+FILE = "innodb_temp_data_file_path"
+TABLE = "tmp_table_size"
+IN_MEMORY = (TABLE, "tmp_memory_table_size")
+USERS = "max_heap_table_size"
+STARVED = 1 << 20
+ORDINARY = 16 << 20  # the default of each limit in memory, in all versions
+UNLIMITED = (1 << 64) - 1  # the default on disk
+# Directories that systems keep in memory, and what puts files there; values are compared in capitals.
+MEMORY_BACKED = ("/DEV/SHM", "/RUN", "/VAR/RUN")
+DIRECTORIES = ("tmpdir", "innodb_tmpdir", "slave_load_tmpdir", "replica_load_tmpdir")
+
+
+@rule(
+    "TMP001",
+    "padded-temporary-tables",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Internal temporary tables are MEMORY tables, which hold each text at its greatest length.",
+    targets=(Span("mysql", since=(8, 0)),),
+    options=(ENGINE,),
+    evidence=("TMP-03", "TMP-04", "TEMP-03"),
+    docs=Docs(
+        why="A MEMORY table gives each VARCHAR the length that it was declared with, so a few thousand rows fill "
+        "tmp_table_size and go to disk, and tables with BLOB or TEXT columns are on disk from the start. TempTable, "
+        "the default since 8.0, keeps texts at the length that they have.",
+        fix="Take the line out: the default is TempTable.",
+        risk="TempTable takes memory from one store, which temptable_max_ram limits for all sessions together.",
+        exceptions="Versions about 8.0.19, in which TempTable was very slow once it overflowed into mapped files; "
+        "statements with fixed columns only, for which MEMORY can be somewhat faster.",
+        mind="Your own statements, measured with either engine: the variable can be set for one session.",
+        disagree="Advisors went back to MEMORY after a report of 2020 in which an overflowing TempTable of 8.0.19 took "
+        "four minutes where InnoDB took a quarter of a second; that fault has been mended since.",
+    ),
+)
+def padded_temporary_tables(known: Known) -> Iterator[Finding]:
+    """The older engine for temporary tables in memory, by somebody's choice."""
+    if known.text(ENGINE) != "MEMORY" or not known.chosen(ENGINE):
+        return
+    action = advise(known, ENGINE, "TempTable", risk="memory up to temptable_max_ram", watch="Created_tmp_disk_tables")
+    yield padded_temporary_tables.finding(
+        "Temporary tables in memory hold each text at its declared length, and those with BLOB or TEXT go to disk.",
+        of_variable(known, ENGINE),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "TMP009",
+    "temptable-limits-unused",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Limits of TempTable are set, but internal temporary tables are MEMORY tables.",
+    targets=(Span("mysql", since=(8, 0)),),
+    options=LIMITS,
+    evidence=("ASK-TMP-01", "TMP-04"),
+    docs=Docs(
+        why="temptable_max_ram and temptable_max_mmap bound the engine TempTable. With "
+        "internal_tmp_mem_storage_engine = MEMORY only sessions that choose TempTable themselves are bound by them; "
+        "tmp_table_size and max_heap_table_size bound the others, each table by itself.",
+        fix="Take out internal_tmp_mem_storage_engine, or these lines.",
+        risk="With TempTable the limits count for all sessions together: look at their size first.",
+        exceptions="Programs that choose TempTable in their sessions.",
+        mind="A count of TempTable's memory in the Performance Schema that rises.",
+    ),
+)
+def temptable_limits_unused(known: Known) -> Iterator[Finding]:
+    """Limits of one engine, and the other one chosen."""
+    named = [name for name in LIMITS if known.chosen(name)]
+    if named and known.text(ENGINE) == "MEMORY":
+        yield temptable_limits_unused.finding(
+            f"{' and '.join(named)} bound{'s' if len(named) == 1 else ''} TempTable alone, and {ENGINE} is MEMORY.",
+            of_variable(known, named[0]),
+            help=f"remove {ENGINE} or the limits",
+        )
+
+
+@rule(
+    "TMP002",
+    "temporary-tables-forced-to-disk",
+    confidence=Confidence.MEASURED,
+    summary="Every internal temporary table is made on disk, however small it is.",
+    options=("big_tables",),
+    evidence=("TMP-05",),
+    docs=Docs(
+        why="The option is from a time when a table that outgrew memory failed the statement. All supported versions "
+        "move such a table to disk by themselves. With big_tables all servers that were asked made every internal "
+        "temporary table on disk, and a grouping of 20 thousand rows took 1.6 to 28 times as long.",
+        fix="Take the line out: the default is OFF.",
+        risk="Temporary tables take memory again, up to the limits for them.",
+        exceptions="None known: a session that must go to disk can set it for itself.",
+        mind="Created_tmp_disk_tables that rises no slower with OFF.",
+    ),
+)
+def temporary_tables_forced_to_disk(known: Known) -> Iterator[Finding]:
+    """big_tables, switched on for all sessions."""
+    if not known.settings.on("big_tables") or not known.chosen("big_tables"):
+        return
+    action = advise(
+        known, "big_tables", "OFF", risk="sessions that are open keep their value", watch="Created_tmp_disk_tables"
+    )
+    yield temporary_tables_forced_to_disk.finding(
+        "Every internal temporary table is written to disk, even one of a few rows.",
+        of_variable(known, "big_tables"),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "TMP003",
+    "starved-temporary-tables",
+    confidence=Confidence.MEASURED,
+    summary="Internal temporary tables may take so little memory that ordinary statements go to disk.",
+    options=(*IN_MEMORY, USERS),
+    evidence=("TMP-05", "TMP-02"),
+    docs=Docs(
+        why="All versions allow 16M for each table by default. At 64K a grouping that needs about 2M went to disk, and "
+        "took 1.8 to 14 times as long. The threshold of 1M is ours: below it the result of a few thousand rows is on "
+        "disk.",
+        fix="Take the line out, or allow the default of 16M.",
+        risk="Each session may have several such tables at once, each up to the limit.",
+        exceptions="Machines with very little memory and many sessions.",
+        mind="Created_tmp_disk_tables that doesn't rise through the busiest hour with the low limit.",
+    ),
+)
+def starved_temporary_tables(known: Known) -> Iterator[Finding]:
+    """A limit of temporary tables in memory that somebody set far below the default."""
+    for name in limits(known):
+        value = known.number(name)
+        if value is not None and value < STARVED and known.chosen(name):
+            action = ordinary_limit(known, name)
+            when = f"as soon as they hold {about(value)}" if value else "at once"
+            yield starved_temporary_tables.finding(
+                f"Internal temporary tables go to disk {when}.",
+                of_variable(known, name),
+                help=words(action),
+                actions=these(action),
+            )
+
+
+def limits(known: Known) -> tuple[str, ...]:
+    """The variables that limit an internal temporary table in memory here.
+
+    MEMORY tables heed the limit of users' tables too; TempTable heeds none but its store's before MySQL 8.0.28.
+    """
+    target = known.target
+    if target.since("mysql", 8, 0) and known.text(ENGINE) != "MEMORY":
+        return (TABLE,) if target.since("mysql", 8, 0, 28) else ()
+    # MariaDB knows one limit by two names, and only the name that was written counts as somebody's choice.
+    written = next((name for name in reversed(IN_MEMORY) if known.chosen(name)), TABLE)
+    return written, USERS
+
+
+def ordinary_limit(known: Known, name: str) -> Action | None:
+    """The default of a limit of temporary tables in memory."""
+    return advise(
+        known,
+        name,
+        ORDINARY,
+        size=True,
+        risk="memory for each temporary table, of which a session may have several",
+        watch="Created_tmp_disk_tables",
+    )
+
+
+@rule(
+    "TMP004",
+    "temporary-tables-too-large-for-disk",
+    summary="A temporary table may be no larger on disk than in memory, so that what outgrows memory fails.",
+    targets=(MARIADB,),
+    options=(ON_DISK, *IN_MEMORY, USERS),
+    evidence=("TMP-06",),
+    docs=Docs(
+        why="MariaDB moves a temporary table to disk when it outgrows memory. Where tmp_disk_table_size is no larger "
+        "than the limit in memory the table doesn't fit there either, and the statement ends with error 1114, the "
+        "table is full. Servers that were asked did so.",
+        fix="Take the line out, or allow several times the limit in memory.",
+        risk="A statement may fill the disk under tmpdir; from 11.5 on max_tmp_total_space_usage bounds all of them.",
+        exceptions="Servers on which large statements are meant to fail.",
+        mind="A statement whose temporary table outgrows memory and that ends well.",
+    ),
+)
+def temporary_tables_too_large_for_disk(known: Known) -> Iterator[Finding]:
+    """A limit on disk that lies within the one in memory."""
+    disk = known.number(ON_DISK)
+    sizes = [size for name in limits(known) if (size := known.number(name)) is not None]
+    if disk is None or not sizes or disk > min(sizes) or not known.chosen(ON_DISK):
+        return
+    action = advise(
+        known,
+        ON_DISK,
+        UNLIMITED,
+        risk="a statement may fill the disk under tmpdir",
+        watch="Created_tmp_disk_tables",
+    )
+    yield temporary_tables_too_large_for_disk.finding(
+        f"A temporary table of more than {about(min(sizes))} leaves memory, and on disk it may hold {about(disk)}: "
+        "the statement fails.",
+        of_variable(known, ON_DISK),
+        help="remove the line, or allow several times the limit in memory",
+        actions=these(action),
+    )
+
+
+@rule(
+    "TMP005",
+    "memory-backed-temporary-files",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Temporary files lie in a file system that is kept in memory.",
+    options=DIRECTORIES,
+    evidence=("TMP-07",),
+    docs=Docs(
+        why="What sorts, temporary tables, index creation and large transactions write there takes memory that no "
+        "setting of the server bounds. When the file system is full the statements fail, and it is far smaller than "
+        "a disk. MySQL's manual asks that a replica keep the files of LOAD DATA on a disk, so that "
+        "they survive a restart of the machine.",
+        fix="Use a directory on a disk with room for the largest sort or index creation.",
+        risk="Temporary files are written to the disk: watch its load.",
+        restart=True,
+        exceptions="Hosts with memory to spare for the whole file system, on which its size was reckoned into the "
+        "memory budget.",
+        mind="A file system that is never more than half full, on a host that never swaps.",
+        disagree="Many guides put tmpdir into memory for speed. Linux keeps short-lived files of a disk in memory too, "
+        "as long as there is room.",
+    ),
+)
+def memory_backed_temporary_files(known: Known) -> Iterator[Finding]:
+    """A directory for temporary files below one that systems keep in memory."""
+    for name in DIRECTORIES:
+        places = (known.text(name) or "").split(":") if known.chosen(name) else []
+        if any(f"{place}/".startswith(f"{root}/") for place in places for root in MEMORY_BACKED):
+            yield memory_backed_temporary_files.finding(
+                "Temporary files are kept in memory, outside all limits of the server; when it is full statements "
+                "fail.",
+                of_variable(known, name),
+                help="use a directory on a disk with room for the largest sort or index creation",
+            )
+
+
+@rule(
+    "TMP006",
+    "endless-temporary-tablespace",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="The file of InnoDB's temporary tables grows without a limit, and stays as large until a restart.",
+    targets=(Span("mysql", before=(8, 0)), MARIADB),
+    options=(FILE,),
+    evidence=("TMP-08",),
+    docs=Docs(
+        why="All temporary InnoDB tables share the file. It is made anew at each start, and one statement can make it "
+        "grow until the disk is full. Whoever writes the line can give it a limit in the same place.",
+        fix="End the line with autoextend:max:SIZE, where SIZE is what the disk can spare.",
+        risk="A statement that would go beyond the limit fails; the server and its other statements go on.",
+        restart=True,
+        exceptions="A file system of its own for the file.",
+        mind="A file that has kept its size over months.",
+        disagree="The default grows without limit too. It is left alone here, since nobody chose it.",
+    ),
+)
+def endless_temporary_tablespace(known: Known) -> Iterator[Finding]:
+    """Somebody's own file for temporary tables, without an end."""
+    text = known.text(FILE)
+    last = (text or "").rpartition(";")[2].split(":")
+    if known.chosen(FILE) and "AUTOEXTEND" in last and "MAX" not in last:
+        yield endless_temporary_tablespace.finding(
+            "InnoDB's temporary tables may fill the disk: their file grows without a limit.",
+            of_variable(known, FILE),
+            help="end the value with autoextend:max:SIZE, where SIZE is what the disk can spare",
+        )

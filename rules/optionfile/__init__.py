@@ -1,0 +1,1 @@
+"""Rules about option files themselves: refused, adjusted and ignored lines, groups, suppressions."""

@@ -1,0 +1,240 @@
+"""OPT: lines of an option file that the server takes, and changes, passes over, or won't take for ever."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Severity
+from advisor.optionfile.lines import Kind
+from advisor.verdict import Outcome
+from advisor.verdict.plugins import LOADERS
+from rules.core.rule import Docs, rule
+from rules.core.subject import SAFE, UNSAFE, of_line, of_verdict, revalue, written
+from rules.optionfile.refused import ASKED, instead, lines_with, sureness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding, Fix, Target
+    from advisor.verdict import LineVerdict
+    from rules.core.context import Known
+
+# What may follow the first letter of a size in bytes: 10GB, 10gigs, 10mbytes.
+BYTES = frozenset(
+    ("b", "ib", "yte", "ytes", "byte", "bytes", "ig", "igs", "eg", "egs", "egabytes", "igabytes", "ilobytes")
+)
+PORTS = ("port", "extra_port")  # 0 where skip_networking switches TCP off
+ROUNDING = 0.01  # an adjustment by less than this share is a rounding that nobody will miss
+
+
+@rule(
+    "OPT006",
+    "adjusted-value",
+    summary="The server runs with another value than the one written.",
+    evidence=ASKED,
+    fix=SAFE,
+    docs=Docs(
+        why="A number outside an option's range becomes the nearest bound, one that is no multiple of the "
+        "block size is rounded down, a word that is no boolean becomes OFF, and a word that begins with a letter "
+        "such as m or t, which servers read as a unit, becomes the number 0. Most of it happens with a warning in "
+        "the error log, some of it without any.",
+        fix="Write the value that the server takes, or the one that was meant.",
+        risk="Writing the number that the server already uses changes nothing. For yes, no and other words the fix "
+        "writes what they mean, which can differ from what the server does now, so it is unsafe.",
+        exceptions="Rounding to a block size of a few bytes is a note. So are the extension that the server cuts off "
+        "log_bin, and a port beside skip_networking.",
+        mind="A server of this very version that prints the value as written.",
+    ),
+)
+def adjusted_value(known: Known) -> Iterator[Finding]:
+    """Lines whose value the server changes, silently or not."""
+    for line in lines_with(known, Outcome.ADJUSTED):
+        from rules.core import fixes
+
+        fix = fixes.adjusted(line, known)
+        yield adjusted_value.finding(
+            line.reason,
+            of_verdict(line),
+            severity=Severity.NOTE if _is_harmless(line) else Severity.WARNING,
+            confidence=sureness(line),
+            help=_help(line, fix),
+            fix=fix,
+        )
+
+
+def _help(line: LineVerdict, fix: Fix | None) -> str:
+    from rules.core.fixes import help_adjusted
+
+    return help_adjusted(line, fix)
+
+
+def _is_harmless(line: LineVerdict) -> bool:
+    """Whether the server does what was meant: rounded by less than one block, a log's extension cut, a port unused.
+
+    No durability option counts in blocks.
+    """
+    asked, given = line.placed.line.value or "", line.value or ""
+    if line.option is None:
+        return False
+    if line.canonical == "log_bin":
+        return asked.startswith(given)
+    if line.canonical in PORTS:
+        return given == "0"
+    if not asked.isdigit() or not given.isdigit():
+        return False
+    moved = abs(int(asked) - int(given))
+    return 0 < moved < line.option.block and moved <= ROUNDING * int(asked)
+
+
+@rule(
+    "OPT008",
+    "deprecated-option",
+    severity=Severity.NOTE,
+    summary="The option works, with a warning at each start, and will go away.",
+    evidence=ASKED,
+    fix=SAFE,
+    docs=Docs(
+        why="A deprecated option still works. A later series removes it, and the server then refuses to "
+        "start with the line.",
+        fix="Move to the successor when it is convenient, in any case before the next upgrade.",
+        risk="The successor may have another default or unit; read its description first.",
+        restart=True,
+        exceptions="A file that an older version reads as well may need the old name.",
+        mind="The vendor taking the deprecation back.",
+    ),
+)
+def deprecated_option(known: Known) -> Iterator[Finding]:
+    """Lines with an option or a spelling that the target calls deprecated."""
+    for line in known.file_verdict.lines:
+        since = line.option.deprecated if line.option is not None else None
+        if line.deprecated and line.outcome in (Outcome.ACCEPTED, Outcome.ADJUSTED) and _reached(since, known.target):
+            from rules.core import fixes
+
+            fix = fixes.deprecated(line, known)
+            yield deprecated_option.finding(
+                f"{written(line.placed.line)} is deprecated{_documented(line)}.",
+                of_verdict(line),
+                confidence=sureness(line),
+                help=instead(line, fix, "plan to remove the line", known),
+                fix=fix,
+            )
+
+
+def _documented(line: LineVerdict) -> str:
+    """Since which version, where a manual says it: a server warns that an option is deprecated, not since when."""
+    option = line.option
+    return f" since {option.deprecated}" if option is not None and "deprecated" in option.documented else ""
+
+
+def _reached(since: str | None, target: Target) -> bool:
+    """Whether the target is as new as the version that deprecated the option, where that is known."""
+    return since is None or tuple(int(n) for n in since.split(".") if n.isdigit()) <= target.version
+
+
+@rule(
+    "OPT009",
+    "ignored-option",
+    summary="The server accepts the line and does nothing with it.",
+    evidence=(*ASKED, "ASK-PLUGIN-01"),
+    fix=SAFE,
+    docs=Docs(
+        why="Servers keep some removed options as stubs, so that old files still start them. Who reads the "
+        "file believes in a setting that does nothing.",
+        fix="Use the option that does the same today, where there is one; else take the line out.",
+        risk="None: the server does the same without it. A successor takes effect at the next start.",
+        exceptions="A file that older versions read as well may need the line. A line that loads a library that "
+        "went gets no fix: move to what replaces the plugin first.",
+        mind="A server of this very version that behaves differently with the line.",
+    ),
+)
+def ignored_option(known: Known) -> Iterator[Finding]:
+    """Lines that the target reads and passes over."""
+    for line in lines_with(known, Outcome.IGNORED):
+        from rules.core import fixes
+
+        loads = line.canonical in LOADERS
+        fix = None if loads else fixes.ignored(line, known)
+        yield ignored_option.finding(
+            line.reason,
+            of_verdict(line),
+            confidence=sureness(line),
+            help=_of_library(line) if loads else fixes.help_removed(line, fix, "remove the line", known),
+            fix=fix,
+        )
+
+
+def _of_library(line: LineVerdict) -> str:
+    """What to do about a line that loads a library which the target no longer has."""
+    replaced = " took its place" in line.reason
+    return ("move to what replaces the plugin, then " if replaced else "") + "remove its library from the line"
+
+
+@rule(
+    "OPT017",
+    "unread-letters",
+    severity=Severity.NOTE,
+    summary="The server reads the first letter after a number and ignores the others.",
+    evidence=ASKED,
+    fix=SAFE,
+    docs=Docs(
+        why="Of 10GB and of 10gigs a server reads 10G, and of 10Minutes 10M: it takes the first letter behind the "
+        "digits for a unit of bytes and never looks at the rest, so that a slip is taken without a word.",
+        fix="Write the number with one letter, or without any where it is no size.",
+        risk="None for 10GB: the server reads the same number. 10Minutes are 10485760 to it: there the fix is unsafe.",
+        exceptions="None.",
+        mind="A server that refuses the value, or reads another number.",
+    ),
+)
+def unread_letters(known: Known) -> Iterator[Finding]:
+    """Numbers with more letters behind them than the server reads."""
+    for line in known.file_verdict.lines:
+        if (line.placed.line.value or "x")[-2:].isalpha():
+            text = _as_read(line, known)
+            if text is not None:
+                bytes_ = (line.placed.line.value or "").lower().lstrip("0123456789+- ")[1:] in BYTES
+                yield unread_letters.finding(
+                    f"The server reads {text}{'' if bytes_ else f', which is {line.value}'}: it ignores the letters "
+                    "after the first.",
+                    of_verdict(line),
+                    severity=None if bytes_ else Severity.WARNING,
+                    confidence=sureness(line),
+                    help=f"write {text}" if bytes_ else f"write the number you meant, without a unit; {text} is in use",
+                    fix=revalue(line.placed.line, text, SAFE if bytes_ else UNSAFE),
+                )
+
+
+def _as_read(line: LineVerdict, known: Known) -> str | None:
+    if line.option is None or line.option.kind not in ("int", "uint"):
+        return None
+    from rules.core.fixes import number_as_read
+
+    return number_as_read(line, known.catalog)
+
+
+@rule(
+    "OPT019",
+    "escaped-path",
+    summary="A Windows path holds \\b, \\t, \\n, \\r or \\s, which option files read as other characters.",
+    evidence=ASKED,
+    fix=UNSAFE,
+    docs=Docs(
+        why="Option files know escapes: in `C:\\mysql\\binlogs` every program reads \\b as a backspace, so the path "
+        "leads nowhere, or to a folder of another name.",
+        fix="Write forward slashes, which work on Windows too, or double each backslash.",
+        risk="The option takes effect for the first time with the path that was meant: what the server wrote meanwhile "
+        "lies elsewhere.",
+        restart=True,
+        exceptions="None: other backslashes, as in C:\\mysql\\data, are kept and not reported.",
+        mind="A my_print_defaults that prints the path as written.",
+    ),
+)
+def escaped_path(known: Known) -> Iterator[Finding]:
+    """Windows paths, in any group, with a letter behind a backslash that makes it another character."""
+    for file in known.file_verdict.resolved.files:
+        for line in file.lines:
+            if line.kind is Kind.OPTION and not line.templated and line.raw and "\\" in line.raw:
+                from rules.optionfile.groups import escaped
+
+                found = escaped(line)
+                if found is not None:
+                    yield escaped_path.finding(found[0], of_line(file.path, line), help=found[1], fix=found[2])

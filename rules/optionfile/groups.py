@@ -1,0 +1,164 @@
+"""Groups that no server reads as it was asked, though they look meant for one; and what backslashes become."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.model import Confidence, Edit, Fix, Severity
+from advisor.optionfile import groups_read
+from advisor.optionfile.lines import Kind
+from advisor.redact import MASK, quoted, redact_value, visible
+from rules.core.subject import UNSAFE, revalue, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.catalog.load import Catalog
+    from advisor.model import Finding
+    from advisor.optionfile.lines import Line, OptionFile, Resolved
+
+# Programs beside the server, by the groups that they read; what stands there is their own business.
+PROGRAMS = frozenset(
+    (
+        *("client", "client-mariadb", "client-server", "mysql", "mysqladmin", "mysqlbinlog", "mysqlcheck", "mysqldump"),
+        *("mysqlimport", "mysqlshow", "mysqlslap", "mysqlpump", "mysqlsh", "mysqltest", "mysql_upgrade", "mysqlfrm"),
+        *("mysql_install_db", "mysql_secure_installation", "mysql_cluster", "mysqld_multi", "mysqld_safe"),
+        *("safe_mysqld", "mysqlhotcopy", "mariadb-client", "mariadb-admin", "mariadb-check", "mariadb-dump"),
+        *("mariadb-import", "mariadb-show", "mariadb-binlog", "mariadb-slap", "mariadb-upgrade", "mariadb-embedded"),
+        *("mysql.server", "mysql_server", "mysqlmanager", "manager", "myisamchk", "myisampack", "isamchk", "aria_chk"),
+        *("aria_pack", "ndbd", "ndbmtd", "ndb_mgmd", "ndb_mgm", "xtrabackup", "xbcloud", "xbstream", "mariabackup"),
+        *("mariadb-backup", "mariadb_safe", "mariadbd-safe", "mariadbd_safe", "mariadb", "mariadbd", "galera"),
+        *("server", "mysqld"),
+        *("mysqlrouter", "wsrep_sst", "embedded", "innochecksum", "mysql_config_editor", "garb", "garbd", "sst"),
+    )
+)
+SERVERS = ("mysqld", "mariadbd", "mariadb", "server")  # what a mistyped group is compared with
+# Signs before the suffix of a server's group: [mysqld.2], [mysqld@replica1] of systemd's template, [mysqld-b].
+SUFFIX_SIGNS = (".", "_", "@", "-")
+SHORTEST = 4  # letters of a group that may be a slip of the pen
+MULTI = re.compile(r"(?:mysqld|mariadbd|mariadb)\d+")
+VERSIONED = re.compile(r"(?:mysqld|mariadbd|mariadb|mysql|server|client)[-_.]\d+(?:[._]\d+)*")
+FEW, MANY = 3, 20  # known options that make a group look like a server's; groups of a file that are looked into
+# Beginnings of option names that only servers have.
+OF_SERVERS = ("innodb_", "log_bin", "binlog_", "max_connections", "server_id", "performance_schema", "query_cache")
+ESCAPES = {"b": "a backspace", "t": "a tab", "n": "a new line", "r": "a carriage return", "s": "a space"}
+# Values that are a path of Windows: from a drive, from a server, or of several folders.
+WINDOWS = re.compile(r"[A-Za-z]:\\|\\\\|\.{0,2}\\?[\w .-]+\\[\w .-]+\\")
+
+
+class Meant(NamedTuple):
+    """A group that looks meant for a server: its name as written, the first line of it, what is said, what to write."""
+
+    name: str
+    line: Line
+    message: str
+    help: str
+    severity: Severity
+
+
+def meant_groups(file: OptionFile, catalog: Catalog) -> list[Meant]:
+    """The groups of a file that the target doesn't read and that look meant for it, each once."""
+    target = catalog.target
+    found: dict[str, Meant] = {}
+    for header in (line for line in file.lines if line.kind is Kind.GROUP and line.name and not line.templated):
+        name = (header.name or "").lower()
+        if name in found or name in PROGRAMS or name in groups_read(target) or VERSIONED.fullmatch(name):
+            continue
+        options = [line for line in file.lines if line.kind is Kind.OPTION and (line.group or "").lower() == name]
+        why = _why(name, options, catalog)
+        if why is not None and len(found) < MANY:
+            message = f"{target.label} does not read [{header.name}]{why[0].format(plural(len(options)))}"
+            found[name] = Meant(header.name or "", header, message, *why[1:])
+    return list(found.values())
+
+
+def _why(name: str, options: list[Line], catalog: Catalog) -> tuple[str, str, Severity] | None:
+    """What is to be said of a group, how to mend it, and how much it matters; None where it is somebody else's."""
+    if not options:
+        return None
+    main = "mariadbd" if catalog.target.is_mariadb and "maria" in name else "mysqld"
+    if MULTI.fullmatch(name):
+        return ("; a server that mysqld_multi starts does.", "", Severity.NOTE)
+    beginnings = [(group, group + sign) for group in sorted(groups_read(catalog.target)) for sign in SUFFIX_SIGNS]
+    suffixed = next((group for group, start in beginnings if name.startswith(start)), None)
+    if suffixed:
+        return (f"; a server with --defaults-group-suffix={name[len(suffixed) :]} does.", "", Severity.NOTE)
+    near = _near(name)
+    if near:
+        return (", so {} without effect.", f"did you mean [{near}]?", Severity.WARNING)
+    known = [line for line in options if catalog.get(written(line).removeprefix("loose_")) is not None]
+    own = any(written(line).startswith(OF_SERVERS) for line in known)
+    if "mysqld" in name or "mariadbd" in name or (own and len(known) >= FEW and 2 * len(known) > len(options)):
+        service = ", so {} without effect; only a Windows service of that name reads the group."
+        them = "it" if len(options) == 1 else "them"
+        return (service, f"move {them} to [{main}] if the server is to read {them}", Severity.WARNING)
+    return None
+
+
+def _near(name: str) -> str | None:
+    """The group of a server that a name is a slip of: one letter wrong, missing, too many, or two swapped."""
+    from advisor.catalog.elsewhere import distance
+
+    if len(name) < SHORTEST:
+        return None
+    return next((group for group in SERVERS if distance(name, group, 3) <= (2 if len(group) > FEW * 2 else 1)), None)
+
+
+def plural(options: int) -> str:
+    """How many options go unread, with their verb."""
+    return "its option is" if options == 1 else f"its {options:,} options are"
+
+
+def as_main_group(resolved: Resolved, path: str, group: str) -> Resolved:
+    """The files as they would be, had the options of one group stood in [mysqld]."""
+    low = group.lower()
+
+    def moved(line: Line) -> Line:
+        return line._replace(group="mysqld") if (line.group or "").lower() == low else line
+
+    options = tuple(p._replace(line=moved(p.line)) if p.path == path else p for p in resolved.options)
+    return resolved._replace(options=options)
+
+
+def judged_as_read(findings: Iterable[Finding], resolved: Resolved, path: str, group: str) -> list[Finding]:
+    """The findings on the lines of a group that goes unread, as what they would be: likely, and no error."""
+    low = group.lower()
+    lines = {p.line.number for p in resolved.options if p.path == path and (p.line.group or "").lower() == low}
+    return [
+        f._replace(
+            message=f"If the server read [{group}]: {f.message}",
+            severity=Severity.WARNING if f.severity is Severity.ERROR else f.severity,
+            confidence=Confidence.LIKELY if f.confidence is not Confidence.OPINION else f.confidence,
+            group=group,
+            fix=None,
+        )
+        for f in findings
+        if f.location is not None and f.location.path == path and f.location.line in lines
+    ]
+
+
+def include_meant(line: Line) -> Fix | None:
+    """The edit that makes an include of an option called so: without its ! no program reads it as one."""
+    word, path = re.match(r"(\S*)(?:\s+(.*))?", line.name or "").groups()  # type: ignore[union-attr]
+    path = path or line.value or ""
+    if word.lower() not in ("include", "includedir") or not path:
+        return None
+    end = max(line.end_column, line.name_end_column)
+    return Fix(UNSAFE, (Edit(line.number, line.column, line.number, end, f"!{word.lower()} {path}"),))
+
+
+def escaped(line: Line) -> tuple[str, str, Fix | None] | None:
+    """What the escapes of a Windows path become, what to write instead, and the edit; None where nothing is lost."""
+    raw = line.raw or ""
+    inner = raw[1:-1] if len(raw) > 1 and raw[0] in "'\"" and raw[0] == raw[-1] else raw
+    letters = [escape[1] for escape in re.findall(r"\\.", inner) if escape[1] in ESCAPES]
+    name = written(line)
+    shown = redact_value(name, line.value or "")
+    if not letters or not WINDOWS.match(inner) or name == "prompt" or MASK in shown:
+        return None
+    what = " and ".join(f"\\{letter} as {ESCAPES[letter]}" for letter in dict.fromkeys(letters))
+    path = inner.replace("\\\\", "\\").replace("\\", "/")
+    quote = raw[0] if inner != raw else ""
+    message = f"Option files read {what}, so the value is {quoted(shown)}."
+    return message, f"write {visible(path)}", revalue(line, f"{quote}{path}{quote}", UNSAFE)

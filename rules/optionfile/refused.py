@@ -1,0 +1,346 @@
+"""OPT: lines of an option file that the server refuses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.catalog.elsewhere import documented, documented_value
+from advisor.model import Confidence, Severity
+from advisor.verdict import REFUSED, Outcome, take
+from advisor.verdict.enumeration import SHORT, named
+from advisor.verdict.plugins import NOT_LOADED, of_component
+from rules.core.rule import Docs, rule
+from rules.core.subject import UNSAFE, of_verdict, remove, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding, Fix
+    from advisor.verdict import LineVerdict
+    from rules.core.context import Known
+    from rules.core.rule import Rule
+
+ASKED = ("ASK-01",)
+# What is left of the values of options that servers take apart in ways of their own.
+LEFT = {
+    "admin_tls_version": "TLSv1.2,TLSv1.3",
+    "old_passwords": "0",
+    "secure_auth": "ON",
+    "tls_version": "TLSv1.2,TLSv1.3",
+}
+NO_INCLUDE = "Without its ! this line is not an include but an unknown option."
+
+
+def lines_with(known: Known, outcome: Outcome) -> Iterator[LineVerdict]:
+    """The lines that the server takes so."""
+    return (line for line in known.file_verdict.lines if line.outcome is outcome)
+
+
+def sureness(line: LineVerdict) -> Confidence:
+    """As sure as the verdict on the line is."""
+    return Confidence.CERTAIN if line.certain else Confidence.LIKELY
+
+
+def _without_hint(reason: str) -> str:
+    """The reason alone, where the help says what to write instead."""
+    for hint in (" Use ", "; "):
+        start, found, rest = reason.rpartition(hint)
+        if found and (hint == " Use " or rest.endswith(" is near.")):
+            return start if hint == " Use " else f"{start}."
+    return reason
+
+
+def _refusal(speaker: Rule, known: Known, line: LineVerdict, words: str, fix: Fix | None = None) -> Finding:
+    """A finding about an option that the server refuses, or passes over where it is `loose_`."""
+    ends = "Its loose prefix lets the server start without it, with a warning." if line.loose else _stop(line, known)
+    reason = line.reason if words.startswith("remove") else _without_hint(line.reason)
+    return speaker.finding(
+        f"{reason} {ends}",
+        of_verdict(line),
+        severity=Severity.NOTE if line.loose else Severity.ERROR,
+        confidence=sureness(line),
+        help=words,
+        fix=fix,
+    )
+
+
+def _stop(line: LineVerdict, known: Known) -> str:
+    """Which server does not start with the line: the one that was examined, on its platform."""
+    examined = known.catalog.read_as
+    if examined != known.target:
+        return f"{examined.label}, the nearest version that mycnf knows, refuses to start with this line."
+    name = written(line.placed.line)
+    if NOT_LOADED in line.reason:
+        return f"{known.target.label} will not start with this line unless INSTALL PLUGIN has installed it."
+    if of_component(name, known.target):
+        return f"Without that component {known.target.label} will not start with this line."
+    other = documented(name.removeprefix("enable_"), known.target) if not line.option else None
+    other = other or documented_value(line.canonical or "", line.value or "", known.target)
+    if other is not None and not other.windows:
+        return "That server will not start with this line."
+    return f"{known.target.label}{' on Linux' if other else ''} will not start with this line."
+
+
+@rule(
+    "OPT001",
+    "unknown-option",
+    severity=Severity.ERROR,
+    summary="The server knows no option of this name and will not start.",
+    evidence=ASKED,
+    fix=UNSAFE,
+    docs=Docs(
+        why="A server stops at the first option that it doesn't know, before it opens a table. An option of "
+        "a plugin counts as unknown until the file loads that plugin.",
+        fix="Correct the name, take the line out, or write the option with the prefix loose_ if it belongs "
+        "to a plugin or to another version.",
+        risk="A corrected name takes effect at the next start: read what the option does before mending a "
+        "line that never worked.",
+        restart=True,
+        exceptions="Options of plugins that are loaded at run time with INSTALL PLUGIN are known to the "
+        "server only then. A name that Percona Server documents, one of Windows alone, and any that is new to a target "
+        "that was not examined, is a note without a fix: the server that runs may have it.",
+        mind="A server of this very version that starts with the line.",
+    ),
+)
+def unknown_option(known: Known) -> Iterator[Finding]:
+    """Lines whose name no option of the target has."""
+    for line in lines_with(known, Outcome.UNKNOWN):
+        if line.loose and _of_plugin(line, known):
+            continue  # whoever writes loose_ before a plugin's option knows that it may not be loaded
+        from rules.core import fixes
+        from rules.optionfile import groups
+
+        include = groups.include_meant(line.placed.line) if _is_include(line) else None
+        fix = include or fixes.unknown(line, known)
+        meant = include.edits[0].text if include else line.candidates[0] if line.candidates else ""
+        words = f"did you mean {meant}?" if meant else _near(line, fix, known)
+        yield _refusal(unknown_option, known, line._replace(reason=NO_INCLUDE) if include else line, words, fix)
+    yield from _unexamined(unknown_option, known, of_value=False)
+
+
+def _is_include(line: LineVerdict) -> bool:
+    return written(line.placed.line).startswith("include")
+
+
+def _unexamined(speaker: Rule, known: Known, *, of_value: bool) -> Iterator[Finding]:
+    """Notes, without a fix, on names or words that the examined server lacks, and another server may have."""
+    for line in lines_with(known, Outcome.UNEXAMINED):
+        if line.loose or (line.canonical is not None) is not of_value:
+            continue
+        yield speaker.finding(
+            line.reason,
+            of_verdict(line),
+            severity=Severity.NOTE,
+            confidence=Confidence.LIKELY,
+            help=f"did you mean {line.candidates[0]}?" if line.candidates else _check(known),
+        )
+
+
+def _check(known: Known) -> str:
+    if known.catalog.read_as != known.target:
+        return f"check it in the manual of {known.target.label}"
+    return "keep the line for a server that has it; loose_ before the name lets the others start"
+
+
+def _of_plugin(line: LineVerdict, known: Known) -> bool:
+    name = written(line.placed.line).removeprefix("loose_")
+    option = known.catalog.get(name)
+    known_plugin = option is not None and option.plugin is not None
+    return known_plugin or NOT_LOADED in line.reason or of_component(name, known.target)
+
+
+def _near(line: LineVerdict, fix: Fix | None, known: Known) -> str:
+    """The successor that another flavour gave it, where the target has that, else what comes of the line."""
+    name = written(line.placed.line)
+    other = documented(name, known.target) if not line.loose else None
+    if other is not None and not other.windows:
+        series = f"{known.target.flavour}-{known.target.series}"
+        return f"if the server is Percona's, lint with --target {series}, which names no patch; else remove the line"
+    return _without(line) if _of_plugin(line, known) else instead(line, fix, _without(line), known)
+
+
+def _without(line: LineVerdict) -> str:
+    if line.loose:
+        return "remove the line, unless other servers read the file too"
+    return "remove the line, or write loose_ before a plugin's option"
+
+
+@rule(
+    "OPT002",
+    "ambiguous-option",
+    severity=Severity.ERROR,
+    summary="The name abbreviates several options, and the server will not start.",
+    evidence=ASKED,
+    fix=UNSAFE,
+    docs=Docs(
+        why="MariaDB takes an abbreviation of an option's name as long as only one option begins with it. A "
+        "later version that adds an option can make an abbreviation ambiguous, and the server then stops.",
+        fix="Write the whole name.",
+        risk="None: the whole name is taken by every version that has the option.",
+        restart=True,
+        exceptions="None.",
+        mind="A server of this very version that starts with the line.",
+    ),
+)
+def ambiguous_option(known: Known) -> Iterator[Finding]:
+    """Lines whose name is the beginning of several options."""
+    for line in lines_with(known, Outcome.AMBIGUOUS):
+        from rules.core import fixes
+
+        names = ", ".join(line.candidates)
+        fix = fixes.ambiguous(line, known)
+        words = f"write the whole name: {names}" if names else "write the whole name"
+        yield _refusal(ambiguous_option, known, line, instead(line, fix, words, known) if fix else words, fix)
+
+
+@rule(
+    "OPT003",
+    "invalid-value",
+    severity=Severity.ERROR,
+    summary="The server refuses the value and will not start.",
+    evidence=ASKED,
+    fix=UNSAFE,
+    docs=Docs(
+        why="Servers adjust many values in silence, but refuse those that they can't read at all: a name "
+        "that an enumeration doesn't have, a number with a decimal point or an unknown suffix.",
+        fix="Write a value that the option takes; `mycnf explain OPTION --target T` lists them.",
+        risk="The line has never worked on this version: check what the other lines expect of it.",
+        restart=True,
+        exceptions="None.",
+        mind="A server of this very version that starts with the line.",
+    ),
+)
+def invalid_value(known: Known) -> Iterator[Finding]:
+    """Lines whose value the server can't read."""
+    for line in lines_with(known, Outcome.INVALID):
+        from rules.core import fixes
+
+        fix = fixes.invalid(line, known)
+        words = f"did you mean {fix.edits[0].text}?" if fix else _values(line, known)
+        yield _refusal(invalid_value, known, line, words, fix)
+    yield from _unexamined(invalid_value, known, of_value=True)
+
+
+@rule(
+    "OPT018",
+    "refused-start",
+    severity=Severity.ERROR,
+    summary="The server takes the value, and stops at it when it starts.",
+    evidence=ASKED,
+    docs=Docs(
+        why="Some values pass the reader of option files, `--verbose --help` and `--validate-config`, and stop the "
+        "server only at its real start: what another option must allow, a plugin must be there for, a storage engine "
+        "that nobody has, or data files that InnoDB can't read.",
+        fix="Set what the finding names besides, or take the line out.",
+        risk="The line has never worked with these others: read what it does before you make it work.",
+        restart=True,
+        exceptions="A plugin that another file loads, or that INSTALL PLUGIN has installed; a cluster's address that "
+        "another file or the command line gives.",
+        mind="A server of this very version that starts with the file.",
+    ),
+)
+def refused_start(known: Known) -> Iterator[Finding]:
+    """Lines at whose value the server stops after it has read its files."""
+    for line in lines_with(known, Outcome.STOPS):
+        yield _refusal(refused_start, known, line, "set what it needs beside it, or remove the line")
+
+
+def _values(line: LineVerdict, known: Known) -> str:
+    from rules.core.fixes import number_words
+
+    placed = line.placed.line
+    if take(placed.name or "", placed.value, known.catalog).outcome not in REFUSED:
+        return "set what it needs beside it, or remove the line"
+    values = line.option.values if line.option is not None else ()
+    if values and line.value not in values:
+        names = named(values)
+        if len(names) > SHORT:
+            return f"mycnf explain {line.canonical} lists its members"
+        return "write one of these" if " is none of " in line.reason else f"it takes {', '.join(names)}"
+    if " is none of " in line.reason:
+        return "write one of these"
+    if (line.canonical or "") in LEFT:
+        return f"write {LEFT[line.canonical or '']}"
+    return number_words(line.option) or f"mycnf explain {line.canonical} shows what it takes"
+
+
+@rule(
+    "OPT004",
+    "missing-argument",
+    severity=Severity.ERROR,
+    summary="The option needs a value and has none; the server will not start.",
+    evidence=ASKED,
+    fix=UNSAFE,
+    docs=Docs(
+        why="An option that requires an argument and stands alone on its line stops the server.",
+        fix="Give it a value, or take the line out.",
+        risk="None.",
+        restart=True,
+        exceptions="An empty value after the equals sign is an empty text for options that hold text.",
+        mind="A server of this very version that starts with the line.",
+    ),
+)
+def missing_argument(known: Known) -> Iterator[Finding]:
+    """Lines that name an option without the value it requires."""
+    for line in lines_with(known, Outcome.MISSING_ARGUMENT):
+        words = "write = and a value, or remove the line"
+        yield _refusal(missing_argument, known, line, words, remove(line.placed.line, UNSAFE))
+
+
+@rule(
+    "OPT005",
+    "unexpected-argument",
+    severity=Severity.ERROR,
+    summary="The option takes no value and has one; the server will not start.",
+    evidence=ASKED,
+    fix=UNSAFE,
+    docs=Docs(
+        why="Some options are switches without a value. Where one is given a value the server stops.",
+        fix="Take the value away, or the whole line where the value was meant to switch the option off.",
+        risk="A switch without its value is on: make sure that this is what was meant.",
+        restart=True,
+        exceptions="None.",
+        mind="A server of this very version that starts with the line.",
+    ),
+)
+def unexpected_argument(known: Known) -> Iterator[Finding]:
+    """Lines that give a value to an option that takes none."""
+    for line in lines_with(known, Outcome.UNEXPECTED_ARGUMENT):
+        from rules.core import fixes
+
+        words = "remove the value to switch the option on, or the line to leave it off"
+        yield _refusal(unexpected_argument, known, line, words, fixes.unexpected(line))
+
+
+@rule(
+    "OPT007",
+    "removed-option",
+    severity=Severity.ERROR,
+    summary="The target has no longer this option and will not start.",
+    evidence=(*ASKED, "REM-84"),
+    fix=UNSAFE,
+    docs=Docs(
+        why="Options go away between series, and a line that was right for years stops the server after an upgrade.",
+        fix="Replace it by its successor where there is one, else take it out. In a file that several "
+        "versions read, put it into a versioned group such as [mysqld-8.0].",
+        risk="A successor may count in another unit: days became seconds, one file's size became the size of all.",
+        restart=True,
+        exceptions="MariaDB keeps some removed options as stubs that do nothing: these are ignored-option.",
+        mind="A server of this very version that starts with the line.",
+    ),
+)
+def removed_option(known: Known) -> Iterator[Finding]:
+    """Lines whose option other versions have and the target has not."""
+    for line in lines_with(known, Outcome.REMOVED):
+        from rules.core import fixes
+
+        fix = fixes.removed(line, known)
+        words = "remove the line" if known.catalog.read_as == known.target else _check(known)
+        yield _refusal(removed_option, known, line, instead(line, fix, words, known), fix)
+
+
+def instead(line: LineVerdict, fix: Fix | None, otherwise: str, known: Known) -> str:
+    """What the fix writes in its place, else a successor that the target has."""
+    from rules.core.fixes import help_removed
+
+    return help_removed(line, fix, otherwise, known)

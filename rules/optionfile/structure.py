@@ -1,0 +1,475 @@
+"""OPT: what is wrong with an option file beside the options that the server refuses or changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Location, Origin, Severity
+from advisor.optionfile import groups_read
+from advisor.optionfile.lines import Kind
+from advisor.redact import MASK, redact_value
+from advisor.verdict import take
+from rules.core.rule import Docs, rule
+from rules.core.subject import SAFE, UNSAFE, Subject, of_line, of_verdict, remove, sets_value, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding, Fix, Setting
+    from advisor.optionfile.lines import Line, Problem
+    from advisor.verdict import LineVerdict
+    from rules.core.context import Known
+
+ASKED = ("ASK-01",)
+# Groups that client programs read and servers don't; [mariadb] and [client-server] are read by MariaDB's server.
+CLIENT_GROUPS = frozenset(
+    (
+        *("client", "client-mariadb", "mysql", "mysqladmin", "mysqlcheck", "mysqldump", "mysqlimport", "mysqlshow"),
+        *("mariadb-client", "mariadb-admin", "mariadb-check", "mariadb-dump", "mariadb-import", "mariadb-show"),
+    )
+)
+# Beginnings of names that no client program has an option of.
+SERVER_PREFIXES = (
+    "innodb_",
+    "performance_schema",
+    "aria_",
+    "myisam_",
+    "query_cache_",
+    "thread_cache_",
+    "table_open_cache",
+)
+# What the server makes of these at start-up, rules of their own tell.
+TOLD_ELSEWHERE = frozenset({"innodb_io_capacity", "innodb_buffer_pool_instances", "query_cache_type"})
+DRIFT = {
+    Origin.RUNTIME: (Severity.WARNING, "it was set at run time, and the next start brings this line's value back."),
+    Origin.PERSISTED: (Severity.WARNING, "a persisted value outranks this line."),
+    Origin.COMMAND_LINE: (Severity.NOTE, "its command line outranks this line."),
+    Origin.FILE: (Severity.NOTE, "the server changed it, it was set at run time, or the file was edited later."),
+}
+PERSISTED_OTHERWISE = (Severity.WARNING, "it was set at run time, and the next start brings the persisted value back.")
+WORLD_WRITABLE = "world-writable"
+WRITTEN_BY_OTHERS = 0o002
+CUT_SHORT = "cut-short"
+HEADER = "put a group header such as [mysqld] above it"
+# Programs that start servers ignore what they don't know; the tables' own program stops at it.
+STARTERS = frozenset(
+    (
+        *("mysqld_safe", "safe_mysqld", "mysql.server", "mysql_server"),
+        *("mariadb_safe", "mariadbd-safe", "mariadbd_safe"),
+    )
+)
+OTHER_FLAVOUR = frozenset({"mariadb", "mariadbd", "galera", "client-server"})
+CHECKERS = frozenset({"myisamchk", "myisampack"})
+# What they take of the server's options, by their sources: basedir and others are handed on to the server.
+OF_STARTERS = frozenset(
+    (
+        *("basedir", "datadir", "log_error", "open_files_limit", "pid_file", "plugin_dir", "port", "socket", "user"),
+        *("timezone", "wsrep_urls", "wsrep_on", "wsrep_start_position"),
+    )
+)
+# Names that no client program has, beside those that begin so.
+OF_SERVERS = frozenset(
+    (
+        *("max_connections", "log_bin", "server_id", "skip_name_resolve", "slow_query_log", "slow_query_log_file"),
+        *("long_query_time", "general_log", "skip_grant_tables", "skip_networking", "tmp_table_size", "wait_timeout"),
+        *("max_heap_table_size", "expire_logs_days", "sync_binlog", "binlog_format", "table_definition_cache"),
+    )
+)
+# Beginnings of the names of problems that only say that something isn't on this machine.
+ELSEWHERE = ("missing-", "unreadable-", "relative-")
+
+
+def _is_included(known: Known, path: str, line: int) -> bool:
+    """Whether servers leave the file at that line and go on, as they do in an included one."""
+    return any(p.name == CUT_SHORT and (p.path, p.line) == (path, line) for p in known.file_verdict.resolved.problems)
+
+
+def _stops(known: Known, path: str, line: int) -> Severity:
+    return Severity.WARNING if _is_included(known, path, line) else Severity.ERROR
+
+
+def _end(known: Known, path: str, line: int) -> str:
+    if _is_included(known, path, line):
+        return "Servers read no further in this file, and go on with the one that includes it."
+    return "Every program that reads the file stops here, so the server will not start."
+
+
+@rule(
+    "OPT010",
+    "syntax-error",
+    severity=Severity.ERROR,
+    summary="The reader of option files rejects the line, and no program that reads the file starts.",
+    evidence=ASKED,
+    fix=UNSAFE,
+    docs=Docs(
+        why="The server and its tools share one reader. A group header without its closing bracket, or an "
+        "include line without a path, stops all of them.",
+        fix="Mend the line, or make it a comment with # at its beginning.",
+        risk="None.",
+        restart=True,
+        exceptions="None.",
+        mind="A my_print_defaults of this version that reads the file to its end.",
+    ),
+)
+def syntax_error(known: Known) -> Iterator[Finding]:
+    """Lines that are neither option, group, include, comment nor blank."""
+    for file in known.file_verdict.resolved.files:
+        for line in file.lines:
+            if line.kind is Kind.REJECTED:
+                from rules.core import fixes
+
+                yield syntax_error.finding(
+                    f"{line.value} {_end(known, file.path, line.number)}",
+                    _file(of_line(file.path, line).location),
+                    severity=_stops(known, file.path, line.number),
+                    help="mend the line, or put # before it",
+                    fix=fixes.closed(line),
+                )
+
+
+@rule(
+    "OPT011",
+    "option-outside-group",
+    severity=Severity.ERROR,
+    summary="An option stands before the first group, and no program that reads the file starts.",
+    evidence=ASKED,
+    fix=UNSAFE,
+    docs=Docs(
+        why="Every option belongs to the group header above it. An option before any header is an error to "
+        "the reader that the server and its tools share.",
+        fix="Put a group header such as [mysqld] above the line.",
+        risk="Lines that were never read take effect.",
+        restart=True,
+        exceptions="None.",
+        mind="A my_print_defaults of this version that reads the file to its end.",
+    ),
+)
+def option_outside_group(known: Known) -> Iterator[Finding]:
+    """Option lines above the first group header of a file."""
+    for file in known.file_verdict.resolved.files:
+        before = _before_groups(file.lines)
+        outside = [line for line in before if line.kind is Kind.OPTION]
+        broken = any(line.kind is Kind.REJECTED for line in before)  # a header, maybe, that only needs mending
+        fix = _under_a_header(outside, known) if outside and not broken else None
+        for line in outside:
+            from rules.optionfile import groups
+
+            include = groups.include_meant(line)
+            yield option_outside_group.finding(
+                f"This option stands before any group. {_end(known, file.path, line.number)}",
+                of_line(file.path, line),
+                severity=_stops(known, file.path, line.number),
+                help=f"did you mean {include.edits[0].text}?" if include else HEADER,
+                fix=include or fix,
+            )
+
+
+def _before_groups(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    first = next((at for at, line in enumerate(lines) if line.kind is Kind.GROUP), len(lines))
+    return lines[:first]
+
+
+def _under_a_header(outside: list[Line], known: Known) -> Fix | None:
+    from rules.core import fixes
+
+    return fixes.headed(outside, known)
+
+
+@rule(
+    "OPT012",
+    "duplicate-option",
+    severity=Severity.NOTE,
+    summary="A later line sets the same option again, so this one has no effect.",
+    evidence=ASKED,
+    fix=SAFE,
+    docs=Docs(
+        why="The last value that the server reads wins, over all files and groups that it reads. A line "
+        "that is overridden misleads who edits it. Dashes, underscores and abbreviations are the same "
+        "option.",
+        fix="Keep one line.",
+        risk="None: the server does the same without the overridden line. Where the other line stands in another file "
+        "or group, a program that reads only one of the two may depend on it, so that fix counts as unsafe.",
+        exceptions="A versioned group such as [mysqld-8.0] overrides on purpose. Options that collect "
+        "values, such as replicate_do_db and plugin_load_add, are no duplicates.",
+        mind="A file that is meant as defaults for others to override.",
+    ),
+)
+def duplicate_option(known: Known) -> Iterator[Finding]:
+    """Lines that a later line overrides."""
+    verdict = known.file_verdict
+    for canonical, overridden in verdict.overridden.items():
+        winner = verdict.effective[canonical]
+        if not _decides(winner, known):
+            continue
+        for line in overridden:
+            if not _on_purpose(line, winner) and sets_value(line, known.catalog):
+                yield duplicate_option.finding(
+                    _again(line, winner),
+                    of_verdict(line),
+                    severity=Severity.WARNING if _contradicts(line, winner) else None,
+                    help="keep one of the two lines",
+                    fix=remove(line.placed.line, SAFE if _together(line, winner) else UNSAFE),
+                )
+
+
+def _decides(winner: LineVerdict, known: Known) -> bool:
+    """Whether the line sets the whole value by itself: flag sets, and lines without a value, may build on others."""
+    option, line = winner.option, winner.placed.line
+    if option is None or not sets_value(winner, known.catalog):
+        return False
+    if line.value is None:
+        return option.kind in ("bool", "flag")
+    if option.kind == "flagset" or (option.kind, option.arg) == ("bool", "none"):
+        return take(line.name or "", line.value, known.catalog).value == winner.value
+    return True
+
+
+def _on_purpose(line: LineVerdict, winner: LineVerdict) -> bool:
+    """Whether the winning line stands in a group of its version, or a template leaves one of the two out."""
+    if line.placed.line.conditional or winner.placed.line.conditional:
+        return True
+    group = winner.placed.line.group or ""
+    return line.placed.line.group != group and group.rpartition("-")[2].replace(".", "").isdigit()
+
+
+def _contradicts(line: LineVerdict, winner: LineVerdict) -> bool:
+    """Whether the same group of the same file says two different things."""
+    return _together(line, winner) and line.value != winner.value
+
+
+def _together(line: LineVerdict, winner: LineVerdict) -> bool:
+    """Whether every program that reads one of the two lines reads the other as well."""
+    return (line.placed.path, line.placed.line.group) == (winner.placed.path, winner.placed.line.group)
+
+
+def _again(line: LineVerdict, winner: LineVerdict) -> str:
+    where = f"Line {winner.placed.line.number}"
+    if winner.placed.path != line.placed.path:
+        where = f"{winner.placed.path}:{winner.placed.line.number}"
+    if line.value == winner.value:
+        return f"{where} sets the same value again; this line has no effect."
+    return f"{where} sets the option again and wins; this line has no effect."
+
+
+@rule(
+    "OPT013",
+    "server-option-in-client-group",
+    summary="A server's option stands in a group that only other programs read.",
+    evidence=("ASK-02",),
+    fix=UNSAFE,
+    docs=Docs(
+        why="The server doesn't read the groups of other programs, so the setting does nothing for it. A client "
+        "program, and myisamchk, stops at an option that it doesn't know; mysqld_safe and mysql.server ignore it.",
+        fix="Move the line to [mysqld] (MariaDB: [mariadbd]), or take it out.",
+        risk="The setting takes effect on the server for the first time.",
+        restart=True,
+        exceptions="None.",
+        mind="A client program that takes the option.",
+    ),
+)
+def server_option_in_client_group(known: Known) -> Iterator[Finding]:
+    """Options that only servers have, under [client], [mysql], [mysqldump] and their like."""
+    for file in known.file_verdict.resolved.files:
+        for line in file.lines:
+            group = (line.group or "").lower() if line.kind is Kind.OPTION else ""
+            if group and (group in CLIENT_GROUPS or group in STARTERS or group in CHECKERS):
+                name = written(line)
+                readers = _readers(group, name)
+                if readers and name in known.catalog.options:
+                    from rules.core import fixes
+
+                    yield server_option_in_client_group.finding(
+                        f"[{line.group}] is read by {readers} {name}; the server never sees it.",
+                        of_line(file.path, line, name),
+                        help="move the line to [mysqld]",
+                        fix=fixes.moved(file, line, known),
+                    )
+
+
+def _readers(group: str, name: str) -> str:
+    """Who reads the group, and what they do with the option; nothing where they know it."""
+    if group in STARTERS:
+        return "" if name in OF_STARTERS else f"{group}, which ignores"
+    of_server = name.startswith(SERVER_PREFIXES) or name in OF_SERVERS
+    if not of_server or (group in CHECKERS and name.startswith("myisam_")):
+        return ""
+    return f"{group}, which stops at" if group in CHECKERS else "client programs, which stop at"
+
+
+@rule(
+    "OPT020",
+    "unread-group",
+    summary="A group looks meant for the server, and the server does not read it.",
+    evidence=("ASK-02",),
+    docs=Docs(
+        why="A server reads the groups of its own name and version, and ignores others without a word: a mistyped "
+        "[mysld], or [wampmysqld] of a Windows service, leaves a server on its defaults. The options of such a group "
+        "are judged as what they would be, as likely.",
+        fix="Correct the group's name, or move the lines to [mysqld] (MariaDB: [mariadbd]).",
+        risk="All settings of the group take effect at once, at the next start.",
+        restart=True,
+        exceptions="Groups of servers that mysqld_multi starts ([mysqld1]) are notes: those servers read them. A "
+        "Windows service of the group's name reads it too, and so can a server with --defaults-group-suffix.",
+        mind="A server that prints the options of the group with --print-defaults.",
+    ),
+)
+def unread_group(known: Known) -> Iterator[Finding]:
+    """Groups that no server reads as this one is started, though they hold what only servers take."""
+    read = groups_read(known.target)
+    for file in known.file_verdict.resolved.files:
+        names = {(line.name or "").lower() for line in file.lines if line.kind is Kind.GROUP}
+        if names <= read | CLIENT_GROUPS | STARTERS | OTHER_FLAVOUR:
+            continue
+        from rules.optionfile.groups import meant_groups
+
+        for meant in meant_groups(file, known.catalog):
+            place = Location(file.path, meant.line.number, meant.line.column, meant.line.number, meant.line.end_column)
+            yield unread_group.finding(
+                meant.message,
+                Subject(None, None, None, meant.name, place),
+                severity=meant.severity,
+                help=meant.help,
+            )
+
+
+@rule(
+    "OPT014",
+    "ignored-option-file",
+    summary="The server ignores the whole file because everybody may write to it.",
+    evidence=("ASK-03",),
+    docs=Docs(
+        why="Servers pass over an option file that is writable for everybody, with a warning on the "
+        "terminal that a service manager hides. The server then runs on its defaults.",
+        fix="Take the right away with chmod 644, after a look at what the file says now.",
+        risk="At the next start all its settings take effect, and anybody may have written them.",
+        restart=True,
+        exceptions="A checkout on a file system without modes, where the file's mode says nothing of the "
+        "server's copy.",
+        mind="A server that reads such a file.",
+    ),
+)
+def ignored_option_file(known: Known) -> Iterator[Finding]:
+    """Files that are writable for everybody, as lint finds them and as a running server's host has them."""
+    told = {p.path for p in known.file_verdict.resolved.problems if p.name == WORLD_WRITABLE}
+    found = {copy.path for copy in known.files.files if copy.mode & WRITTEN_BY_OTHERS} if known.has("files") else set()
+    for path in sorted(told | found):
+        yield ignored_option_file.finding(
+            f"{path} is writable for everybody, so the server ignores it.",
+            _file(Location(path, 1)),
+            help=f"chmod 644 {path}, after a look at what it says",
+        )
+
+
+@rule(
+    "OPT015",
+    "include-problem",
+    severity=Severity.NOTE,
+    summary="An include line leads nowhere, in a circle, too deep, or is none.",
+    evidence=ASKED,
+    docs=Docs(
+        why="What stands in a file that isn't read has no effect. Servers pass over a missing file in "
+        "silence and refuse to start for a missing directory.",
+        fix="Correct the path, or take the include line out.",
+        risk="Settings of the file take effect at the next start.",
+        restart=True,
+        exceptions="On a machine other than the server's a missing include is normal: --root DIR maps its paths.",
+        mind="A my_print_defaults on the server's own host that prints the file's options.",
+    ),
+)
+def include_problem(known: Known) -> Iterator[Finding]:
+    """Includes that servers pass over, or that go wrong."""
+    for problem in known.file_verdict.resolved.problems:
+        if problem.name in (WORLD_WRITABLE, CUT_SHORT):
+            continue
+        absent = problem.name.startswith(ELSEWHERE)
+        yield include_problem.finding(
+            f"{problem.message[:1].upper()}{problem.message[1:]}".rstrip(".") + ".",
+            _at(problem),
+            severity=Severity.ERROR if problem.fatal else Severity.NOTE if absent else Severity.WARNING,
+            help="correct the path, or map it with --root DIR where the server is another machine" if absent else "",
+        )
+
+
+def _at(problem: Problem) -> Subject:
+    return _file(Location(problem.path, problem.line or 1))
+
+
+def _file(location: Location | None) -> Subject:
+    return Subject(None, None, None, None, location)
+
+
+@rule(
+    "OPT016",
+    "file-differs-from-running",
+    summary="The server runs with another value than its option file gives, and will change at the next "
+    "start or never.",
+    needs=("server",),
+    evidence=("ASK-18",),
+    docs=Docs(
+        why="A value that was set at run time is lost at the next start, often years later and together "
+        "with an upgrade. One that was persisted, or given on the command line, outranks the file for good, "
+        "so that edits of the file do nothing.",
+        fix="Write into the file what is meant, or take the other source away: RESET PERSIST, or the "
+        "service's command line.",
+        risk="None: the file alone changes nothing until the next start.",
+        exceptions="A value that was set for an hour, such as during a load.",
+        mind="Nothing.",
+    ),
+)
+def file_differs_from_running(known: Known) -> Iterator[Finding]:
+    """Effective lines of the server's files whose variable has another value now."""
+    from advisor.verdict.compare import agrees
+    from rules.system.kernel import by_the_system
+
+    for line in known.file_verdict.effective.values():
+        variable = line.option.variable if line.option else None
+        setting = known.settings.get(variable) if variable else None
+        if setting is None or line.value is None or agrees(line, setting.value) or by_the_system(known, line, setting):
+            continue
+        if setting.origin is Origin.FILE and setting.name in TOLD_ELSEWHERE:
+            continue
+        if MASK in f"{line.value}{setting.value}":
+            continue  # a password within was masked as it was read, so there is nothing left to compare
+        weight, words = _drift(known, setting)
+        running = redact_value(setting.name, setting.value)
+        yield file_differs_from_running.finding(
+            f"{setting.name} is {running or 'empty'} in the running server: {words}",
+            of_verdict(line),
+            severity=weight,
+            confidence=Confidence.LIKELY if setting.origin in (Origin.FILE, Origin.UNKNOWN) else None,
+            help=_either(known, line, setting),
+        )
+
+
+def _either(known: Known, line: LineVerdict, setting: Setting) -> str:
+    """How to get the file's value, and how to keep the running one."""
+    from advisor.verdict.settings import notation
+    from rules.core.origin import decider, where
+    from rules.core.statements import effect, set_statement
+
+    option, variable = line.option, setting.name
+    decided = decider(known, option) if option is not None else None
+    if option is None or decided is None or known.server.managed:
+        return "write into the file what is meant"
+    text = notation(option, line.value) or ""
+    secret = redact_value(variable, text) != text  # a statement with asterisks would set asterisks
+    now = "restart" if secret or not effect(known, option, text).works else set_statement(option, text).rstrip(";")
+    keep = f"to keep {redact_value(variable, setting.value) or 'the empty value'}, write it into {_named(line)}"
+    if decided.origin is Origin.PERSISTED:
+        return f"to use the line, run RESET PERSIST {variable}, then {now}; {keep}"
+    if decided.origin is Origin.COMMAND_LINE:
+        return f"to use the line, remove {decided.text} from {where(decided)} and restart; {keep}"
+    return f"to use the line, {'run ' if now != 'restart' else ''}{now}; {keep}"
+
+
+def _named(line: LineVerdict) -> str:
+    return f"{line.placed.path}:{line.placed.line.number}"
+
+
+def _drift(known: Known, setting: Setting) -> tuple[Severity, str]:
+    """How the running value came to differ; what SET PERSIST set counts as set at run time until the next start."""
+    held = known.files.persisted_options if known.has("files") and setting.origin is Origin.RUNTIME else None
+    persisted = next((option.value for option in held or () if option.name == setting.name), None)
+    if persisted is None:
+        return DRIFT.get(setting.origin, DRIFT[Origin.FILE])
+    return DRIFT[Origin.PERSISTED] if persisted == setting.value else PERSISTED_OTHERWISE

@@ -1,0 +1,77 @@
+"""SUP: what is wrong with the comments that suppress findings.
+
+These speak after all other rules, of what those found: `advisor.suppress` makes their findings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Severity
+from rules.core.rule import Docs, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+FAMILY = "SUP"
+AFTER_ALL = ("findings",)
+
+
+def _nothing_alone(known: Known) -> Iterator[Finding]:  # noqa: ARG001 - what every rule is given
+    """By itself such a rule has nothing to look at."""
+    yield from ()
+
+
+unused_suppression = rule(
+    "SUP001",
+    "unused-suppression",
+    severity=Severity.NOTE,
+    summary="A comment suppresses a finding that there isn't.",
+    needs=AFTER_ALL,
+    docs=Docs(
+        why="A suppression that hides nothing today hides the next mistake on its line. It is judged only where the "
+        "rule that it names has looked, for one of the targets of the run at least.",
+        fix="Take the comment out, or the one word of it that isn't needed any more.",
+        risk="None: it suppresses nothing.",
+        exceptions="A file that is linted for other targets, or together with other files, elsewhere.",
+        mind="A run in which the suppression hides something.",
+    ),
+)(_nothing_alone)
+
+
+malformed_suppression = rule(
+    "SUP002",
+    "malformed-suppression",
+    severity=Severity.WARNING,
+    summary="A comment that looks like a suppression does nothing.",
+    needs=AFTER_ALL,
+    docs=Docs(
+        why="The comment is not written as a suppression is, names no rule that exists, or stands where the server "
+        "takes it for a part of the value or of the path. What it was meant to hide is shown.",
+        fix="Write `# mycnf: ignore[CODE] reason` on the line or on the line above it, or "
+        "`# mycnf: ignore-file[CODE] reason` for the whole file; codes, names and families do.",
+        risk="None.",
+        exceptions="None.",
+        mind="Nothing.",
+    ),
+)(_nothing_alone)
+
+
+unexplained_suppression = rule(
+    "SUP003",
+    "unexplained-suppression",
+    severity=Severity.NOTE,
+    summary="A suppression gives no reason.",
+    needs=AFTER_ALL,
+    docs=Docs(
+        why="Who reads the line next year can't tell a decision from a habit. A measurement with its date, or a "
+        "ticket, lets them check it.",
+        fix="Write the reason behind the closing bracket.",
+        risk="None.",
+        exceptions="None.",
+        mind="Nothing.",
+    ),
+)(_nothing_alone)

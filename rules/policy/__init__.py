@@ -1,0 +1,1 @@
+"""House rules from the configuration, and how they take precedence over built-in advice."""

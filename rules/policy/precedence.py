@@ -1,0 +1,64 @@
+"""House rules stand above the built-in ones: advice that would break them is not given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Severity
+from rules.policy.house_rule import keeps, root, ruled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.model import Action, Finding
+    from rules.core.context import Known
+    from rules.policy.house_rule import Ruled
+
+FAMILY = "HOU"
+
+
+def defer(known: Known, findings: Iterable[Finding]) -> list[Finding]:
+    """The findings, without the advice that a house rule forbids; refusals keep theirs, or nothing would start."""
+    house = ruled(known)
+    return [_deferred(f, _asked(f, known, house), known) for f in findings]
+
+
+def _asked(finding: Finding, known: Known, house: dict[str, Ruled]) -> Ruled | None:
+    option = known.catalog.get(finding.canonical) if finding.canonical else None
+    return house.get(root(option)) if option else None
+
+
+def _deferred(finding: Finding, asked: Ruled | None, known: Known) -> Finding:
+    if asked is None or finding.code.startswith(FAMILY) or finding.severity is Severity.ERROR:
+        return finding
+    if not _takes_away(finding, asked, known) and all(
+        keeps(asked.rules, asked.option, value, known.catalog) for value in _advised(finding, known)
+    ):
+        return finding
+    asks = "; ".join(r.words() for r in asked.rules)
+    return finding._replace(help=f"the house rules for {asked.option.name} decide: {asks}", fix=None, actions=())
+
+
+def _advised(finding: Finding, known: Known) -> set[str]:
+    """The values that the finding would have written for its own option."""
+    edits = finding.fix.edits if finding.fix else ()
+    texts = {e.text for e in edits if e.text.strip() and "\n" not in e.text and e.text not in known.catalog.options}
+    return texts.union(*(_values(action, finding.canonical or "") for action in finding.actions))
+
+
+def _values(action: Action, option: str) -> set[str]:
+    """What an action sets the option to, by its line, its argument or, where that is persisted, its statement."""
+    told = [
+        (action.option_line or "").partition(" = "),
+        (action.argument or "").removeprefix("--").partition("="),
+        (action.statement or "").removesuffix(";").split(" ", 2)[-1].partition(" = "),
+    ]
+    return {value.strip("'") for name, _, value in told if name.replace("-", "_") == option}
+
+
+def _takes_away(finding: Finding, asked: Ruled, known: Known) -> bool:
+    """Whether the advice is to remove the line that counts, of an option that the house requires."""
+    counts = known.file_verdict.effective.get(finding.canonical or "")
+    here = counts is not None and finding.location is not None and counts.placed.line.number == finding.location.line
+    removes = "remove the line" in finding.help or any(not e.text for e in (finding.fix.edits if finding.fix else ()))
+    return here and removes and any(r.required for r in asked.rules)

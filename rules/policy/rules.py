@@ -1,0 +1,243 @@
+"""HOU: what the house asks of single options, as its configuration says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.model import Location
+from advisor.optionfile import groups_read
+from advisor.optionfile.lines import Kind
+from advisor.redact import redact_value
+from rules.core.advice import advise, these, words
+from rules.core.rule import Docs, rule
+from rules.core.subject import UNSAFE, Subject, of_variable, of_verdict, remove, revalue
+from rules.policy.house_rule import SWITCH, WHOLE, above, below, keeps, number, outside, root, ruled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.catalog.load import Option
+    from advisor.model import Action, Finding
+    from advisor.verdict import LineVerdict
+    from rules.core.context import Known
+    from rules.core.rule import Rule
+    from rules.policy.house_rule import HouseRule, Ruled
+
+HOUSE = ("house",)
+OWN_WORDS = "The rule is the house's own: its configuration file says who wrote it, and its message why."
+EXCEPTIONS = "A server that may differ: `targets` narrows the rule, a suppression with a reason excuses a line."
+
+
+class Value(NamedTuple):
+    """What an option is set to: the text to compare bounds with, and all notations of it, the running one included."""
+
+    about: Subject
+    text: str
+    notations: tuple[str, ...]
+    line: LineVerdict | None
+
+
+@rule(
+    "HOU001",
+    "missing-house-option",
+    summary="An option that the house rules require is not set.",
+    needs=HOUSE,
+    docs=Docs(
+        why=f"A default may change with the next version; a value that is written down doesn't. {OWN_WORDS}",
+        fix="Set the option in a group that the server reads, such as [mysqld].",
+        risk="As of any change of that option.",
+        restart=True,
+        exceptions="A file that is one of several which the server reads: name the one that includes the others, or "
+        "leave this rule out for the pieces with per-file-ignores.",
+        mind="A change of the house rules.",
+    ),
+)
+def missing_house_option(known: Known) -> Iterator[Finding]:
+    """Options that must be set, and are not."""
+    for name, asked in ruled(known).items():
+        required = [r for r in asked.rules if r.required]
+        if required and not _lines(known, name) and not known.chosen(asked.option.variable or name):
+            action = _advice(known, asked)
+            yield _says(
+                missing_house_option,
+                required[0],
+                f"{asked.option.name} is not set, and the house rules require it.",
+                _nowhere(known, asked.option),
+                help=words(action) or f"set {asked.option.name} ({required[0].words()})",
+                action=action,
+            )
+
+
+@rule(
+    "HOU002",
+    "forbidden-house-option",
+    summary="An option is set that the house rules forbid.",
+    needs=HOUSE,
+    fix=UNSAFE,
+    docs=Docs(
+        why=OWN_WORDS,
+        fix="Take the line out.",
+        risk="The option goes back to its default at the next start: mycnf explain OPTION tells which that is.",
+        restart=True,
+        exceptions=EXCEPTIONS,
+        mind="A change of the house rules.",
+    ),
+)
+def forbidden_house_option(known: Known) -> Iterator[Finding]:
+    """Options that must not be set, and are: every line of them."""
+    for name, asked in ruled(known).items():
+        forbidding = next((r for r in asked.rules if r.forbidden), None)
+        if forbidding is None:
+            continue
+        message = f"The house rules forbid {asked.option.name}."
+        lines = _lines(known, name)
+        for line in lines:
+            fix = remove(line.placed.line, UNSAFE)
+            found = _says(forbidden_house_option, forbidding, message, of_verdict(line), help="remove the line")
+            yield found._replace(fix=fix)
+        if not lines and known.chosen(asked.option.variable or name):
+            about = of_variable(known, asked.option.variable or name)
+            yield _says(forbidden_house_option, forbidding, message, about, help="take it back to its default")
+
+
+@rule(
+    "HOU003",
+    "below-house-minimum",
+    summary="A value is lower than the house rules allow.",
+    needs=HOUSE,
+    fix=UNSAFE,
+    docs=Docs(
+        why=f"Values are compared as the server takes them, so 128K and 131072 are one. {OWN_WORDS}",
+        fix="Raise the value to the minimum.",
+        risk="As of any change of that option: mycnf explain OPTION tells whether it needs a restart.",
+        exceptions=EXCEPTIONS,
+        mind="A change of the house rules.",
+    ),
+)
+def below_house_minimum(known: Known) -> Iterator[Finding]:
+    """Numbers under the house's minimum."""
+    for asked, r, value in _valued(known):
+        if below(r, asked.option, value.text):
+            limit = f"the minimum of the house rules is {r.minimum}"
+            yield _wrong(below_house_minimum, r, value, limit, advice=_advice(known, asked))
+
+
+@rule(
+    "HOU004",
+    "above-house-maximum",
+    summary="A value is higher than the house rules allow.",
+    needs=HOUSE,
+    fix=UNSAFE,
+    docs=Docs(
+        why=f"Values are compared as the server takes them, so 128K and 131072 are one. {OWN_WORDS}",
+        fix="Lower the value to the maximum.",
+        risk="As of any change of that option: mycnf explain OPTION tells whether it needs a restart.",
+        exceptions=EXCEPTIONS,
+        mind="A change of the house rules.",
+    ),
+)
+def above_house_maximum(known: Known) -> Iterator[Finding]:
+    """Numbers over the house's maximum."""
+    for asked, r, value in _valued(known):
+        if above(r, asked.option, value.text):
+            limit = f"the maximum of the house rules is {r.maximum}"
+            yield _wrong(above_house_maximum, r, value, limit, advice=_advice(known, asked))
+
+
+@rule(
+    "HOU005",
+    "value-outside-house-rules",
+    summary="A value is none of those that the house rules allow.",
+    needs=HOUSE,
+    fix=UNSAFE,
+    docs=Docs(
+        why=f"Values are compared as the server takes them, so ON and 1 are one, and so are O_DIRECT and its number. "
+        f"{OWN_WORDS}",
+        fix="Write one of the allowed values.",
+        risk="As of any change of that option: mycnf explain OPTION tells whether it needs a restart.",
+        exceptions=EXCEPTIONS,
+        mind="A change of the house rules.",
+    ),
+)
+def value_outside_house_rules(known: Known) -> Iterator[Finding]:
+    """Values that the house doesn't list."""
+    for asked, r, value in _valued(known):
+        if outside(r, asked.option, value.notations, known.catalog):
+            limit = f"the house rules allow {', '.join(r.allowed)}"
+            yield _wrong(value_outside_house_rules, r, value, limit, advice=_advice(known, asked))
+
+
+def _lines(known: Known, name: str) -> list[LineVerdict]:
+    """The lines of an option under any of its names."""
+    return [line for line in known.file_verdict.lines if line.option is not None and root(line.option) == name]
+
+
+def _valued(known: Known) -> Iterator[tuple[Ruled, HouseRule, Value]]:
+    """Each house rule for an option whose value can be told, with that value."""
+    for asked in ruled(known).values():
+        value = _value(known, asked.option)
+        if value is not None:
+            yield from ((asked, r, value) for r in asked.rules)
+
+
+def _value(known: Known, option: Option) -> Value | None:
+    """The option's value, in the running server if there is one, else in the file; None where nobody can tell."""
+    variable = option.variable or option.name
+    lines = [x for x in known.file_verdict.effective.values() if x.option and root(x.option) == root(option)]
+    if known.has("server"):
+        text = known.settings.text(variable)
+        return None if text is None else Value(of_variable(known, variable), text, (text,), None)
+    if not lines or lines[-1].placed.line.templated:
+        return None
+    line = lines[-1]
+    text = line.value if line.value is not None else line.placed.line.value
+    if text is None:
+        return None
+    return Value(of_verdict(line), text, (text, *([line.running] if line.running is not None else ())), line)
+
+
+def _wrong(speaking: Rule, broken: HouseRule, value: Value, limit: str, *, advice: Action | None) -> Finding:
+    name = value.about.canonical or broken.option
+    message = f"{name} is {redact_value(name, value.text) or 'empty'}, and {limit}."
+    todo = words(advice) or f"set {name} to what the house rules allow"
+    found = _says(speaking, broken, message, value.about, help=todo, action=advice)
+    new = (advice.option_line or "").partition(" = ")[2] if advice else ""
+    return found._replace(fix=revalue(value.line.placed.line, new, UNSAFE)) if value.line and new else found
+
+
+def _says(
+    speaking: Rule,
+    broken: HouseRule,
+    message: str,
+    about: Subject,
+    *,
+    help: str,  # noqa: A002 - the field of Finding
+    action: Action | None = None,
+) -> Finding:
+    said = f"{message} {broken.message.rstrip('.')}." if broken.message else message
+    return speaking.finding(said, about, severity=broken.severity, help=help, actions=these(action))
+
+
+def _advice(known: Known, asked: Ruled) -> Action | None:
+    """The value to write: the first of those that the house rules name which keeps to all of them."""
+    named = [v for r in asked.rules for v in (*r.allowed, r.minimum, r.maximum) if v is not None]
+    good = next((v for v in named if keeps(asked.rules, asked.option, v, known.catalog)), None)
+    if good is None:
+        return None
+    name, kind = asked.option.variable or asked.option.name, asked.option.kind
+    if kind in WHOLE:
+        return advise(known, name, int(number(good, kind) or 0), size=not good.isdigit())
+    return advise(known, name, SWITCH.get(good.upper(), good) if kind == "bool" else good)
+
+
+def _nowhere(known: Known, option: Option) -> Subject:
+    """Where an option that is not set belongs: under the server's first group, else at the top of the first file."""
+    if known.has("server"):
+        return of_variable(known, option.variable or option.name)
+    file = known.file_verdict.resolved.files[0]
+    groups = [x for x in file.lines if x.kind is Kind.GROUP and x.name in groups_read(known.target)]
+    line = next((x for x in groups if x.name == "mysqld"), groups[0] if groups else None)
+    if line is None:
+        return Subject(option.name, option.name, None, None, Location(file.path, 1))
+    place = Location(file.path, line.number, line.column, line.number, line.end_column)
+    return Subject(option.name, option.name, None, line.name, place)

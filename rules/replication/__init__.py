@@ -1,0 +1,1 @@
+"""Rules about replication, Galera and Group Replication."""

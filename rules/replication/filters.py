@@ -1,0 +1,133 @@
+"""REP: filters that leave databases out of the binary log, or out of what a replica applies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.redact import quoted
+from advisor.verdict import REFUSED
+from rules.core.rule import Docs, rule
+from rules.core.subject import of_verdict
+from rules.durability.binary_log import writes_binary_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from advisor.verdict import LineVerdict
+    from rules.core.context import Known
+
+LOGGED = ("binlog_do_db", "binlog_ignore_db")
+APPLIED = ("replicate_do_db", "replicate_ignore_db")
+MOST_NAMED = 4  # databases that a sentence can hold
+# What stands in these is never written to a binary log, so leaving them out of it changes nothing.
+NEVER_LOGGED = frozenset({"information_schema", "performance_schema", "sys"})
+
+
+def filters(known: Known, names: tuple[str, ...]) -> list[LineVerdict]:
+    """The lines that name databases in these filters; each line adds to those before it."""
+    lines = known.file_verdict.lines
+    return [line for line in lines if line.canonical in names and line.outcome not in REFUSED and _named(line)]
+
+
+def _named(line: LineVerdict) -> str:
+    return "" if line.placed.line.templated else line.placed.line.value or ""
+
+
+@rule(
+    "REP001",
+    "filter-list-in-one-name",
+    summary="A filter names several databases on one line, which the server takes for the name of one.",
+    options=(*LOGGED, *APPLIED),
+    evidence=("ASK-REP-01",),
+    docs=Docs(
+        why="The comma is part of the name. With binlog_do_db = a,b six servers logged nothing of the database a "
+        "and everything of a database that was called a,b; replicate_do_db did the same on a replica.",
+        fix="Write one line for each database.",
+        risk="From then on the filter does what was meant; what went missing until then stays missing.",
+        restart=True,
+        exceptions="A database whose name has a comma in it.",
+        mind="A server that logs the changes of one of the databases.",
+    ),
+)
+def filter_list_in_one_name(known: Known) -> Iterator[Finding]:
+    """Commas in the name of a database."""
+    for line in filters(known, (*LOGGED, *APPLIED)):
+        name = _named(line)
+        if "," in name:
+            yield filter_list_in_one_name.finding(
+                f"The server takes {quoted(name)} for the name of one database, and finds none of the "
+                f"{name.count(',') + 1}.",
+                of_verdict(line),
+                help=f"write one {line.canonical} line for each database",
+            )
+
+
+@rule(
+    "REP002",
+    "filtered-binary-log",
+    confidence=Confidence.LIKELY,
+    summary="Changes of some databases are left out of the binary log, so nothing can restore them from it.",
+    options=LOGGED,
+    evidence=("REPL-01",),
+    docs=Docs(
+        why="What isn't written to the binary log reaches no replica, and a restore to a point in time ends with "
+        "these databases as they were in the backup. Whether a statement is left out depends on the session's "
+        "default database where it is logged as a statement, as every change of a table's definition is.",
+        fix="Log everything, and filter on the replica that wants less.",
+        risk="Larger binary logs.",
+        restart=True,
+        exceptions="Databases whose content can be made anew at any time.",
+        mind="A restore that was tried and missed nothing.",
+    ),
+)
+def filtered_binary_log(known: Known) -> Iterator[Finding]:
+    """Filters on a binary log that is written."""
+    lines = [line for line in filters(known, LOGGED) if _leaves_out(line)]
+    if lines and writes_binary_log(known):
+        names = list(dict.fromkeys(_named(line) for line in lines if line.canonical == lines[0].canonical))
+        listed = ", ".join(names) if len(names) <= MOST_NAMED else f"{names[0]} and {len(names) - 1} other databases"
+        some = f"only changes of {listed}" if lines[0].canonical == "binlog_do_db" else f"no changes of {listed}"
+        yield filtered_binary_log.finding(
+            f"The binary log holds {some}; what isn't in it reaches no replica and can't be restored from it.",
+            of_verdict(lines[0]),
+            help="log everything, and filter on the replica that wants less",
+        )
+
+
+def _leaves_out(line: LineVerdict) -> bool:
+    name = _named(line).lower()
+    return "," not in name and (line.canonical == "binlog_do_db" or name not in NEVER_LOGGED)
+
+
+@rule(
+    "REP003",
+    "filter-by-default-database",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The replica filters statements by the session's default database, not by the tables that they change.",
+    options=APPLIED,
+    evidence=("ASK-REP-02", "REPL-01"),
+    docs=Docs(
+        why="A CREATE TABLE a.t from a session that uses the database b is passed over by replicate_do_db = a, and "
+        "the first row for that table stops the replica: that happened on the servers that were asked, with rows "
+        "logged as rows, for definitions of tables are always logged as statements.",
+        fix="Use replicate_wild_do_table = a.% or replicate_wild_ignore_table = a.% instead.",
+        risk="The pattern also counts for statements that change tables of several databases; in it an underscore "
+        "stands for any character, unless a backslash comes before it.",
+        restart=True,
+        exceptions="Applications that always select the database before they change its tables.",
+        mind="A replica with this filter that holds what its source has in these databases.",
+    ),
+)
+def filter_by_default_database(known: Known) -> Iterator[Finding]:
+    """Filters of a replica that go by the database which the session uses."""
+    for line in filters(known, APPLIED)[:1]:
+        better = str(line.canonical).replace("_db", "_table").replace("replicate_", "replicate_wild_")
+        yield filter_by_default_database.finding(
+            f"{line.canonical} goes by the database that a session uses: a change from elsewhere to a table of "
+            f"{_named(line)} is filtered as if it were elsewhere's.",
+            of_verdict(line),
+            help=f"write {better} with the pattern database.% instead",
+        )

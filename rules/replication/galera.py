@@ -1,0 +1,384 @@
+"""GAL: settings of a MariaDB Galera cluster's node."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.verdict import Outcome
+from rules.core.advice import advise, these, words
+from rules.core.network import ON, PROVIDER, has_provider, in_use
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+from rules.durability.binary_log import writes_binary_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+MARIADB = (Span("mariadb"),)
+ADDRESS = "wsrep_cluster_address"
+OPTIONS, NEW_CLUSTER = "wsrep_provider_options", "wsrep_new_cluster"
+USED = (ON, PROVIDER)
+SCHEME = "GCOMM://"
+# Options of the provider that let a part of the cluster go on by itself.
+WITHOUT_QUORUM = ("PC.IGNORE_SB", "PC.IGNORE_QUORUM")
+YES = frozenset({"TRUE", "YES", "ON", "1"})
+INTERLEAVED = 2
+TIMEOUTS = {"EVS.SUSPECT_TIMEOUT": "PT5S", "EVS.KEEPALIVE_PERIOD": "PT1S"}  # with the provider's defaults
+MESSAGES = 3  # that a node must be able to send before it is suspected
+TWO = 2  # nodes, of which neither is more than half
+BLOCKING = {"RSYNC": "rsync", "RSYNC_WAN": "rsync_wan", "MYSQLDUMP": "mysqldump"}
+
+
+@rule(
+    "GAL001",
+    "galera-half-configured",
+    summary="A provider is named but replication isn't switched on, or the other way round: the node stands alone.",
+    targets=MARIADB,
+    options=USED,
+    evidence=("GAL-01", "ASK-GAL-01"),
+    docs=Docs(
+        why="MariaDB loads the provider only where wsrep_on is ON, and the default is OFF. With one of the two alone "
+        "the server starts, says nothing, and takes writes that reach no other node.",
+        fix="Set wsrep_on = ON together with wsrep_provider and wsrep_cluster_address, or take all of them out.",
+        risk="A node that joins replaces its data by that of the cluster.",
+        restart=True,
+        exceptions="A node that is kept out of the cluster for a while.",
+        mind="wsrep_ready that says ON.",
+    ),
+)
+def galera_half_configured(known: Known) -> Iterator[Finding]:
+    """One half of what a node needs."""
+    if known.text(ON) == "OFF" and has_provider(known):
+        yield galera_half_configured.finding(
+            "A provider is named, but wsrep_on is OFF: the server loads no provider and joins no cluster.",
+            of_variable(known, PROVIDER),
+            help="write wsrep_on = ON as well, or take the provider out",
+        )
+    if known.text(ON) == "ON" and known.chosen(ON) and not has_provider(known):
+        yield galera_half_configured.finding(
+            "wsrep_on is ON, but no provider is named: writes reach no other node.",
+            of_variable(known, ON),
+            help="name the provider's library in wsrep_provider, or switch wsrep_on off",
+        )
+
+
+@rule(
+    "GAL002",
+    "galera-founds-itself-anew",
+    summary="Each start of the node founds a new cluster instead of joining the one that is there.",
+    targets=MARIADB,
+    options=(ADDRESS, NEW_CLUSTER),
+    evidence=("GAL-02",),
+    docs=Docs(
+        why="An address without members, or wsrep_new_cluster in an option file, counts at every restart. The node "
+        "then takes writes in a cluster of its own while the others go on without it, and the data parts.",
+        fix="Name all nodes in wsrep_cluster_address; found a cluster once, with galera_new_cluster.",
+        risk="A node that finds no other waits for one.",
+        restart=True,
+        exceptions="Clusters of one node, for tests.",
+        mind="A restart after which wsrep_cluster_size is the same on all nodes.",
+    ),
+)
+def galera_founds_itself_anew(known: Known) -> Iterator[Finding]:
+    """An address without members, or the option that founds a cluster, in a file."""
+    address = known.text(ADDRESS) or ""
+    if in_use(known) and known.chosen(ADDRESS) and address.startswith(SCHEME) and not _members(known):
+        yield galera_founds_itself_anew.finding(
+            "The address names no node, so each start founds a new cluster beside the one that is there.",
+            of_variable(known, ADDRESS),
+            help="name all nodes: gcomm://first,second,third",
+        )
+    elif in_use(known) and NEW_CLUSTER in known.file_verdict.effective and known.settings.on(NEW_CLUSTER):
+        yield galera_founds_itself_anew.finding(
+            "wsrep_new_cluster in a file founds a new cluster at each start.",
+            of_variable(known, NEW_CLUSTER),
+            help="remove the line; galera_new_cluster founds a cluster once",
+        )
+
+
+@rule(
+    "GAL003",
+    "galera-without-quorum",
+    confidence=Confidence.LIKELY,
+    summary="Parts of the cluster that lose each other both go on taking writes.",
+    targets=MARIADB,
+    options=(OPTIONS,),
+    evidence=("GAL-03",),
+    docs=Docs(
+        why="The cluster lets only a majority write, so that there is one truth. With pc.ignore_sb or "
+        "pc.ignore_quorum each part goes on by itself, and afterwards no node can tell whose rows are right.",
+        fix="Take the option out, and add a third node or an arbitrator.",
+        risk="A part without a majority refuses writes until the others are back.",
+        restart=True,
+        exceptions="Two nodes of which only one is ever written to, as the vendor says.",
+        mind="A majority that survives the loss of any one place.",
+    ),
+)
+def galera_without_quorum(known: Known) -> Iterator[Finding]:
+    """Options of the provider that pass over quorum."""
+    given = provider_options(known)
+    found = [name for name in WITHOUT_QUORUM if given.get(name) in YES]
+    if found and in_use(known) and known.chosen(OPTIONS):
+        yield galera_without_quorum.finding(
+            f"With {' and '.join(found).lower()} parts that lose each other both take writes, and the data parts.",
+            of_variable(known, OPTIONS),
+            help="take it out, and add a third node or an arbitrator",
+        )
+
+
+def provider_options(known: Known) -> dict[str, str]:
+    """The options of the provider, names and values in upper case."""
+    pairs = (part.partition("=") for part in (known.text(OPTIONS) or "").split(";"))
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+@rule(
+    "GAL004",
+    "galera-not-in-rows",
+    confidence=Confidence.LIKELY,
+    summary="A cluster applies rows, but the server is set to log statements or a mixture.",
+    targets=MARIADB,
+    options=USED,
+    evidence=("GAL-01",),
+    docs=Docs(
+        why="The vendor counts binlog_format = ROW among the settings that a node must have. MariaDB's default is "
+        "MIXED, so it has to be written.",
+        fix="Set binlog_format = ROW.",
+        risk="Changes of many rows make larger binary logs.",
+        exceptions="None.",
+        mind="A statement of the vendor that other formats are supported.",
+    ),
+)
+def galera_not_in_rows(known: Known) -> Iterator[Finding]:
+    """A node whose format isn't that of rows."""
+    value = known.text("binlog_format")
+    if in_use(known) and value is not None and value != "ROW" and not _refused(known):
+        action = advise(
+            known, "binlog_format", "ROW", risk="sessions that are open keep their format",
+            watch="Binlog_cache_disk_use",
+        )  # fmt: skip
+        yield galera_not_in_rows.finding(
+            f"binlog_format is {value} on a node of a cluster, which needs ROW.",
+            of_variable(known, "binlog_format" if known.chosen("binlog_format") else _why_used(known)),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+def _refused(known: Known) -> bool:
+    """Whether the verdict on the file has said already that a node doesn't start so."""
+    lines = (known.file_verdict.effective.get(name) for name in ("binlog_format", PROVIDER))
+    return any(line is not None and line.outcome is Outcome.STOPS for line in lines)
+
+
+def _why_used(known: Known) -> str:
+    return PROVIDER if has_provider(known) else ON
+
+
+@rule(
+    "GAL005",
+    "galera-locks-auto-increment",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Inserts hold a lock for their numbers, which appliers that work side by side don't get along with.",
+    targets=MARIADB,
+    options=USED,
+    evidence=("GAL-01",),
+    docs=Docs(
+        why="The vendor asks for the interleaved mode, in which appliers work in parallel. MariaDB's default is 1, so "
+        "it has to be written.",
+        fix="Set innodb_autoinc_lock_mode = 2.",
+        risk="Numbers of one statement may have gaps, as those of a cluster have anyway.",
+        restart=True,
+        exceptions="Nodes that apply with one thread and insert one row at a time.",
+        mind="No waits for auto-increment locks on any node.",
+    ),
+)
+def galera_locks_auto_increment(known: Known) -> Iterator[Finding]:
+    """A node that takes locks for numbers."""
+    name, mode = "innodb_autoinc_lock_mode", known.number("innodb_autoinc_lock_mode")
+    if in_use(known) and mode is not None and mode != INTERLEAVED:
+        action = advise(
+            known, name, INTERLEAVED, risk="the numbers that one statement gets may have gaps",
+            watch="Innodb_row_lock_waits",
+        )  # fmt: skip
+        yield galera_locks_auto_increment.finding(
+            f"{name} is {mode} on a node of a cluster; the vendor asks for {INTERLEAVED}.",
+            of_variable(known, name if known.chosen(name) else _why_used(known)),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "GAL006",
+    "galera-logs-half",
+    confidence=Confidence.LIKELY,
+    summary="The node's binary log lacks what the other nodes write.",
+    targets=MARIADB,
+    options=USED,
+    evidence=("GAL-01",),
+    docs=Docs(
+        why="What arrives from the cluster is not written to the binary log unless log_slave_updates is ON. A "
+        "replica of this node, or a restore from its log, then has a part of the changes only.",
+        fix="Set log_slave_updates = ON, or switch the binary log off.",
+        risk="The node writes all changes to its binary log.",
+        restart=True,
+        exceptions="Nodes that take all writes themselves.",
+        mind="A replica of this node that has all rows.",
+    ),
+)
+def galera_logs_half(known: Known) -> Iterator[Finding]:
+    """A binary log of the node's own writes alone."""
+    if in_use(known) and writes_binary_log(known) and known.settings.on("log_slave_updates") is False:
+        action = advise(
+            known, "log_slave_updates", "ON", risk="all changes are written to the binary log",
+            watch="Binlog_cache_use",
+        )  # fmt: skip
+        yield galera_logs_half.finding(
+            "The binary log holds only what is written on this node, nothing that comes from the others.",
+            of_variable(known, "log_bin"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "GAL007",
+    "galera-local-schema-changes",
+    confidence=Confidence.LIKELY,
+    summary="Changes of tables' definitions are carried out on this node alone.",
+    targets=MARIADB,
+    options=("wsrep_osu_method",),
+    evidence=("GAL-04",),
+    docs=Docs(
+        why="RSU is meant for one session that changes each node in turn. As the setting of the whole server every "
+        "CREATE and ALTER from an application stays on one node, and the rows that follow fail on the others.",
+        fix="Take the line out, and set RSU in the session that carries a change from node to node.",
+        risk="A change of a definition then blocks the cluster while it runs.",
+        exceptions="A node on which such a change is being carried out just now.",
+        mind="Definitions that are the same on all nodes.",
+    ),
+)
+def galera_local_schema_changes(known: Known) -> Iterator[Finding]:
+    """The method for one session, set for all."""
+    name = "wsrep_osu_method"
+    if in_use(known) and known.chosen(name) and known.text(name) == "RSU":
+        action = advise(known, name, "TOI", risk="a change of a definition blocks the cluster while it runs")
+        yield galera_local_schema_changes.finding(
+            "Every CREATE and ALTER stays on this node, and rows for it fail on the others.",
+            of_variable(known, name),
+            help=words(action) or "remove the line, and set RSU in a session where it is needed",
+            actions=these(action),
+        )
+
+
+@rule(
+    "GAL008",
+    "galera-blocking-transfer",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="While a node gets its data from this one, this one takes no writes.",
+    targets=MARIADB,
+    options=("wsrep_sst_method",),
+    evidence=("GAL-05",),
+    docs=Docs(
+        why="With rsync and mysqldump the node that gives its data holds a read lock for the whole transfer; "
+        "mariabackup copies beside the writes. A cluster of three is down to one node that works meanwhile.",
+        fix="Set wsrep_sst_method = mariabackup on all nodes, with an account for it.",
+        risk="It needs mariadb-backup and socat on all nodes, and the same method everywhere.",
+        exceptions="Small databases, and nodes that may stand still: rsync is the fastest.",
+        mind="Transfers that take less time than anybody minds.",
+    ),
+)
+def galera_blocking_transfer(known: Known) -> Iterator[Finding]:
+    """A method of transfer that blocks its giver, chosen by somebody."""
+    name = "wsrep_sst_method"
+    method = BLOCKING.get(known.text(name) or "")
+    if in_use(known) and known.chosen(name) and method:
+        yield galera_blocking_transfer.finding(
+            f"With {method} the node that gives its data takes no writes until the transfer ends.",
+            of_variable(known, name),
+            help="use mariabackup on all nodes, if the giver must go on",
+        )
+
+
+@rule(
+    "GAL009",
+    "galera-of-two-nodes",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The cluster has two nodes: if either is lost without a word, the other one refuses writes.",
+    targets=MARIADB,
+    options=(ADDRESS,),
+    evidence=("GAL-06", "GAL-03"),
+    docs=Docs(
+        why="Only a part with more than half of the votes accepts writes. Of two nodes neither is more than half, so a "
+        "crash of one or a broken network stops the other. The vendor recommends three nodes, or an arbitrator "
+        "(garbd) as the third vote.",
+        fix="Add a third node, or an arbitrator on another host.",
+        risk="A third node gets all writes; an arbitrator gets all traffic, and keeps nothing.",
+        exceptions="Clusters with an arbitrator, or with more nodes than the address names.",
+        mind="wsrep_cluster_size of 3.",
+    ),
+)
+def galera_of_two_nodes(known: Known) -> Iterator[Finding]:
+    """An address of two nodes, and no third member that the server knows."""
+    nodes = _members(known)
+    counted = known.server.counter("wsrep_cluster_size") if known.has("server") else None
+    if in_use(known) and known.chosen(ADDRESS) and len(nodes) == TWO and (counted is None or counted <= TWO):
+        yield galera_of_two_nodes.finding(
+            "The address names two nodes: if one is lost without a word, the other has no majority and refuses writes.",
+            of_variable(known, ADDRESS),
+            help="add a third node, or an arbitrator (garbd) on another host",
+        )
+
+
+def _members(known: Known) -> list[str]:
+    """The nodes of the address, each once."""
+    address = (known.text(ADDRESS) or "").removeprefix(SCHEME).partition("?")[0]
+    return list(dict.fromkeys(node.strip() for node in address.split(",") if node.strip()))
+
+
+@rule(
+    "GAL010",
+    "refused-galera-timeout",
+    severity=Severity.ERROR,
+    confidence=Confidence.LIKELY,
+    summary="The provider refuses its timeouts, so the server does not start.",
+    targets=MARIADB,
+    options=(OPTIONS,),
+    evidence=("ASK-GAL-02",),
+    docs=Docs(
+        why="A node is suspected after evs.suspect_timeout without a message, and sends one every "
+        "evs.keepalive_period. The provider wants at least three of these in the time. With evs.suspect_timeout = PT1S "
+        "and the default of PT1S for the other it refused, and the server ended with an error.",
+        fix="Remove evs.suspect_timeout: the default is PT5S. Or lower evs.keepalive_period to a third of it or less.",
+        risk="A lost node is noticed later.",
+        restart=True,
+        exceptions="None known. One version of the provider was asked.",
+        mind="A node that starts with these lines.",
+    ),
+)
+def refused_galera_timeout(known: Known) -> Iterator[Finding]:
+    """A time to suspect that has no room for three messages."""
+    given = provider_options(known)
+    suspect, alive = (_seconds(given.get(name, default)) for name, default in TIMEOUTS.items())
+    if in_use(known) and known.chosen(OPTIONS) and suspect and alive and suspect < MESSAGES * alive:
+        yield refused_galera_timeout.finding(
+            f"The provider refuses evs.suspect_timeout = {suspect:g} s with evs.keepalive_period = {alive:g} s: it "
+            "must be three times as long. The server does not start.",
+            of_variable(known, OPTIONS),
+            help="remove evs.suspect_timeout, or lower evs.keepalive_period to a third of it or less",
+        )
+
+
+def _seconds(text: str) -> float | None:
+    """Seconds of a duration such as PT1.5S; None for other ways to write one."""
+    found = re.fullmatch(r"PT([0-9]{1,9}(?:\.[0-9]{1,9})?)S", text)
+    return float(found[1]) if found else None

@@ -1,0 +1,276 @@
+"""GRP: settings of a member of MySQL group replication."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+from rules.durability.binary_log import writes_binary_log
+from rules.durability.crash_safety import CHECKSUM, GROUP, forbids_checksums
+from rules.replication.settings import LOGS_UPDATES, ORDER, POSITIONS, value, workers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+MYSQL = (Span("mysql"),)
+FOUNDS = "group_replication_bootstrap_group"
+SINGLE = "group_replication_single_primary_mode"
+CHECKS = "group_replication_enforce_update_everywhere_checks"
+FLOW = "group_replication_flow_control_mode"
+LIMIT = "group_replication_transaction_size_limit"
+SURVIVING = 3  # members of the smallest group that loses one and goes on
+REACHED = ("ONLINE", "RECOVERING")  # states of members that count towards the majority
+OUTSIDE = ("OFFLINE", "ERROR")  # states in which a member has left its group, or never joined
+
+
+@rule(
+    "GRP001",
+    "group-founds-itself-anew",
+    summary="Each start of the member founds a new group instead of joining the one that is there.",
+    targets=MYSQL,
+    options=(FOUNDS,),
+    evidence=("GRP-01", "ASK-GRP-01"),
+    docs=Docs(
+        why="The option is for the one moment in which a group is founded. Left in a file, or left ON, the next start "
+        "founds a second group of the same name, and both take writes.",
+        fix="Take the line out. To found a group set the variable, start group replication, and set it back.",
+        risk="A member that finds no group doesn't become one by itself.",
+        exceptions="Groups of one member, for tests.",
+        mind="A restart after which the member is in the group that it left.",
+    ),
+)
+def group_founds_itself_anew(known: Known) -> Iterator[Finding]:
+    """The option that founds a group, left ON."""
+    if known.chosen(FOUNDS) and known.settings.on(FOUNDS):
+        yield group_founds_itself_anew.finding(
+            "The next start founds a second group of the same name instead of joining the one that is there.",
+            of_variable(known, FOUNDS),
+            help="remove the line, and set the variable only while a group is founded",
+        )
+
+
+@rule(
+    "GRP002",
+    "group-needs-unmet",
+    severity=Severity.ERROR,
+    summary="The member lacks settings without which group replication doesn't start.",
+    targets=MYSQL,
+    options=(GROUP,),
+    evidence=("ASK-GRP-01", "GRP-02", "GRP-07"),
+    docs=Docs(
+        why="The server itself starts, and says in its log alone that group replication doesn't: it stands beside its "
+        "group and takes writes. GTIDs are on by default in 9.7, and off in 8.4 and before. Before 8.0.21 the group "
+        "can't do with checksums in the binary log, which are the default.",
+        fix="Set what is named.",
+        risk="With GTIDs some statements are refused, such as changes of tables of two engines in one transaction.",
+        restart=True,
+        exceptions="None.",
+        mind="A member with these settings that is ONLINE.",
+    ),
+)
+def group_needs_unmet(known: Known) -> Iterator[Finding]:
+    """A member that can't join."""
+    lacking = list(_lacking(known)) if known.chosen(GROUP) else []
+    if lacking:
+        yield group_needs_unmet.finding(
+            f"Group replication doesn't start without {' and '.join(lacking)}.",
+            of_variable(known, GROUP),
+            help=f"give the member {' and '.join(lacking)}",
+        )
+
+
+def _lacking(known: Known) -> Iterator[str]:
+    if known.text("gtid_mode") not in {"ON", None}:
+        yield "gtid_mode = ON with enforce_gtid_consistency = ON"
+    if not writes_binary_log(known):
+        yield "a binary log"
+    if value(known, LOGS_UPDATES) == "OFF" and _says(known, LOGS_UPDATES):
+        yield "log_slave_updates = ON" if known.target.version < (8, 0, 26) else "log_replica_updates = ON"
+    if known.text("binlog_format") not in {"ROW", None}:
+        yield "binlog_format = ROW"
+    if value(known, ORDER) == "OFF" and workers(known) > 1:
+        yield "the order of commits kept by parallel workers"
+    if known.text("transaction_write_set_extraction") == "OFF":
+        yield "transaction_write_set_extraction = XXHASH64"
+    if known.text(POSITIONS[0]) == "FILE":
+        yield "relay_log_info_repository = TABLE and master_info_repository = TABLE"
+    if forbids_checksums(known) and known.text(CHECKSUM) not in {"NONE", None}:
+        yield f"{CHECKSUM} = NONE"
+
+
+def _says(known: Known, names: tuple[str, ...]) -> bool:
+    """Whether the value is told by a server or a file, or the default is certain: that of the old name is."""
+    return known.has("server") or any(map(known.chosen, names)) or known.target.version < (8, 0)
+
+
+@rule(
+    "GRP003",
+    "multi-primary-without-checks",
+    confidence=Confidence.LIKELY,
+    summary="All members take writes, but what can't be told apart safely is not refused.",
+    targets=MYSQL,
+    options=(SINGLE,),
+    evidence=("GRP-03",),
+    docs=Docs(
+        why="Foreign keys that cascade and SERIALIZABLE transactions make conflicts that the group doesn't see when "
+        "several members take writes. The checks refuse them; they are off by default.",
+        fix="Set group_replication_enforce_update_everywhere_checks = ON on all members, or let one primary write.",
+        risk="Transactions on such tables fail. The whole group must be started anew for the change.",
+        restart=True,
+        exceptions="Applications without cascading foreign keys that never ask for SERIALIZABLE.",
+        mind="A schema without cascading foreign keys.",
+    ),
+)
+def multi_primary_without_checks(known: Known) -> Iterator[Finding]:
+    """Several primaries, and nobody checks."""
+    several = known.chosen(SINGLE) and known.settings.on(SINGLE) is False
+    if several and known.settings.on(CHECKS) is not True:
+        yield multi_primary_without_checks.finding(
+            "All members take writes, and conflicts through cascading foreign keys or SERIALIZABLE go unseen.",
+            of_variable(known, SINGLE),
+            help=f"set {CHECKS} = ON on all members, or keep one primary",
+        )
+
+
+@rule(
+    "GRP004",
+    "group-without-flow-control",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Writers don't wait for members that can't keep up, so these fall behind without a bound.",
+    targets=MYSQL,
+    options=(FLOW,),
+    evidence=("GRP-04",),
+    docs=Docs(
+        why="A slow member's queue grows for as long as the others write faster. Its readers see old data, and when it "
+        "has to take over, it first works off its queue.",
+        fix="Leave flow control on, and look why the member is slow.",
+        risk="Writers wait while a member is behind.",
+        exceptions="Groups whose slow members never take over and serve no readers.",
+        mind="Queues that stay short on all members at the busiest hour.",
+    ),
+)
+def group_without_flow_control(known: Known) -> Iterator[Finding]:
+    """Flow control switched off by somebody."""
+    if known.chosen(FLOW) and known.text(FLOW) == "DISABLED":
+        yield group_without_flow_control.finding(
+            "Writers never wait for a slow member; its queue, and the age of what it shows, have no bound.",
+            of_variable(known, FLOW),
+            help="remove the line: the default makes writers wait for members that are far behind",
+        )
+
+
+@rule(
+    "GRP005",
+    "unlimited-group-transactions",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Transactions of any size go to the group, and a huge one can cost a member its place.",
+    targets=(Span("mysql", since=(8, 0)),),
+    options=(LIMIT,),
+    evidence=("GRP-05",),
+    docs=Docs(
+        why="A member that is busy with a huge transaction doesn't answer, is taken for dead and expelled. With the "
+        "default of 150,000,000 bytes such a transaction is rolled back instead.",
+        fix="Take the line out, and part large changes into pieces.",
+        risk="Transactions above the limit fail.",
+        exceptions="While a large table is being loaded.",
+        mind="Transactions that are known to stay small.",
+    ),
+)
+def unlimited_group_transactions(known: Known) -> Iterator[Finding]:
+    """The limit on transactions taken away."""
+    if known.chosen(LIMIT) and known.number(LIMIT) == 0:
+        yield unlimited_group_transactions.finding(
+            "Without a limit a huge transaction can keep a member so busy that the group expels it.",
+            of_variable(known, LIMIT),
+            help="remove the line: the default rolls transactions above 150,000,000 bytes back",
+        )
+
+
+@rule(
+    "GRP006",
+    "group-that-survives-nothing",
+    severity=Severity.NOTE,
+    summary="The group cannot lose another member and go on, or has lost its majority already.",
+    needs=("server",),
+    targets=MYSQL,
+    options=(GROUP,),
+    evidence=("GRP-06", "ASK-GRP-02"),
+    docs=Docs(
+        why="A group goes on while more than half of its members can be reached. Members are counted by MEMBER_STATE: "
+        "ONLINE and RECOVERING ones can be reached; UNREACHABLE ones still count as members until the group expels "
+        "them. Of two members neither is more than half, so the loss of either stops all writes. Without a majority "
+        "writes wait until members return.",
+        fix="Bring unreachable members back. Run at least three members: three survive the loss of one, five of two.",
+        risk="Each member gets all writes.",
+        exceptions="A group that is being built or repaired at the moment.",
+        mind="performance_schema.replication_group_members with three members ONLINE.",
+    ),
+)
+def group_that_survives_nothing(known: Known) -> Iterator[Finding]:
+    """A group that the loss of one member stops, or that has stopped."""
+    part = known.server.replication
+    if part is None or part.group_state in OUTSIDE:
+        return
+    members, states = part.group_members, part.group_states
+    reached = sum(states.get(state, 0) for state in REACHED) if states else members
+    if members > 0 and reached * 2 <= members:
+        yield group_that_survives_nothing.finding(
+            f"The group has lost its majority: {_counted(members, states)}. Writes on this member wait.",
+            of_variable(known, GROUP),
+            severity=Severity.ERROR,
+            help="bring the unreachable members back; group_replication_force_members only if they are lost for good",
+        )
+    elif members > 0 and (reached - 1) * 2 <= members:
+        lost = members - reached
+        yield group_that_survives_nothing.finding(
+            f"The group has {_counted(members, states)}. The loss of one {'more ' if lost else ''}stops all writes.",
+            of_variable(known, GROUP),
+            severity=Severity.WARNING if lost else None,
+            help="bring the unreachable members back" if lost else f"add members: {SURVIVING} survive the loss of one",
+        )
+
+
+def _counted(members: int, states: dict[str, int]) -> str:
+    """The members in words, by state where the states were asked."""
+    told = ", ".join(f"{count} {state}" for state, count in sorted(states.items()) if count)
+    return f"{members} member{'s' if members > 1 else ''}" + (f" ({told})" if told else "")
+
+
+@rule(
+    "GRP007",
+    "member-outside-its-group",
+    needs=("server",),
+    summary="Group replication is configured but does not run on this server.",
+    targets=MYSQL,
+    options=(GROUP,),
+    evidence=("ASK-GRP-02",),
+    docs=Docs(
+        why="A member in MEMBER_STATE OFFLINE or ERROR receives nothing from its group, so its data ages. One that "
+        "was stopped, or that failed, has super_read_only ON. One that never joined since its start has it OFF, and "
+        "accepts writes that reach no other member.",
+        fix="Find the reason in the error log, then run START GROUP_REPLICATION.",
+        risk="A member that has transactions of its own is refused by the group.",
+        exceptions="A member that was taken out for maintenance.",
+        mind="MEMBER_STATE ONLINE on this server.",
+    ),
+)
+def member_outside_its_group(known: Known) -> Iterator[Finding]:
+    """A member that is OFFLINE, or that failed."""
+    part = known.server.replication
+    if part is None or part.group_state not in OUTSIDE:
+        return
+    writable = known.settings.on("super_read_only") is False
+    yield member_outside_its_group.finding(
+        f"MEMBER_STATE is {part.group_state}: this server receives nothing from its group. super_read_only is "
+        + ("OFF, so it accepts writes that reach no other member." if writable else "ON, so it accepts no writes."),
+        of_variable(known, GROUP),
+        severity=Severity.ERROR if writable else None,
+        help="find the reason in the error log, then run START GROUP_REPLICATION",
+    )

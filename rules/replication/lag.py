@@ -1,0 +1,173 @@
+"""REP: how far a running replica is behind its source, as a number, or why the server tells none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about, lasted
+from advisor.verdict.effects import number_of
+from rules.core.advice import these
+from rules.core.rule import Docs, rule
+from rules.core.subject import of_variable
+from rules.replication.settings import (
+    ORDER,
+    PARALLEL_BY,
+    WORKERS,
+    advise_stopped,
+    called,
+    channels,
+    known_name,
+    order_needs,
+    value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts.server import ApplierTimes
+    from advisor.model import Action, Finding
+    from rules.core.context import Known
+
+LAGGING = 60  # seconds behind; readers of a replica notice that
+VISIBLE = 5  # seconds behind; less comes and goes within each large transaction
+SIDE_BY_SIDE = 2  # threads; fewer apply one change after the other
+THREADS = ("slave_parallel_threads", *WORKERS)
+BEHIND = "seconds_behind"
+
+
+@rule(
+    "REP016",
+    "replica-lag",
+    confidence=Confidence.OPINION,
+    summary="The replica is behind its source, or its lag is unknown.",
+    needs=("server",),
+    options=THREADS,
+    evidence=("BLOG-02", "ASK-REP-08"),
+    docs=Docs(
+        why="Readers of a lagging replica see old data, and what it has not received is lost with the source. "
+        "Seconds_Behind_Source (Seconds_Behind_Master) compares the event that is applied with the clock: it covers "
+        "what was received, not what the source still has to send. It is NULL while the applier does not run, and "
+        "while the receiver is not connected and everything received is applied. MySQL 8.0 and later also time each "
+        "transaction from its commit on the first source. A note from 5 seconds and a warning from a minute are our "
+        "choice.",
+        fix="Look for what holds the applier up: a lock, one large transaction, a slow disk, tables without a primary "
+        "key. Where a single thread applies, let four apply.",
+        risk="More threads contend for locks. In MySQL before 8.0.27 they need the parallel type LOGICAL_CLOCK to "
+        "help, and replica_preserve_commit_order to show readers the source's order.",
+        exceptions="A configured delay (SQL_Delay): only what exceeds it counts.",
+        mind="Seconds_Behind_Source of 0, asked several times.",
+        disagree="Other advisors report a single applying thread without any lag.",
+    ),
+)
+def replica_lag(known: Known) -> Iterator[Finding]:
+    """Each channel that is behind, or that doesn't know how far."""
+    for channel in channels(known):
+        seconds = lag_of(known, channel)
+        if seconds is None and BEHIND in channel:
+            yield replica_lag.finding(
+                f"The lag of the replica{called(channel)} is unknown: {_name(known)} is NULL, because "
+                f"{_why_unknown(channel)}.{_last_known(known, channel)}",
+                severity=Severity.NOTE,
+                confidence=Confidence.CERTAIN,
+                help="start the stopped thread; the lag is known again when the applier has caught up",
+            )
+        elif seconds is not None and seconds >= VISIBLE:
+            yield _behind(known, channel, seconds)
+
+
+def lag_of(known: Known, channel: dict[str, str]) -> int | None:
+    """Seconds that a channel is behind beyond its configured delay, the larger of two measures; None where unknown."""
+    seconds, delay = number_of(channel.get(BEHIND)), number_of(channel.get("sql_delay")) or 0
+    if seconds is None:
+        return None
+    times = _times(known, channel)
+    return max(0, seconds - delay, (times.applying or 0) - delay if times else 0)
+
+
+def _behind(known: Known, channel: dict[str, str], seconds: int) -> Finding:
+    delay = number_of(channel.get("sql_delay"))
+    beyond = f" beyond its configured delay of {lasted(delay)}" if delay else ""
+    threads = number_of(value(known, THREADS))
+    serial = threads is not None and threads < SIDE_BY_SIDE and seconds >= LAGGING and not _locked(known, channel)
+    actions = _in_parallel(known) if serial else ()
+    alone = " One thread applies all changes." if serial else ""
+    advised = [action.option_line for action in actions if action.option_line]
+    return replica_lag.finding(
+        f"The replica{called(channel)} is {seconds:,} s behind its source{beyond}.{alone}{_details(known, channel)}",
+        of_variable(known, known_name(known, THREADS)) if serial else None,
+        severity=None if seconds >= LAGGING else Severity.NOTE,
+        help=f"write {', '.join(advised)}" if advised else _next_step(known, channel),
+        actions=actions,
+    )
+
+
+def _details(known: Known, channel: dict[str, str]) -> str:
+    """What is waiting, and for what, one sentence each."""
+    times, waiting = _times(known, channel), _unapplied(channel)
+    oldest = (times.applying if times else None) or 0
+    told = [
+        f"The oldest transaction being applied was committed {lasted(oldest)} ago." if oldest > 0 else "",
+        f"Received and not yet applied: {about(waiting)} bytes of binary log." if waiting else "",
+        "The applier waits for a lock of another session." if _locked(known, channel) else "",
+    ]
+    return "".join(f" {sentence}" for sentence in told if sentence)
+
+
+def _next_step(known: Known, channel: dict[str, str]) -> str:
+    if _locked(known, channel):
+        return "find the session that holds the lock, and end its transaction"
+    return "measure again: if the lag grows, look for locks, large transactions and tables without a primary key"
+
+
+def _in_parallel(known: Known) -> tuple[Action, ...]:
+    """Four threads, and on MySQL what they need to help and to keep the order of commits."""
+    clock = value(known, PARALLEL_BY) == "DATABASE"
+    ordered = value(known, ORDER) == "OFF" and all("LOGICAL_CLOCK" in need for need in order_needs(known))
+    return these(
+        advise_stopped(known, PARALLEL_BY, "LOGICAL_CLOCK") if clock else None,
+        advise_stopped(known, ORDER, "ON") if ordered else None,
+        advise_stopped(known, THREADS, "4", risk="appliers contend for locks"),
+    )
+
+
+def _locked(known: Known, channel: dict[str, str]) -> bool:
+    """Whether the applier waits for a lock; with workers its own state doesn't tell, but that of its workers does."""
+    state, times = channel.get("sql_running_state", "").lower(), _times(known, channel)
+    return bool(times and times.locked) or (state.startswith("waiting for") and state.endswith("lock"))
+
+
+def _unapplied(channel: dict[str, str]) -> int | None:
+    """Bytes received and not applied, told where both positions lie in one file of the source.
+
+    `relay_log_file` is Relay_Source_Log_File, which every server sends after Relay_Log_File.
+    """
+    received, applied = number_of(channel.get("read_log_pos")), number_of(channel.get("exec_log_pos"))
+    if received is None or applied is None or channel.get("log_file") != channel.get("relay_log_file"):
+        return None
+    return max(0, received - applied)
+
+
+def _why_unknown(channel: dict[str, str]) -> str:
+    if channel.get("sql_running") == "No":
+        return "the applier does not run"
+    if channel.get("io_running") != "Yes":
+        return "the receiver is not connected, and everything received is applied"
+    return "the server does not know it yet"
+
+
+def _last_known(known: Known, channel: dict[str, str]) -> str:
+    times, behind = _times(known, channel), number_of(channel.get("time_diff"))
+    if times and times.applied is not None:
+        return f" The newest applied transaction was committed {lasted(max(0, times.applied))} ago."
+    return f" The newest event received is {lasted(behind)} newer than the newest applied." if behind else ""
+
+
+def _times(known: Known, channel: dict[str, str]) -> ApplierTimes | None:
+    part = known.server.replication
+    name = channel.get("channel_name", "")
+    return next((times for times in (part.applier_times if part else ()) if times.channel == name), None)
+
+
+def _name(known: Known) -> str:
+    return "Seconds_Behind_Source" if known.target.since("mysql", 8, 0, 22) else "Seconds_Behind_Master"

@@ -1,0 +1,318 @@
+"""REP: what a running server says of its replication, as a replica and as a source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Action, Confidence, Severity
+from advisor.verdict.effects import number_of
+from rules.core.advice import advise, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+from rules.replication.settings import (
+    LOGS_UPDATES,
+    PARALLEL_BY,
+    SEMI_SYNC,
+    WORKERS,
+    advise_one,
+    called,
+    channels,
+    known_name,
+    value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+
+CONFIRMING = ("rpl_semi_sync_replica", "rpl_semi_sync_slave")
+RISK_OF_WRITE_SETS = (
+    "replicas older than 8.0.27 need replica_preserve_commit_order = ON first (slave_preserve_commit_order before "
+    "8.0.26): it is OFF by default, and changes then become visible in an order that the source never had"
+)
+RECOVERY = "relay_log_recovery"
+STEPS = ("receiver", "applier")
+RUNNING = {"receiver": "io_running", "applier": "sql_running"}
+ERRORS = {"receiver": "last_io_errno", "applier": "last_sql_errno"}
+
+
+@rule(
+    "REP014",
+    "semi-sync-not-in-force",
+    summary="Semi-synchronous replication is switched on, but no replica confirms what is committed.",
+    needs=("server",),
+    options=tuple(f"{name}_enabled" for name in SEMI_SYNC),
+    evidence=("ASK-REP-05",),
+    docs=Docs(
+        why="A source whose replicas don't confirm within the timeout goes on without them, and says so only in a "
+        "status variable. Commits are then as safe as with replication that waits for nobody. Without any replica "
+        "the next commit waits for the whole timeout first.",
+        fix="Look why the replicas don't confirm: whether they are connected, and whether semi-synchronous "
+        "replication is switched on there too. Or switch it off here.",
+        risk="None.",
+        exceptions="A replica that is away for a moment.",
+        mind="The status variable that says ON, and a replica that is counted as a client.",
+    ),
+)
+def semi_sync_not_in_force(known: Known) -> Iterator[Finding]:
+    """Semi-synchronous replication that waits for nobody."""
+    for name in SEMI_SYNC:
+        status, clients = (known.server.status.get(f"{name}_{what}", "") for what in ("status", "clients"))
+        if known.settings.on(f"{name}_enabled") and (status == "OFF" or clients == "0"):
+            yield semi_sync_not_in_force.finding(
+                f"{name}_enabled is ON, but {name}_status is OFF: commits wait for no replica."
+                if status == "OFF"
+                else f"{name}_enabled is ON, but no replica takes part: the next commit waits for the whole timeout.",
+                of_variable(known, f"{name}_enabled"),
+                help="look why the replicas don't confirm, or switch it off",
+            )
+
+
+@rule(
+    "REP015",
+    "stopped-replica",
+    summary="A thread of the replica stands still, so its data gets older and older.",
+    needs=("server",),
+    evidence=("ASK-REP-02",),
+    docs=Docs(
+        why="Without the receiver nothing new arrives, and what the source then loses is lost. Without the applier "
+        "readers see old data, and relay logs pile up. A thread that stopped with an error doesn't start by itself.",
+        fix="Look up the error in the server's log or in the replica's status, mend its cause, and start the replica.",
+        risk="Passing over the error lets the data drift apart.",
+        exceptions="A replica that somebody stopped for a backup or as a delayed copy.",
+        mind="Both threads running.",
+    ),
+)
+def stopped_replica(known: Known) -> Iterator[Finding]:
+    """Threads that don't run, or can't reach the source."""
+    for channel in channels(known):
+        for step in STEPS:
+            running, error = channel.get(RUNNING[step], "Yes"), number_of(channel.get(ERRORS[step]))
+            if running == "Yes":
+                continue
+            how = f"with error {error}" if error else "without an error"
+            doing = "still tries to connect" if running == "Connecting" else "doesn't run"
+            yield stopped_replica.finding(
+                f"The replica's {step}{called(channel)} {doing}, {how}: nothing more "
+                f"{'arrives' if step == 'receiver' else 'is applied'}.",
+                severity=Severity.ERROR if error else None,
+                help=_how_to_start(running, error),
+            )
+
+
+def _how_to_start(running: str, error: int | None) -> str:
+    if running == "Connecting":
+        return "mend the cause of the error; the receiver reconnects by itself" if error else "start the source"
+    return "mend the cause of the error, and start the replica" if error else "start the replica"
+
+
+@rule(
+    "REP018",
+    "replica-by-file-position",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The replica finds its place by file and position, although GTIDs are there.",
+    needs=("server",),
+    options=("gtid_mode",),
+    evidence=("REPL-04", "REPL-10"),
+    docs=Docs(
+        why="With GTIDs a replica knows after a crash, and at a new source, which changes it has. By file and "
+        "position it relies on a number that fits one source alone, and on MariaDB on a file that a crash can leave "
+        "behind.",
+        fix="On MySQL set SOURCE_AUTO_POSITION = 1, on MariaDB MASTER_USE_GTID = slave_pos, with the replica stopped.",
+        risk="The source must still have the binary logs that the replica lacks.",
+        exceptions="Sources without GTIDs, and tools that start a replica at a position.",
+        mind="A source that can't tell its GTIDs.",
+    ),
+)
+def replica_by_file_position(known: Known) -> Iterator[Finding]:
+    """A channel without automatic positions, where they could be."""
+    for channel in channels(known):
+        by_file = channel.get("using_gtid") == "No" or (
+            known.text("gtid_mode") == "ON" and channel.get("auto_position") == "0"
+        )
+        if by_file:
+            how = "MASTER_USE_GTID = slave_pos" if known.target.is_mariadb else "automatic positions"
+            yield replica_by_file_position.finding(
+                f"The replica{called(channel)} finds its place by file and position, which fits this source alone.",
+                help=f"stop the replica and give it {how}",
+            )
+
+
+@rule(
+    "REP024",
+    "relay-logs-not-recovered",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="After a crash the replica goes on with relay logs that the crash may have cut off.",
+    targets=(Span("mysql"),),
+    options=(RECOVERY, *WORKERS, *PARALLEL_BY),
+    evidence=("REPL-14",),
+    docs=Docs(
+        why="Relay logs aren't synced at each event. What the system had not written yet is missing after a crash, "
+        "and a replica that finds its place by file and position can stop at it or pass over it. With "
+        "relay_log_recovery it throws its relay logs away and fetches them again. In an option file, lines for "
+        "parallel appliers show that the server is a replica, and gtid_mode = ON that it needs no position.",
+        fix="Set relay_log_recovery to ON.",
+        risk="At each start all relay logs that weren't applied yet are fetched again, so the source must still have "
+        "its binary logs.",
+        restart=True,
+        exceptions="Semi-synchronous replicas, which have confirmed what they would throw away: the rule is silent "
+        "there.",
+        mind="Automatic positions by GTID, with which the replica asks for what it lacks.",
+        disagree="MySQL's manual counts it among the safest settings; MariaDB's advises against it on "
+        "semi-synchronous replicas.",
+    ),
+)
+def relay_logs_not_recovered(known: Known) -> Iterator[Finding]:
+    """A replica by file and position that trusts its relay logs."""
+    confirms = any(known.settings.on(f"{name}_enabled") for name in CONFIRMING)
+    subject = _by_file_and_position(known)
+    if subject and known.settings.on(RECOVERY) is False and not confirms:
+        action = advise(known, RECOVERY, "ON", risk="relay logs are fetched again at each start")
+        yield relay_logs_not_recovered.finding(
+            "The replica goes by file and position, and trusts relay logs that a crash may have cut off.",
+            of_variable(known, subject),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+def _by_file_and_position(known: Known) -> str | None:
+    """The variable to point at where a replica finds its place by file and position, or where its file says so."""
+    if known.has("server"):
+        by_file = any(channel.get("auto_position") == "0" for channel in channels(known))
+        return RECOVERY if by_file else None
+    lines = [name for name in (RECOVERY, *WORKERS, *PARALLEL_BY) if known.chosen(name)]
+    return lines[0] if lines and known.text("gtid_mode") != "ON" else None
+
+
+@rule(
+    "REP019",
+    "replica-updates-not-logged",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The replica writes a binary log, but not of what it applies, so the log misses nearly everything.",
+    needs=("server",),
+    options=LOGS_UPDATES,
+    evidence=("REPL-11",),
+    docs=Docs(
+        why="A replica's own replicas, and a restore from its backup and binary logs, then miss all that came from "
+        "the source. Logging replicated changes is MySQL's default since 8.0, not MariaDB's.",
+        fix="Switch the logging of replicated changes on, or the binary log off.",
+        risk="The replica writes each change twice, as the source does.",
+        restart=True,
+        exceptions="Servers that keep a log of local changes only, on purpose.",
+        mind="A log that holds what its readers need.",
+    ),
+)
+def replica_updates_not_logged(known: Known) -> Iterator[Finding]:
+    """A replica with a binary log of its own changes alone."""
+    if channels(known) and known.settings.on("log_bin") and value(known, LOGS_UPDATES) == "OFF":
+        action = advise_one(known, LOGS_UPDATES, "ON", risk="the replica writes each change twice")
+        yield replica_updates_not_logged.finding(
+            "The replica's binary log holds only what is written here, none of what it applies.",
+            of_variable(known, known_name(known, LOGS_UPDATES)),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "REP020",
+    "commit-order-tracking",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The source tells its replicas only which transactions were committed together, so few run in parallel.",
+    needs=("server",),
+    targets=(Span("mysql", since=(8, 0), before=(8, 4)),),
+    options=("binlog_transaction_dependency_tracking",),
+    evidence=("BLOG-02", "REPL-03"),
+    docs=Docs(
+        why="By write sets a replica's workers apply side by side all that touches different rows, also where the "
+        "source committed it one after the other. The gain is largest where few sessions write or storage is fast. "
+        "Write sets are the only way since 8.4.",
+        fix="First set replica_preserve_commit_order = ON (slave_preserve_commit_order before 8.0.26) on every replica "
+        "older than 8.0.27: its default is OFF there. Then set binlog_transaction_dependency_tracking to WRITESET.",
+        risk="A replica that does not keep the order of commits shows states that the source never had: with write "
+        "sets also two transactions of one session can commit in the other order. The source keeps a history of "
+        "hashes in memory; tables without a primary key gain nothing. The option is deprecated since 8.0.35: take it "
+        "out again before an upgrade to 8.4.",
+        exceptions="Replicas that are never behind, or that apply with a single worker. WRITESET_SESSION, which keeps "
+        "the order within each session, where a replica older than 8.0.27 cannot keep the order of commits.",
+        mind="Replicas whose lag is no smaller with write sets.",
+    ),
+)
+def commit_order_tracking(known: Known) -> Iterator[Finding]:
+    """A source with replicas that tracks by commit order."""
+    part = known.server.replication
+    if part is None or not part.replicas_connected or known.text("transaction_write_set_extraction") == "OFF":
+        return
+    name = "binlog_transaction_dependency_tracking"
+    if known.text(name) == "COMMIT_ORDER":
+        action = advise(known, name, "WRITESET", risk=RISK_OF_WRITE_SETS)
+        yield commit_order_tracking.finding(
+            f"{part.replicas_connected} replica{'s read' if part.replicas_connected > 1 else ' reads'} this binary "
+            "log, which tells a replica's workers only what was committed together.",
+            of_variable(known, name),
+            help=f"{words(action)}, once every replica keeps the order of commits (before 8.0.27 the default is OFF)",
+            actions=these(action),
+        )
+
+
+PLAIN, SUPER = "read_only", "super_read_only"
+
+
+@rule(
+    "REP017",
+    "writable-replica",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Clients or administrators may write to the replica, and what they write is on no other server.",
+    options=(PLAIN, SUPER),
+    evidence=("REPL-09", "ASK-REP-09"),
+    docs=Docs(
+        why="A row that was written to a replica alone stops replication when the source inserts the same key, and "
+        "is lost, or blocks a failover, when the roles change. read_only stops ordinary accounts; replication goes on. "
+        "Accounts with SUPER, or CONNECTION_ADMIN on MySQL 8.0 and later, still write; super_read_only of MySQL stops "
+        "them too, and includes read_only. In an option file the rule goes by read_only = ON.",
+        fix="Set super_read_only = ON on MySQL, read_only = ON on MariaDB.",
+        risk="Applications and jobs that write to the replica get errors. Promoting the replica must switch it off.",
+        exceptions="Replicas that take part in a ring, and those with databases of their own.",
+        mind="Applications that are meant to write here.",
+    ),
+)
+def writable_replica(known: Known) -> Iterator[Finding]:
+    """A replica without read_only, or with read_only alone where super_read_only exists."""
+    if known.has("server"):
+        part = known.server.replication
+        replica = bool(channels(known)) and not (part and part.galera)
+    else:
+        replica = known.switched(PLAIN) is True  # a file cannot tell more
+    open_to = known.text(PLAIN), known.text(SUPER)
+    if not replica or "OFF" not in open_to:
+        return
+    action = _closed(known)
+    yield writable_replica.finding(
+        "The server is a replica, but clients may write to it: read_only is OFF."
+        if open_to[0] == "OFF"
+        else f"read_only stops ordinary accounts only: super_read_only is OFF, so those with {_exempt(known)} write.",
+        of_variable(known, PLAIN if open_to[0] == "OFF" or known.chosen(PLAIN) else SUPER),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+def _exempt(known: Known) -> str:
+    return "CONNECTION_ADMIN or SUPER" if known.target.since("mysql", 8) else "SUPER"
+
+
+def _closed(known: Known) -> Action | None:
+    """The wider of the two that the target has; undoing it restores both."""
+    name = PLAIN if known.text(SUPER) is None else SUPER
+    action = advise(known, name, "ON", risk="clients that write here get errors", watch="Com_insert")
+    undone = action and action.undo and name == SUPER and known.text(PLAIN) == "OFF"
+    return action._replace(undo=f"SET GLOBAL {PLAIN} = OFF;") if action and undone else action

@@ -1,0 +1,430 @@
+"""REP: how a replica applies changes and keeps its place, and what a source waits for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about
+from advisor.verdict.effects import number_of
+from rules.core.advice import OF_A_GROUP, advise, these, while_stopped, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+from rules.durability.binary_log import writes_binary_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Action, Finding
+    from rules.core.context import Known
+
+MYSQL = (Span("mysql"),)
+# MySQL 8.0.26 gave most options of a replica a second name; both are read since.
+EXEC_MODE = ("replica_exec_mode", "slave_exec_mode")
+CONVERSIONS = ("replica_type_conversions", "slave_type_conversions")
+WORKERS = ("replica_parallel_workers", "slave_parallel_workers")
+ORDER = ("replica_preserve_commit_order", "slave_preserve_commit_order")
+PARALLEL_BY = ("replica_parallel_type", "slave_parallel_type")
+LOGS_UPDATES = ("log_replica_updates", "log_slave_updates")
+POSITIONS = ("relay_log_info_repository", "master_info_repository")
+ORDER_WITHOUT_LOG = (8, 0, 19)  # from here on the order of commits is kept without a binary log
+SEMI_SYNC = ("rpl_semi_sync_source", "rpl_semi_sync_master")
+
+
+def named(known: Known, names: tuple[str, ...]) -> str | None:
+    """The name that somebody set, that of a file's line before its other name; None where nobody set one."""
+    chosen = [name for name in names if known.chosen(name)]
+    return next((name for name in chosen if name in known.file_verdict.effective), chosen[0] if chosen else None)
+
+
+def value(known: Known, names: tuple[str, ...]) -> str | None:
+    """The value of a variable of several names, in upper case: what somebody set, else what the server has."""
+    name = named(known, names)
+    return known.text(name) if name else next((text for text in map(known.text, names) if text is not None), None)
+
+
+def known_name(known: Known, names: tuple[str, ...]) -> str:
+    """The name that somebody set, or else the first that the server has."""
+    return named(known, names) or next((name for name in names if known.text(name) is not None), names[0])
+
+
+def workers(known: Known) -> int:
+    """How many threads apply changes side by side."""
+    return number_of(value(known, WORKERS)) or 0
+
+
+def advise_one(known: Known, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
+    """The action under the first of these names that the target takes."""
+    tried = (advise(known, name, to, risk=risk) for name in names)
+    return next((action for action in tried if action is not None), None)
+
+
+def advise_stopped(known: Known, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
+    """The same for what the server refuses to change while the replica's threads run."""
+    return while_stopped(known, advise_one(known, names, to, risk=risk))
+
+
+def channels(known: Known) -> list[dict[str, str]]:
+    """What the server says of each source that it follows, under the names that all versions can be read by.
+
+    Names are lower case, without the words replica, slave, source and master that differ between versions.
+    """
+    part = known.server.replication
+    rows = [{_plain(name): text or "" for name, text in row.items()} for row in (part.replica_rows if part else ())]
+    return [row for row in rows if not row.get("channel_name", "").startswith(OF_A_GROUP)]
+
+
+def _plain(name: str) -> str:
+    words_of = name.lower().split("_")
+    return "_".join(word for word in words_of if word not in {"replica", "slave", "source", "master"})
+
+
+def called(channel: dict[str, str]) -> str:
+    name = channel.get("channel_name") or channel.get("connection_name")
+    return f" of channel {name}" if name else ""
+
+
+@rule(
+    "REP004",
+    "idempotent-replica",
+    confidence=Confidence.LIKELY,
+    summary="The replica writes over rows that are there already and passes over rows that are missing.",
+    options=EXEC_MODE,
+    evidence=("ASK-REP-03",),
+    docs=Docs(
+        why="A row that is there before it is inserted, or gone before it is changed, says that the replica's data "
+        "differs. In this mode replication goes on in silence and the difference stays.",
+        fix="Set STRICT, compare the data and build the replica anew where it differs.",
+        risk="Replication stops at the next such row, as it should.",
+        exceptions="Sources that write to each other in a ring, and an hour of repair.",
+        mind="A comparison of all tables that finds no difference.",
+    ),
+)
+def idempotent_replica(known: Known) -> Iterator[Finding]:
+    """The mode that hides conflicts, set by somebody."""
+    name = named(known, EXEC_MODE)
+    if name and known.text(name) == "IDEMPOTENT":
+        action = advise_one(known, EXEC_MODE, "STRICT", risk="replication stops at the next row that differs")
+        yield idempotent_replica.finding(
+            "Rows that are there already are written over, and missing ones are passed over; the data drifts apart "
+            "in silence.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "REP005",
+    "lossy-replica-conversions",
+    summary="The replica cuts values that don't fit its columns, without an error.",
+    options=CONVERSIONS,
+    evidence=("ASK-REP-03", "REPL-02"),
+    docs=Docs(
+        why="ALL_LOSSY lets a replica store a value in a smaller type. A source's 300 arrived in a TINYINT column as "
+        "127, and replication went on.",
+        fix="Keep ALL_NON_LOSSY alone, or take the line out, and give the replica's columns the source's types.",
+        risk="Replication stops at a table whose columns are smaller than the source's.",
+        exceptions="The time of a change of types that is carried out on the replicas first.",
+        mind="Column types that are the same on source and replica: then nothing is converted.",
+    ),
+)
+def lossy_replica_conversions(known: Known) -> Iterator[Finding]:
+    """Conversions that lose data, allowed by somebody."""
+    name = named(known, CONVERSIONS)
+    allowed = (known.text(name) or "").split(",") if name else []
+    if name and "ALL_LOSSY" in allowed:
+        yield lossy_replica_conversions.finding(
+            "Values that don't fit a column of the replica are cut to its size instead of stopping replication.",
+            of_variable(known, name),
+            help="keep ALL_NON_LOSSY alone, or remove the line",
+        )
+
+
+@rule(
+    "REP006",
+    "unsupported-commit-order",
+    summary="The replica is to keep the order of commits but lacks what that needs, so it refuses to start.",
+    targets=(Span("mysql", before=(9, 5)),),
+    options=(*ORDER, *PARALLEL_BY, *WORKERS),
+    evidence=("ASK-REP-04", "REPL-03"),
+    docs=Docs(
+        why="With parallel appliers the order of commits is kept only where transactions are told apart by the "
+        "logical clock, and before 8.0.19 only where the replica logs what it applies. The server starts, but START "
+        "REPLICA or START SLAVE ends with an error.",
+        fix="Set the parallel type to LOGICAL_CLOCK, and before 8.0.19 switch on the binary log and the logging of "
+        "replicated changes.",
+        risk="A replica that logs what it applies writes more.",
+        restart=True,
+        exceptions="Servers that are no replicas: there the line does nothing.",
+        mind="A replica that starts with these lines. 5.7 and 8.0.15 were asked; for later versions the manual says "
+        "that the logical clock is needed.",
+    ),
+)
+def unsupported_commit_order(known: Known) -> Iterator[Finding]:
+    """The order of commits asked for, without the clock or the log."""
+    name, needs = named(known, ORDER) or named(known, PARALLEL_BY), order_needs(known)
+    if name and value(known, ORDER) == "ON" and workers(known) and needs:
+        many = f"{workers(known)} worker{'s' if workers(known) > 1 else ''}"
+        yield unsupported_commit_order.finding(
+            f"START REPLICA ends with an error: to keep the order of commits with {many} it needs "
+            f"{' and '.join(needs)}.",
+            of_variable(known, name),
+            help=f"give the replica {' and '.join(needs)}",
+            confidence=None if known.target.version < ORDER_WITHOUT_LOG else Confidence.LIKELY,
+        )
+
+
+def order_needs(known: Known) -> list[str]:
+    """What the order of commits needs and the server lacks, in words."""
+    needs = ["the parallel type LOGICAL_CLOCK"] if value(known, PARALLEL_BY) == "DATABASE" else []
+    if known.target.version < ORDER_WITHOUT_LOG:
+        needs += [] if writes_binary_log(known) else ["a binary log"]
+        needs += ["log_slave_updates = ON"] if value(known, LOGS_UPDATES) == "OFF" else []
+    return needs
+
+
+@rule(
+    "REP007",
+    "unordered-parallel-replica",
+    confidence=Confidence.LIKELY,
+    summary="Several workers commit in any order, so the replica shows states that the source never had.",
+    targets=MYSQL,
+    options=(*ORDER, *WORKERS),
+    evidence=("REPL-03", "BLOG-02"),
+    docs=Docs(
+        why="A transaction may be seen on the replica before one that the source committed earlier, and a replica "
+        "that stops can have gaps in what it applied. MySQL keeps the order by default since 8.0.27.",
+        fix="Keep the order of commits.",
+        risk="Workers wait for each other's commits. Before 8.0.27 it needs the parallel type LOGICAL_CLOCK, before "
+        "8.0.19 also the binary log and the logging of replicated changes.",
+        exceptions="Replicas that nobody reads from and that never take over.",
+        mind="Readers that don't care which of two changes they see first.",
+    ),
+)
+def unordered_parallel_replica(known: Known) -> Iterator[Finding]:
+    """Two workers or more, and nobody keeps the order."""
+    about_order, about_workers = named(known, ORDER), named(known, WORKERS)
+    name = about_order or about_workers
+    if name and value(known, ORDER) == "OFF" and workers(known) > 1:
+        action = None if order_needs(known) else advise_stopped(known, ORDER, "ON")
+        yield unordered_parallel_replica.finding(
+            f"{workers(known)} workers commit in any order: readers of the replica can see a change before one that "
+            "the source made earlier.",
+            of_variable(known, name),
+            severity=None if about_order else Severity.NOTE,
+            help=words(action) or f"keep the order of commits; that also needs {' and '.join(order_needs(known))}",
+            actions=these(action),
+        )
+
+
+@rule(
+    "REP008",
+    "parallel-by-database",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Several workers share the work by database, so a single busy database is applied by one of them.",
+    targets=(Span("mysql", before=(9, 5)),),
+    options=(*PARALLEL_BY, *WORKERS),
+    evidence=("BLOG-02", "REPL-03"),
+    docs=Docs(
+        why="By database, two transactions of one database are never applied side by side. The logical clock applies "
+        "side by side what the source committed together; it is the default since 8.0.27, and since 9.5 there is "
+        "nothing else.",
+        fix="Set the parallel type to LOGICAL_CLOCK.",
+        risk="Without kept order of commits, two transactions of one database may be seen in the other order.",
+        exceptions="Sources with many databases that are equally busy.",
+        mind="A replica whose lag is no smaller with the logical clock.",
+    ),
+)
+def parallel_by_database(known: Known) -> Iterator[Finding]:
+    """Two workers or more that are shared out by database."""
+    name = named(known, PARALLEL_BY) or named(known, WORKERS)
+    if name and value(known, PARALLEL_BY) == "DATABASE" and workers(known) > 1:
+        action = advise_stopped(known, PARALLEL_BY, "LOGICAL_CLOCK")
+        yield parallel_by_database.finding(
+            f"{workers(known)} workers share the work by database: what happens in one database is applied by one.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "REP009",
+    "replica-position-in-files",
+    confidence=Confidence.LIKELY,
+    summary="The replica keeps its place in files, which a crash leaves behind what is in the tables.",
+    targets=(Span("mysql", before=(8, 3)),),
+    options=(*POSITIONS, *PARALLEL_BY, *WORKERS, "relay_log_recovery"),
+    evidence=("REPL-04", "ASK-REP-09"),
+    docs=Docs(
+        why="A row in an InnoDB table is committed together with the changes that were applied; a file is written "
+        "afterwards. After a crash the replica then applies some changes again, or stops at a duplicate key. FILE is "
+        "the default of 5.7, TABLE that of 8.0. Of an option file without these lines the rule takes the default, if "
+        "other lines show that the server is a replica.",
+        fix="With the replica stopped set both repositories to TABLE by SET GLOBAL, then write the lines; on 8.0 take "
+        "the lines out.",
+        risk="It can be changed only while the replica is stopped. A restart with new lines alone keeps the files "
+        "where several workers have applied changes: 5.7 and 8.0 change the line back, and say so in the log.",
+        exceptions="Replicas with GTIDs and automatic positions, which ask for what they lack: the rule is silent "
+        "where all channels have them.",
+        mind="A replica that was killed under load and went on without a duplicate.",
+    ),
+)
+def replica_position_in_files(known: Known) -> Iterator[Finding]:
+    """A place kept in files, by a line or by default."""
+    names = [name for name in POSITIONS if known.text(name) == "FILE"]
+    chosen = next((name for name in names if known.chosen(name)), None)
+    hint = chosen or (_is_replica(known) if POSITIONS[0] in names else None)
+    if names and hint and not _finds_itself(known):
+        actions = [advise_stopped(known, (name,), "TABLE") for name in names]
+        yield replica_position_in_files.finding(
+            f"{' and '.join(names)} {'are' if len(names) > 1 else 'is'} FILE{'' if chosen else ' by default'}: the "
+            "replica's place is written after what it applied. A crash in between makes it apply changes twice.",
+            of_variable(known, hint),
+            severity=None if chosen else Severity.NOTE,
+            help=f"with the replica stopped set {' and '.join(names)} to TABLE by SET GLOBAL, then write the lines",
+            actions=these(*actions),
+        )
+
+
+def _is_replica(known: Known) -> str | None:
+    """The variable to point at on a server that follows another, or whose file has lines for replicas alone."""
+    if known.has("server"):
+        part = known.server.replication
+        return POSITIONS[0] if part and part.is_replica else None
+    return next((name for name in (*WORKERS, *PARALLEL_BY, "relay_log_recovery") if known.chosen(name)), None)
+
+
+def _finds_itself(known: Known) -> bool:
+    """Whether all channels of a running replica have automatic positions."""
+    part = known.server.replication if known.has("server") else None
+    rows = part.replica_rows if part else ()
+    return bool(rows) and all(row.get("Auto_Position") == "1" for row in rows)
+
+
+@rule(
+    "REP010",
+    "relay-logs-never-purged",
+    confidence=Confidence.LIKELY,
+    summary="Relay logs stay after they were applied, so they fill the replica's disk.",
+    options=("relay_log_purge",),
+    evidence=("ASK-REP-03", "REPL-05"),
+    docs=Docs(
+        why="All that the source ever sent is kept a second time. Together with relay_log_recovery both vendors warn "
+        "of inconsistent data after a crash.",
+        fix="Set relay_log_purge to ON.",
+        risk="Relay logs that were applied are removed at once; what reads them for another replica's sake fails.",
+        exceptions="Failover tools that compare relay logs and purge them by a job of their own.",
+        mind="A job that purges relay logs, and its schedule.",
+    ),
+)
+def relay_logs_never_purged(known: Known) -> Iterator[Finding]:
+    """Relay logs that somebody keeps."""
+    if known.settings.on("relay_log_purge") is False and known.chosen("relay_log_purge"):
+        action = advise(known, "relay_log_purge", "ON", risk="relay logs that were applied are removed at once")
+        yield relay_logs_never_purged.finding(
+            "Relay logs are kept after they were applied and fill the disk in the end.",
+            of_variable(known, "relay_log_purge"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "REP011",
+    "tight-relay-log-limit",
+    confidence=Confidence.LIKELY,
+    summary="The limit on relay logs is smaller than two of them, so the receiver waits for room that isn't made.",
+    options=("relay_log_space_limit",),
+    evidence=("REPL-06",),
+    docs=Docs(
+        why="A relay log is removed only when the next one is being read. With a limit below twice its size the "
+        "receiver waits for room while there is nothing to remove yet, and must go beyond the limit to go on. What "
+        "the replica doesn't fetch is lost with the source.",
+        fix="Raise the limit to several times max_relay_log_size, or take it out.",
+        risk="Relay logs take more of the disk while the replica is behind.",
+        restart=True,
+        exceptions="None: a smaller max_relay_log_size keeps the limit.",
+        mind="A receiver that never waits for room.",
+    ),
+)
+def tight_relay_log_limit(known: Known) -> Iterator[Finding]:
+    """A limit that holds fewer than two relay logs."""
+    limit = known.number("relay_log_space_limit")
+    size = known.number("max_relay_log_size") or known.number("max_binlog_size")
+    if limit and size and known.chosen("relay_log_space_limit") and limit < 2 * size:
+        yield tight_relay_log_limit.finding(
+            f"A limit of {about(limit)} holds fewer than two relay logs of {about(size)}; the receiver stops for "
+            "room before any can be removed.",
+            of_variable(known, "relay_log_space_limit"),
+            help="set it to several times max_relay_log_size, or make relay logs smaller",
+        )
+
+
+@rule(
+    "REP012",
+    "half-switched-gtid-mode",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="GTIDs are neither on nor off: the mode is a step on the way, meant to be left again.",
+    targets=MYSQL,
+    options=("gtid_mode",),
+    evidence=("REPL-07",),
+    docs=Docs(
+        why="The permissive modes exist so that a topology can be switched without a stop, one step at a time. "
+        "A source in such a mode takes no replica with automatic positions, so a failover has to find file and "
+        "position by hand.",
+        fix="Finish the switch: gtid_mode = ON and enforce_gtid_consistency = ON once no transaction without a GTID "
+        "is left on any replica.",
+        risk="A replica that still gets transactions without a GTID stops.",
+        exceptions="While the switch is under way.",
+        mind="A switch that is going on just now.",
+    ),
+)
+def half_switched_gtid_mode(known: Known) -> Iterator[Finding]:
+    """A permissive mode that somebody left behind."""
+    mode = known.text("gtid_mode") or ""
+    if mode.endswith("_PERMISSIVE") and known.chosen("gtid_mode"):
+        yield half_switched_gtid_mode.finding(
+            f"gtid_mode = {mode} is a step of the switch to GTIDs; replicas can't find their place by GTIDs alone.",
+            of_variable(known, "gtid_mode"),
+            help="finish the switch with gtid_mode = ON once every replica has only transactions with GTIDs",
+        )
+
+
+@rule(
+    "REP013",
+    "semi-sync-after-commit",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The source commits before a replica has the change, so others see what a failover can undo.",
+    options=tuple(f"{name}_{what}" for name in SEMI_SYNC for what in ("enabled", "wait_point")),
+    evidence=("ASK-REP-05", "REPL-08"),
+    docs=Docs(
+        why="With AFTER_COMMIT the change is visible on the source while it waits for the replica's word. If the "
+        "source then fails, what other sessions have read and acted on isn't on the replica that takes over. "
+        "AFTER_SYNC waits before the commit. It is MySQL's default, AFTER_COMMIT is MariaDB's.",
+        fix="Set the wait point to AFTER_SYNC.",
+        risk="After a crash a replica may be ahead of its source, so the replica has to take over.",
+        exceptions="Failovers that always wait for the old source to come back.",
+        mind="A failover plan that was written for AFTER_COMMIT.",
+        disagree="MariaDB keeps AFTER_COMMIT as its default, and documents a failover plan for either.",
+    ),
+)
+def semi_sync_after_commit(known: Known) -> Iterator[Finding]:
+    """Semi-synchronous replication that waits too late."""
+    for name in SEMI_SYNC:
+        enabled, point = f"{name}_enabled", f"{name}_wait_point"
+        if known.chosen(enabled) and known.settings.on(enabled) and known.text(point) == "AFTER_COMMIT":
+            action = advise(
+                known, point, "AFTER_SYNC", risk="after a crash a replica may be ahead of its source",
+                watch=f"{name[0].upper()}{name[1:]}_no_tx",
+            )  # fmt: skip
+            yield semi_sync_after_commit.finding(
+                "Other sessions see a change before any replica has it; a failover in between takes it away again.",
+                of_variable(known, point if known.chosen(point) else enabled),
+                help=words(action) or f"write {point} = AFTER_SYNC",
+                actions=these(action),
+            )

@@ -1,0 +1,123 @@
+"""REP: how patient a replica is, with its source and with the locks in its way, and threads that it never uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import lasted
+from rules.core.advice import advise, replica_word, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+from rules.replication.settings import advise_one, advise_stopped, named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+RETRIES = ("replica_transaction_retries", "slave_transaction_retries")
+NET_TIMEOUT = ("replica_net_timeout", "slave_net_timeout")
+MODE, THREADS = "slave_parallel_mode", "slave_parallel_threads"
+HEARTBEAT = "lower the heartbeat period too: with the old one a quiet source makes the replica reconnect every minute"
+HOUR = 3600  # seconds: sixty times the default
+
+
+@rule(
+    "REP021",
+    "unretried-replica-transactions",
+    confidence=Confidence.LIKELY,
+    summary="The replica stops at the first deadlock or lock wait instead of trying again.",
+    options=RETRIES,
+    evidence=("ASK-REP-06",),
+    docs=Docs(
+        why="An applier that waits too long for a row's lock, held by a reader's transaction or by another applier, is "
+        "rolled back and tries again, ten times by default. With 0 it stops with error 1205, and stays stopped when "
+        "the lock is gone.",
+        fix="Take the line out.",
+        risk="A transaction that can't succeed is tried ten times before replication stops.",
+        exceptions="None known.",
+        mind="A replica that is never read from and applies with one thread.",
+    ),
+)
+def unretried_replica_transactions(known: Known) -> Iterator[Finding]:
+    """No second try, by somebody's choice."""
+    name = named(known, RETRIES)
+    if name and known.number(name) == 0:
+        action = advise_one(known, RETRIES, "10", risk="a transaction that can't succeed is tried ten times")
+        yield unretried_replica_transactions.finding(
+            "The replica stops at the first deadlock or lock wait, and stays stopped when the lock is gone.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "REP022",
+    "slow-to-miss-its-source",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="The replica waits for an hour or longer on a connection that is dead.",
+    options=NET_TIMEOUT,
+    evidence=("REPL-12",),
+    docs=Docs(
+        why="A connection that broke without a word, as behind a firewall, looks to the replica like a source without "
+        "changes. It reconnects only after this time, and until then says that it isn't behind. Both vendors made the "
+        "default a minute; that an hour is too long is our opinion.",
+        fix="Set 60. Then, with the replica stopped, lower its heartbeat period to 30 seconds by CHANGE REPLICATION "
+        "SOURCE TO (CHANGE MASTER TO): the server set it to half of the old value, and keeps it over restarts.",
+        risk="With the old heartbeat period a quiet source makes the replica reconnect every minute.",
+        exceptions="Sources that send heartbeats more often than that, by a setting of their own.",
+        mind="A replica that noticed a lost source at once.",
+    ),
+)
+def slow_to_miss_its_source(known: Known) -> Iterator[Finding]:
+    """A long wait, by somebody's choice."""
+    name = named(known, NET_TIMEOUT)
+    seconds = known.number(name) if name else None
+    if name and seconds is not None and seconds >= HOUR:
+        action = next((a for a in (advise(known, n, 60, live=False, risk=HEARTBEAT) for n in NET_TIMEOUT) if a), None)
+        yield slow_to_miss_its_source.finding(
+            f"A source that is lost without a word is missed only after {lasted(seconds)}.",
+            of_variable(known, name),
+            help=f"{words(action)}, then {_heartbeat(known)}",
+            actions=these(action),
+        )
+
+
+def _heartbeat(known: Known) -> str:
+    modern = known.target.since("mysql", 8, 0, 23)
+    change, source = ("REPLICATION SOURCE", "SOURCE") if modern else ("MASTER", "MASTER")
+    threads = replica_word(known)
+    return f"STOP {threads}; CHANGE {change} TO {source}_HEARTBEAT_PERIOD = 30; START {threads};"
+
+
+@rule(
+    "REP023",
+    "parallel-threads-without-work",
+    severity=Severity.NOTE,
+    summary="Threads for parallel applying are there, but the mode lets none of them work.",
+    targets=(Span("mariadb"),),
+    options=(MODE, THREADS),
+    evidence=("ASK-REP-07", "REPL-13"),
+    docs=Docs(
+        why="With slave_parallel_mode = none one thread applies everything, however many slave_parallel_threads wait.",
+        fix="Set the mode to optimistic, the default, or the threads to 0.",
+        risk="In the optimistic mode transactions that conflict are rolled back and tried again.",
+        exceptions="Replicas of several sources, some of which have a mode of their own.",
+        mind="A busy thread besides the first.",
+    ),
+)
+def parallel_threads_without_work(known: Known) -> Iterator[Finding]:
+    """Threads that somebody asked for, and a mode that has no use for them."""
+    threads = known.number(THREADS)
+    if threads and known.chosen(THREADS) and known.chosen(MODE) and known.text(MODE) == "NONE":
+        action = advise_stopped(known, (MODE,), "optimistic")
+        yield parallel_threads_without_work.finding(
+            f"{THREADS} = {threads:,}, but with {MODE} = none a single thread applies everything.",
+            of_variable(known, MODE),
+            help=words(action),
+            actions=these(action),
+        )

@@ -1,0 +1,1 @@
+"""Rules about accounts, access, encryption and TLS."""

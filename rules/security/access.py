@@ -1,0 +1,258 @@
+"""SEC: who gets in, what they may read, and where secrets lie."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Location, Severity
+from advisor.optionfile.lines import Kind
+from advisor.redact import is_secret
+from rules.core.advice import advise, these, words
+from rules.core.rule import Docs, rule
+from rules.core.subject import Subject, of_line, of_variable, of_verdict, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+READ_BY_OTHERS = 0o004
+OLD_TLS = frozenset({"TLSV1", "TLSV1.0", "TLSV1.1"})
+
+
+@rule(
+    "SEC001",
+    "no-access-control",
+    severity=Severity.ERROR,
+    summary="The server lets everybody do everything, without a password.",
+    options=("skip_grant_tables",),
+    evidence=("ASK-16", "ASK-SEC-12"),
+    docs=Docs(
+        why="skip_grant_tables is meant for a minute of resetting a lost password. With it accounts are not looked at. "
+        "MySQL 8.0 and later then switch TCP off; MySQL 5.7 and MariaDB still listen on their port.",
+        fix="Take the line out and restart.",
+        risk="Clients that relied on it need accounts.",
+        restart=True,
+        exceptions="While a password is being reset, with skip_networking.",
+        mind="Nothing.",
+    ),
+)
+def no_access_control(known: Known) -> Iterator[Finding]:
+    """Accounts switched off."""
+    line = known.file_verdict.effective.get("skip_grant_tables")
+    if (line is not None and line.value == "TRUE") or known.settings.on("skip_grant_tables"):
+        yield no_access_control.finding(
+            f"Accounts are not looked at: whoever reaches the server{_by(known)} may read and change everything.",
+            of_verdict(line) if line is not None else of_variable(known, "skip_grant_tables"),
+            help="remove the line and restart",
+        )
+
+
+def _by(known: Known) -> str:
+    """How the server is reached without accounts, where that is by less than usual."""
+    from rules.core.network import by_socket_alone
+
+    return "'s socket (this version takes no TCP connection so)" if by_socket_alone(known) else ""
+
+
+@rule(
+    "SEC002",
+    "plaintext-secret",
+    severity=Severity.NOTE,
+    summary="A password or key stands in the option file in plain text.",
+    evidence=("SEC-02",),
+    docs=Docs(
+        why="Option files are copied, backed up and committed, and each copy holds the secret. Programs "
+        "that read the file need nothing more to get in.",
+        fix="Keep the secret in a file of its own that only its owner reads and that no repository holds, "
+        "or use socket authentication or a login path.",
+        risk="Programs that read the password from here must be given another way.",
+        exceptions="A file of one user with mode 600 outside any repository.",
+        mind="An account that may do next to nothing.",
+    ),
+)
+def plaintext_secret(known: Known) -> Iterator[Finding]:
+    """Option lines of any group that hold a secret."""
+    for file in known.file_verdict.resolved.files:
+        for line in file.lines:
+            if line.kind is Kind.OPTION and line.value and not line.templated and is_secret(written(line)):
+                yield plaintext_secret.finding(
+                    f"[{line.group}] holds a secret in plain text, and so does each copy of this file."
+                    if line.group
+                    else "A secret stands here in plain text, and in each copy of this file.",
+                    of_line(file.path, line),
+                    help="keep it in a file of its own with mode 600, outside the repository",
+                )
+
+
+@rule(
+    "SEC003",
+    "world-readable-secret",
+    severity=Severity.ERROR,
+    summary="An option file that holds a password is readable by everybody on the host.",
+    needs=("files",),
+    evidence=("SEC-02",),
+    docs=Docs(
+        why="Every account of the host, that of a web application included, can read the password and log in with it.",
+        fix="chmod 600 for the file (640 where the server's group must read it), and change the password.",
+        risk="Programs under other accounts that read the file lose access to it.",
+        exceptions="None.",
+        mind="Nothing.",
+    ),
+)
+def world_readable_secret(known: Known) -> Iterator[Finding]:
+    """Secrets in files whose mode lets everybody read."""
+    for copy in known.files.files:
+        if copy.holds_secret and copy.mode & READ_BY_OTHERS:
+            yield world_readable_secret.finding(
+                f"The file holds a secret and has mode {copy.mode & 0o777:o}: everybody on the host can read it.",
+                Subject(None, None, None, None, Location(copy.path, copy.secret_lines[0])),
+                help=f"chmod 600 {copy.path}, and change the secret",
+            )
+
+
+@rule(
+    "SEC004",
+    "local-infile",
+    severity=Severity.NOTE,
+    summary="Clients may be told to read files of their own host and send them.",
+    options=("local_infile",),
+    evidence=("SEC-01", "SRV-01"),
+    confidence=Confidence.LIKELY,
+    docs=Docs(
+        why="LOAD DATA LOCAL lets a server ask its client for a file. A server that somebody took over, or "
+        "a statement that somebody slipped in, then reads files of the client's host. MySQL 8.0 switched it "
+        "off by default; on MySQL 5.7 and MariaDB it is on, which an audit notes where accounts of other hosts exist.",
+        fix="Switch it off, and on again for the session of the program that loads files.",
+        risk="Programs that use LOAD DATA LOCAL fail.",
+        exceptions="Servers that are loaded that way, from hosts that hold nothing else.",
+        mind="A program that needs it.",
+    ),
+)
+def local_infile(known: Known) -> Iterator[Finding]:
+    """Local files allowed explicitly, or by default on a server that accounts of other hosts use."""
+    if known.settings.on("local_infile") and (known.chosen("local_infile") or _has_remote_accounts(known)):
+        action = advise(known, "local_infile", "OFF", risk="programs that use LOAD DATA LOCAL fail")
+        yield local_infile.finding(
+            "Statements may make clients read files of their own hosts and send them here.",
+            of_variable(known, "local_infile"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "SEC005",
+    "files-anywhere",
+    confidence=Confidence.LIKELY,
+    summary="Accounts with the FILE privilege may read and write files anywhere on the host.",
+    options=("secure_file_priv",),
+    evidence=("SEC-01", "SRV-01"),
+    docs=Docs(
+        why="An empty secure_file_priv lets LOAD DATA, LOAD_FILE and SELECT INTO OUTFILE reach every file "
+        "that the server's account may reach, option files and web roots included. It is MariaDB's default. An audit "
+        "names the accounts that have FILE: it is a warning where one without SUPER may come from another host, and a "
+        "note where others have it, or where the value is set explicitly and only administrators at the host have it.",
+        fix="Name a directory for such files, or NULL on MySQL to forbid them.",
+        risk="Programs that read or write elsewhere fail.",
+        restart=True,
+        exceptions="Servers where nobody has the FILE privilege.",
+        mind="No account with the FILE privilege.",
+    ),
+)
+def files_anywhere(known: Known) -> Iterator[Finding]:
+    """An empty secure_file_priv: explicit, or the default where accounts besides the administrator's have FILE."""
+    if known.text("secure_file_priv") != "":
+        return
+    chosen = known.chosen("secure_file_priv")
+    weight, who = _file_accounts(known)
+    if chosen or who:
+        yield files_anywhere.finding(
+            f"{who or 'Accounts with the FILE privilege'} may read and write files wherever the server's account may.",
+            of_variable(known, "secure_file_priv"),
+            severity=weight,
+            help="name a directory that holds nothing else, or revoke FILE from accounts that need no files",
+        )
+
+
+def _file_accounts(known: Known) -> tuple[Severity | None, str]:
+    """How much the FILE privilege of accounts weighs, and who has it besides administrators at the host, who may all.
+
+    A warning where an account without SUPER may come from another host, else a note; None where nothing tells.
+    """
+    from rules.core.network import only_from_here
+    from rules.security.accounts import HERE, told
+
+    accounts = known.server.accounts if known.has("server") else None
+    if accounts is None or any(kind.files is None for kind in accounts):
+        return None, ""
+    others = [kind for kind in accounts if kind.files and not (kind.supreme and kind.reach == HERE)]
+    afar = any(kind.reach != HERE and not kind.supreme for kind in others) and not only_from_here(known)
+    who = f"{told(others)} with the FILE privilege" if others else ""
+    return (Severity.WARNING if afar else Severity.NOTE), who
+
+
+def _has_remote_accounts(known: Known) -> bool:
+    from rules.core.network import only_from_here
+    from rules.security.accounts import HERE
+
+    accounts = known.server.accounts or () if known.has("server") else ()
+    return any(kind.reach != HERE for kind in accounts) and not only_from_here(known)
+
+
+@rule(
+    "SEC006",
+    "old-tls",
+    confidence=Confidence.LIKELY,
+    summary="The server accepts TLS 1.0 or 1.1, which are broken.",
+    options=("tls_version",),
+    evidence=("SSL-02",),
+    docs=Docs(
+        why="TLS 1.0 and 1.1 are withdrawn standards with known attacks. MySQL removed them in 8.0.28, "
+        "where the server refuses or ignores them.",
+        fix="Allow TLSv1.2 and TLSv1.3 only, as far as this version knows them.",
+        risk="Clients of the last decade's first half can't connect by TLS.",
+        restart=True,
+        exceptions="None.",
+        mind="Nothing.",
+    ),
+)
+def old_tls(known: Known) -> Iterator[Finding]:
+    """Old protocol versions that somebody allows."""
+    old = [v for v in (known.text("tls_version") or "").replace(" ", "").split(",") if v in OLD_TLS]
+    if old and known.chosen("tls_version"):
+        yield old_tls.finding(
+            f"{' and '.join(old).replace('TLSV', 'TLSv')} can be attacked, and clients may be made to use it.",
+            of_variable(known, "tls_version"),
+            help="allow TLSv1.2 and TLSv1.3 only",
+        )
+
+
+@rule(
+    "SEC007",
+    "general-log",
+    confidence=Confidence.LIKELY,
+    summary="Every statement is written to a log, with what it says.",
+    options=("general_log",),
+    evidence=("ASK-17",),
+    docs=Docs(
+        why="The general log holds each statement in full, with the personal data and the keys in it, grows "
+        "without bound, and costs a write for every statement.",
+        fix="Switch it off when the search is over; the slow log and statement digests answer most questions.",
+        risk="None.",
+        exceptions="While something is searched for. With NONE in log_output the rule is silent.",
+        mind="An auditor who asks for exactly this log.",
+    ),
+)
+def general_log(known: Known) -> Iterator[Finding]:
+    """The general log switched on."""
+    nowhere = "NONE" in (known.text("log_output") or "").split(",")  # which outranks FILE and TABLE beside it
+    if known.chosen("general_log") and known.settings.on("general_log") and not nowhere:
+        action = advise(known, "general_log", "OFF")
+        yield general_log.finding(
+            "Every statement is written out in full; the log grows without bound and holds what the statements hold.",
+            of_variable(known, "general_log"),
+            help=words(action),
+            actions=these(action),
+        )

@@ -1,0 +1,229 @@
+"""SEC: the accounts of a running server, and what its own account may do on the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Location, Severity
+from rules.core.context import Missing
+from rules.core.network import only_from_here
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from advisor.facts.server import Accounts
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+HERE, ANYWHERE = "here", "anywhere"
+NATIVE = "mysql_native_password"
+OWNER_WRITES = 0o200
+
+
+def of_kind(known: Known, wanted: Callable[[Accounts], bool]) -> list[Accounts]:
+    """The kinds of accounts that are wanted; Missing where the accounts couldn't be read."""
+    if known.server.accounts is None:
+        table = "global_priv" if known.target.is_mariadb else "user"
+        raise Missing(f"SELECT on mysql.{table} (mycnf grants)")
+    return [kind for kind in known.server.accounts if wanted(kind)]
+
+
+def told(kinds: list[Accounts]) -> str:
+    """How many accounts, and their names as far as they are known: `3 accounts (a@%, b@% and 1 more)`."""
+    count, names = sum(kind.count for kind in kinds), [name for kind in kinds for name in kind.names.split(", ")]
+    more = f" and {count - len(names)} more" if count > len(names) else ""
+    return f"{count} account{'s' if count > 1 else ''} ({', '.join(names)}{more})"
+
+
+def has_or_have(kinds: list[Accounts]) -> str:
+    """The verb for that many accounts."""
+    return "have" if sum(kind.count for kind in kinds) > 1 else "has"
+
+
+@rule(
+    "SEC022",
+    "anonymous-account",
+    needs=("server",),
+    evidence=("SEC-14",),
+    summary="There are accounts without a name, which let anybody in under any name.",
+    docs=Docs(
+        why="An account with an empty user matches every name that no other account of that host matches better. "
+        "Because the server sorts accounts by host first, it also takes the place of named accounts with a wider host: "
+        "somebody's login fails, or has other rights than meant. It is a note where such accounts, or the server "
+        "itself (skip_networking, bind_address), are bound to the server's own host: MariaDB's installation may leave "
+        "some there.",
+        fix="DROP USER ''@'host' for each of them.",
+        risk="Programs that log in without a name fail.",
+        exceptions="None.",
+        mind="Nothing.",
+    ),
+)
+def anonymous_account(known: Known) -> Iterator[Finding]:
+    """Accounts that anybody is."""
+    kinds = of_kind(known, lambda kind: kind.anonymous)
+    if kinds:
+        local = only_from_here(known) or all(kind.reach == HERE for kind in kinds)
+        yield anonymous_account.finding(
+            f"{told(kinds)} {has_or_have(kinds)} no name, so any name gets in.",
+            help="drop them: DROP USER ''@'host'",
+            severity=Severity.NOTE if local else None,
+        )
+
+
+@rule(
+    "SEC023",
+    "passwordless-account",
+    needs=("server",),
+    evidence=("SEC-14",),
+    summary="There are accounts that need no password.",
+    docs=Docs(
+        why="Who reaches the server and knows or guesses the name is in. Accounts of system users (unix_socket, "
+        "auth_socket), locked ones and roles are not counted. It is an error where such an account has SUPER and "
+        "may come from another host, and a note where all of them are bound to the server's own host, or the server "
+        "listens there alone (skip_networking, bind_address): there every system user gets in.",
+        fix="ALTER USER 'name'@'host' IDENTIFIED BY 'password'; or IDENTIFIED WITH auth_socket (MySQL), IDENTIFIED "
+        "VIA unix_socket (MariaDB) for the system user of that name.",
+        risk="Programs that log in without the password fail until they are told it.",
+        exceptions="Servers of developers and tests that nobody else reaches.",
+        mind="Nothing.",
+    ),
+)
+def passwordless_account(known: Known) -> Iterator[Finding]:
+    """Accounts that let in whoever names them; nameless ones have a rule of their own."""
+    kinds = of_kind(known, lambda kind: kind.passwordless and not kind.anonymous)
+    if kinds:
+        wide = [kind for kind in kinds if kind.reach != HERE]
+        afar = [] if only_from_here(known) else wide
+        worst = Severity.ERROR if any(kind.supreme for kind in afar) else None
+        yield passwordless_account.finding(
+            f"{told(kinds)} {has_or_have(kinds)} no password{_from_where(wide, afar)}",
+            help="give them passwords, or bind them to a system user",
+            severity=worst if afar else Severity.NOTE,
+        )
+
+
+def _from_where(wide: list[Accounts], afar: list[Accounts]) -> str:
+    if afar:
+        return ", and may come from other hosts."
+    return ". The server takes connections from its own host alone." if wide else "."
+
+
+@rule(
+    "SEC024",
+    "superuser-from-anywhere",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    needs=("server",),
+    evidence=("SEC-14",),
+    summary="Accounts with SUPER may come from any host.",
+    docs=Docs(
+        why="A password that leaks is then worth the whole server, from wherever it is used. Administration that comes "
+        "from known hosts needs no wildcard.",
+        fix="CREATE USER with the hosts that administrators come from, grant the same, and drop the wide account when "
+        "nothing uses it any more.",
+        risk="Views, events and routines whose definer is the old account fail when it is dropped: look in "
+        "information_schema for DEFINER first. Don't rename the account, which leaves them without a definer.",
+        exceptions="Containers, where the image makes root@% and the network decides who gets there. The rule is "
+        "silent where the server takes no connection from other hosts (skip_networking, bind_address).",
+        mind="A firewall that lets administrators' hosts through alone.",
+        disagree="CIS asks for no wildcard in any account's host; official container images make root@% by default.",
+    ),
+)
+def superuser_from_anywhere(known: Known) -> Iterator[Finding]:
+    """All-powerful accounts with a wildcard for a host."""
+    kinds = of_kind(known, lambda kind: kind.supreme and kind.reach == ANYWHERE)
+    if kinds and not only_from_here(known):
+        yield superuser_from_anywhere.finding(
+            f"{told(kinds)} {has_or_have(kinds)} SUPER and may come from any host.",
+            help="make accounts for the hosts that administrators come from",
+        )
+
+
+@rule(
+    "SEC025",
+    "locked-out-account",
+    needs=("server",),
+    evidence=("SEC-03", "SEC-15"),
+    summary="Accounts log in by a plugin that the server doesn't have, so they can't.",
+    docs=Docs(
+        why="The server refuses an account whose plugin isn't loaded. That is how accounts of mysql_native_password "
+        "end in MySQL 8.4, where it is off, and in 9.0, where it is gone; and those of a plugin that an upgrade or a "
+        "forgotten plugin_load_add left behind.",
+        fix="Load the plugin again, or move the accounts: ALTER USER … IDENTIFIED WITH … BY ….",
+        risk="None.",
+        exceptions="Accounts that are meant to be shut; ACCOUNT LOCK says so.",
+        mind="Nobody who misses them.",
+    ),
+)
+def locked_out_account(known: Known) -> Iterator[Finding]:
+    """Accounts without their plugin."""
+    active = {plugin.name.lower() for plugin in known.server.plugins if plugin.status == "ACTIVE"}
+    kinds = of_kind(known, lambda kind: kind.plugin.lower() not in active)
+    if kinds and active:
+        names = sorted({kind.plugin or "without a name" for kind in kinds})
+        yield locked_out_account.finding(
+            f"{told(kinds)} can't log in: the server has no plugin {' and '.join(names)}.",
+            help="load the plugin, or move the accounts to another",
+        )
+
+
+@rule(
+    "SEC026",
+    "native-password-account",
+    severity=Severity.NOTE,
+    needs=("server",),
+    targets=(Span("mysql", since=(8, 0), before=(9, 0)),),
+    evidence=("SEC-03",),
+    summary="Accounts log in by mysql_native_password, which is off in MySQL 8.4 and gone in 9.0.",
+    docs=Docs(
+        why="After the upgrade these accounts can't log in: in 8.4 unless mysql_native_password = ON, in 9.0 at all. "
+        "Until then the plugin keeps an unsalted SHA1 of a SHA1.",
+        fix="ALTER USER … IDENTIFIED WITH caching_sha2_password BY …, one program after the other.",
+        risk="Programs with old client libraries can't log in with the new plugin; caching_sha2_password wants TLS, a "
+        "socket or an RSA key at the first login.",
+        exceptions="Programs whose library can't be changed yet.",
+        mind="No upgrade ahead.",
+    ),
+)
+def native_password_account(known: Known) -> Iterator[Finding]:
+    """Accounts that the next series refuses."""
+    active = {plugin.name.lower() for plugin in known.server.plugins if plugin.status == "ACTIVE"}
+    kinds = of_kind(known, lambda kind: kind.plugin == NATIVE)
+    if kinds and NATIVE in active:
+        yield native_password_account.finding(
+            f"{told(kinds)} can't log in any more once MySQL is upgraded ({NATIVE} is off in 8.4, and gone in 9.0).",
+            help="move them to caching_sha2_password before the upgrade",
+        )
+
+
+@rule(
+    "SEC027",
+    "server-writes-its-options",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    needs=("files", "host"),
+    evidence=("SEC-16",),
+    summary="The server may write to its own option files.",
+    docs=Docs(
+        why="Who gets the server to write a file, by an error in it or by a log file of that name, then sets its "
+        "options at the next start: another plugin to load, another program to run. CVE-2016-6662 worked that way.",
+        fix="chown root for the option files, and mode 644, or 640 with the server's group.",
+        risk="Programs that edit the file under the server's account can't any more; SET PERSIST doesn't need it.",
+        exceptions="A server that a user runs for himself.",
+        mind="Nothing.",
+    ),
+)
+def server_writes_its_options(known: Known) -> Iterator[Finding]:
+    """Option files that belong to the account under which the server runs."""
+    uid = known.host.process.uid if known.host.process else None
+    if not uid:  # root may write everywhere: there it is another rule's matter
+        return
+    for copy in known.files.files:
+        if copy.uid == uid and copy.mode & OWNER_WRITES:
+            yield server_writes_its_options.finding(
+                f"The file belongs to the account that the server runs under (mode {copy.mode & 0o777:o}).",
+                Subject(None, None, None, None, Location(copy.path, 1)),
+                help=f"chown root {copy.path}",
+            )

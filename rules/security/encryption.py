@@ -1,0 +1,203 @@
+"""SEC: what encryption at rest leaves readable, and what leaves the server by other ways."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from rules.core.advice import advise, these, words
+from rules.core.network import switched_on
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable, of_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+# What each flavour leaves unencrypted unless told: the rows of encrypted tables pass through all of them.
+BESIDE = {
+    "mysql": ("innodb_redo_log_encrypt", "innodb_undo_log_encrypt", "binlog_encryption"),
+    "mariadb": ("innodb_encrypt_log", "encrypt_binlog", "encrypt_tmp_files"),
+}
+TABLES = {"mysql": "default_table_encryption", "mariadb": "innodb_encrypt_tables"}
+WANTED = frozenset({"ON", "FORCE", "1", "2"})
+KEY_FILES = ("file_key_management_filename", "keyring_file_data")
+
+
+def encrypts_tables(known: Known) -> str | None:
+    """The variable by which somebody asked for encrypted tables, None where nobody did."""
+    name = TABLES[known.target.flavour]
+    return name if known.chosen(name) and known.text(name) in WANTED else None
+
+
+@rule(
+    "SEC017",
+    "half-encrypted",
+    confidence=Confidence.LIKELY,
+    targets=(Span("mysql", since=(8, 0, 16)), Span("mariadb")),
+    summary="Tables are encrypted, and the logs that their rows pass through are not.",
+    options=("default_table_encryption", "innodb_encrypt_tables"),
+    evidence=("ENC-01",),
+    docs=Docs(
+        why="Each row goes to the redo log, and to the binary log where there is one; MySQL's undo log and MariaDB's "
+        "temporary files get rows too. They are encrypted by switches of their own, all off by default, so that what "
+        "the table hides stands next to it as it is.",
+        fix="MySQL: innodb_redo_log_encrypt, innodb_undo_log_encrypt and binlog_encryption. MariaDB: "
+        "innodb_encrypt_log, encrypt_binlog and encrypt_tmp_files.",
+        risk="Without the key the server can't start after a crash. Encrypting costs processor time at each write.",
+        restart=True,
+        exceptions="Logs that lie on an encrypted file system.",
+        mind="An encrypted device beneath the data directory.",
+    ),
+)
+def half_encrypted(known: Known) -> Iterator[Finding]:
+    """Logs in plain text beside encrypted tables."""
+    name = encrypts_tables(known)
+    plain = [n for n in BESIDE[known.target.flavour] if known.settings.on(n) is False]
+    if name and plain:
+        yield half_encrypted.finding(
+            f"Tables are encrypted, but {' and '.join(plain)} {'are' if len(plain) > 1 else 'is'} off, so their rows "
+            "can be read there.",
+            of_variable(known, name),
+            help=f"switch {', '.join(plain)} on",
+        )
+
+
+@rule(
+    "SEC018",
+    "encryption-that-waits",
+    targets=(Span("mariadb"),),
+    summary="Existing tables stay unencrypted: no thread encrypts them.",
+    options=("innodb_encrypt_tables",),
+    evidence=("ENC-02",),
+    docs=Docs(
+        why="innodb_encrypt_tables encrypts tables that are made from then on. Those that exist, the system tablespace "
+        "among them, are encrypted by background threads, of which there are none by default. A server that was asked "
+        "showed no encrypted tablespace with 0 threads and all of them with 4.",
+        fix="Set innodb_encryption_threads, 4 say, and watch information_schema.INNODB_TABLESPACES_ENCRYPTION.",
+        risk="The threads read and write every page once; innodb_encryption_rotation_iops bounds them.",
+        exceptions="A server that has had threads once, is encrypted already and rotates no keys.",
+        mind="Every tablespace with ENCRYPTION_SCHEME 1.",
+    ),
+)
+def encryption_that_waits(known: Known) -> Iterator[Finding]:
+    """Nobody to encrypt what is there."""
+    name = encrypts_tables(known)
+    if name and known.number("innodb_encryption_threads") == 0:
+        action = advise(
+            known,
+            "innodb_encryption_threads",
+            4,
+            risk="every page is read and written once, as fast as innodb_encryption_rotation_iops allows",
+            watch="Innodb_encryption_rotation_pages_modified",
+        )
+        yield encryption_that_waits.finding(
+            "With innodb_encryption_threads = 0 only tables that are made from now on are encrypted.",
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "SEC019",
+    "key-beside-data",
+    confidence=Confidence.OPINION,
+    summary="The key lies in the directory whose files it encrypts.",
+    options=KEY_FILES,
+    evidence=("ENC-03",),
+    docs=Docs(
+        why="Encryption at rest is for the disk that is thrown away and the copy that is lost. A key in the data "
+        "directory goes with both, and every physical backup takes it along.",
+        fix="Keep the key on another file system or in a key server.",
+        risk="A server that doesn't find the key at its start can't read its tables: move the file while it is down.",
+        restart=True,
+        exceptions="None.",
+        mind="Nothing.",
+    ),
+)
+def key_beside_data(known: Known) -> Iterator[Finding]:
+    """Keys under the data directory."""
+    datadir = _path(known, "datadir")
+    for name in KEY_FILES:
+        path = _path(known, name)
+        # A relative name is looked for in the data directory, which is where the server works.
+        if path and known.chosen(name) and (not path.startswith("/") or _inside(path, datadir)):
+            yield key_beside_data.finding(
+                "The key lies in the data directory: whoever gets a copy of the data has the key to it.",
+                of_variable(known, name),
+                help="move it to another file system, and name it by its whole path",
+            )
+
+
+def _path(known: Known, name: str) -> str:
+    text = None if known.text(name) is None else known.settings.text(name)
+    return posixpath.normpath(text) if text else ""
+
+
+def _inside(path: str, folder: str) -> bool:
+    return folder.startswith("/") and path.startswith(folder.rstrip("/") + "/")
+
+
+@rule(
+    "SEC020",
+    "pool-in-core",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    targets=(Span("mysql", since=(8, 0, 14)),),
+    summary="A crash writes the buffer pool, and with it everybody's rows, into a core file.",
+    options=("core_file",),
+    evidence=("SEC-12",),
+    docs=Docs(
+        why="With core_file a server that crashes writes its memory to a file, which people copy about to find the "
+        "fault. The buffer pool in it holds rows in plain text, encrypted tables included, and makes the file as "
+        "large as the pool.",
+        fix="Switch innodb_buffer_pool_in_core_file off; the default since 8.4.",
+        risk="A fault in a page of the pool can't be looked at in the core.",
+        exceptions="While a corrupted page is searched for.",
+        mind="A fault that can't be found without the pool.",
+    ),
+)
+def pool_in_core(known: Known) -> Iterator[Finding]:
+    """Core files asked for, with the pool in them."""
+    line = known.file_verdict.effective.get("core_file")
+    if line is not None and known.settings.on("innodb_buffer_pool_in_core_file"):
+        action = advise(known, "innodb_buffer_pool_in_core_file", "OFF")
+        yield pool_in_core.finding(
+            "A core file of this server holds the whole buffer pool: rows in plain text.",
+            of_verdict(line),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "SEC021",
+    "reports-home",
+    severity=Severity.NOTE,
+    targets=(Span("mariadb"),),
+    summary="The server sends a report about itself to MariaDB's makers.",
+    options=("feedback",),
+    evidence=("SEC-13",),
+    docs=Docs(
+        why="The feedback plugin collects the server's configuration and its use and uploads them to MariaDB.org, or "
+        "to the address in feedback_url. It is harmless by intent; it is data that leaves, and a connection to the "
+        "outside that a database host may not be supposed to make.",
+        fix="Take the line out; the plugin is off unless it is asked for.",
+        risk="None.",
+        restart=True,
+        exceptions="Somebody decided to take part.",
+        mind="A decision to take part.",
+    ),
+)
+def reports_home(known: Known) -> Iterator[Finding]:
+    """The feedback plugin asked for."""
+    if switched_on(known, "feedback"):
+        yield reports_home.finding(
+            "The feedback plugin uploads this server's configuration and its use.",
+            of_variable(known, "feedback"),
+            help="remove the line, or tell those who watch the network",
+        )

@@ -1,0 +1,309 @@
+"""SEC: doors and logs that the option file leaves open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from rules.core.advice import advise, these, words
+from rules.core.network import beyond_the_host, switched_on
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable, of_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+NATIVE = "MYSQL_NATIVE_PASSWORD"
+NEW_ACCOUNTS = ("default_authentication_plugin", "authentication_policy")
+ROOT = 0  # the number of the superuser's account
+SUPERUSER = frozenset({"root", "0"})
+
+
+@rule(
+    "SEC008",
+    "native-passwords-kept",
+    severity=Severity.NOTE,
+    targets=(Span("mysql", since=(8, 0), before=(9, 0)),),
+    summary="Accounts are kept on mysql_native_password, which MySQL 9.0 no longer has.",
+    options=("default_authentication_plugin", "authentication_policy", "mysql_native_password"),
+    evidence=("SEC-03",),
+    docs=Docs(
+        why="mysql_native_password is deprecated since 8.0.34, switched off by default in 8.4 and gone in 9.0: its "
+        "accounts can't log in after that upgrade. It keeps an unsalted SHA1 of a SHA1, so equal passwords look "
+        "equal, and a stolen table is guessed through fast.",
+        fix="Take the line out and move the accounts with ALTER USER … IDENTIFIED WITH caching_sha2_password BY ….",
+        risk="Programs with old client libraries can't log in with the new plugin; caching_sha2_password wants TLS, a "
+        "socket or an RSA key at the first login.",
+        restart=True,
+        exceptions="Programs whose library can't be changed yet.",
+        mind="No account with the plugin, and no upgrade ahead.",
+    ),
+)
+def native_passwords_kept(known: Known) -> Iterator[Finding]:
+    """The old plugin asked for by name."""
+    names = [n for n in NEW_ACCOUNTS if known.chosen(n) and (known.text(n) or "").partition(",")[0].strip() == NATIVE]
+    names += ["mysql_native_password"] if switched_on(known, "mysql_native_password") else []
+    if names:
+        yield native_passwords_kept.finding(
+            "Accounts with mysql_native_password can't log in any more after an upgrade to MySQL 9.",
+            of_variable(known, names[0]),
+            help="move the accounts to caching_sha2_password and remove the line",
+        )
+
+
+@rule(
+    "SEC009",
+    "old-passwords",
+    targets=(Span("mariadb"),),
+    summary="Password hashes of before MySQL 4.1 are made or accepted.",
+    options=("old_passwords", "secure_auth"),
+    evidence=("SEC-04",),
+    docs=Docs(
+        why="The hash of before MySQL 4.1 has 64 bits, and MariaDB itself calls it insecure. old_passwords = ON makes "
+        "such hashes for new passwords, secure_auth = OFF lets accounts in that have one.",
+        fix="Take the lines out, and give accounts with a short hash a new password.",
+        risk="Clients from before MySQL 4.1 can't log in.",
+        exceptions="None.",
+        mind="Nothing.",
+    ),
+)
+def old_passwords(known: Known) -> Iterator[Finding]:
+    """Short hashes made or let in."""
+    for name, bad in (("old_passwords", True), ("secure_auth", False)):
+        if known.chosen(name) and known.settings.on(name) is bad:
+            action = advise(known, name, "OFF" if bad else "ON", risk="accounts with a short hash can't log in")
+            yield old_passwords.finding(
+                "New passwords are kept as 64-bit hashes of before MySQL 4.1."
+                if bad
+                else "Accounts with a 64-bit password hash of before MySQL 4.1 may log in.",
+                of_variable(known, name),
+                help=words(action),
+                actions=these(action),
+            )
+
+
+@rule(
+    "SEC010",
+    "any-library-function",
+    confidence=Confidence.LIKELY,
+    summary="Any function of any library in the plugin directory may be made a function of the server.",
+    options=("allow_suspicious_udfs",),
+    evidence=("SEC-05",),
+    docs=Docs(
+        why="The server refuses a function whose library has no companion symbol such as name_init. With "
+        "allow_suspicious_udfs it takes every symbol, those that were never meant to be called by SQL included.",
+        fix="Take the line out, and add a name_init to libraries that need it.",
+        risk="Functions that were loaded that way can't be created again.",
+        restart=True,
+        exceptions="Old libraries of functions that can't be built anew.",
+        mind="Nobody who may write to the plugin directory or to mysql.func.",
+    ),
+)
+def any_library_function(known: Known) -> Iterator[Finding]:
+    """The check on loaded functions switched off."""
+    if switched_on(known, "allow_suspicious_udfs"):
+        yield any_library_function.finding(
+            "CREATE FUNCTION takes any symbol of a library, not those alone that were made for the server.",
+            of_variable(known, "allow_suspicious_udfs"),
+            help="remove the line and restart",
+        )
+
+
+@rule(
+    "SEC011",
+    "followed-symlinks",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Tables may lie behind symbolic links.",
+    options=("symbolic_links",),
+    evidence=("SEC-06",),
+    docs=Docs(
+        why="With symbolic links a MyISAM or Aria table may lie anywhere that the server may write. Whoever may write "
+        "to the data directory can lead the server to other files. MySQL switched them off in 8.0 and deprecates them.",
+        fix="Take the line out; write skip_symbolic_links where the default is on.",
+        risk="Tables with DATA DIRECTORY or INDEX DIRECTORY are no longer followed.",
+        restart=True,
+        exceptions="MyISAM or Aria tables that lie on another disk by DATA DIRECTORY.",
+        mind="A table that needs it.",
+    ),
+)
+def followed_symlinks(known: Known) -> Iterator[Finding]:
+    """Symbolic links asked for."""
+    if switched_on(known, "symbolic_links"):
+        yield followed_symlinks.finding(
+            "Tables may be symbolic links that lead out of the data directory.",
+            of_variable(known, "symbolic_links"),
+            help="remove the line" if known.target.since("mysql", 8, 0) else "write skip_symbolic_links",
+        )
+
+
+@rule(
+    "SEC012",
+    "raw-log",
+    targets=(Span("mysql"),),
+    summary="The general log gets statements as they came, passwords included.",
+    options=("log_raw",),
+    evidence=("SEC-07",),
+    docs=Docs(
+        why="The server writes CREATE USER, ALTER USER and SET PASSWORD to the general log without the password. With "
+        "log_raw it writes them as sent. The line does nothing until somebody switches the general log on, and then "
+        "nobody thinks of it.",
+        fix="Take the line out.",
+        risk="Statements that the server can't parse are no longer in the log.",
+        exceptions="While a client that sends broken statements is searched for.",
+        mind="Nothing.",
+    ),
+)
+def raw_log(known: Known) -> Iterator[Finding]:
+    """Passwords left in the log."""
+    if switched_on(known, "log_raw"):
+        action = advise(known, "log_raw", "OFF")
+        yield raw_log.finding(
+            "Passwords of CREATE USER and SET PASSWORD are written to the general log in plain text.",
+            of_variable(known, "log_raw"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "SEC013",
+    "shown-replica-passwords",
+    confidence=Confidence.LIKELY,
+    summary="The list of replicas shows their passwords.",
+    options=("show_slave_auth_info", "show_replica_auth_info"),
+    evidence=("SEC-08",),
+    docs=Docs(
+        why="Replicas may tell their source a user and a password (report_user, report_password). With this option "
+        "SHOW REPLICAS, in older versions SHOW SLAVE HOSTS, prints them to every account that may list the replicas.",
+        fix="Take the line out.",
+        risk="Tools that read the password from there must be given it another way.",
+        restart=True,
+        exceptions="Replicas that report no password.",
+        mind="No replica with report_password.",
+    ),
+)
+def shown_replica_passwords(known: Known) -> Iterator[Finding]:
+    """Passwords in the list of replicas."""
+    for name in ("show_slave_auth_info", "show_replica_auth_info"):
+        if switched_on(known, name):
+            yield shown_replica_passwords.finding(
+                "SHOW REPLICAS prints the passwords that replicas report, to every account that may list replicas.",
+                of_variable(known, name),
+                help="remove the line and restart",
+            )
+            return
+
+
+@rule(
+    "SEC014",
+    "any-proxy",
+    targets=(Span("mariadb"),),
+    summary="Every client may say from which address it comes.",
+    options=("proxy_protocol_networks",),
+    evidence=("SEC-09",),
+    docs=Docs(
+        why="A proxy that is trusted tells the server its client's address, and the server believes it. With * every "
+        "client is such a proxy: it names an address that an account is bound to, and the host in the account's name "
+        "protects nothing.",
+        fix="Name the addresses of the proxies.",
+        risk="Proxies that are left out are taken for the clients themselves.",
+        exceptions="A network that only the proxies can reach the server through.",
+        mind="A firewall that lets nobody but the proxies through.",
+    ),
+)
+def any_proxy(known: Known) -> Iterator[Finding]:
+    """Every address trusted as a proxy."""
+    networks = (known.text("proxy_protocol_networks") or "").replace(" ", "").split(",")
+    if "*" in networks and known.chosen("proxy_protocol_networks"):
+        yield any_proxy.finding(
+            "Any client may claim to come from any address, so accounts bound to a host are open to all.",
+            of_variable(known, "proxy_protocol_networks"),
+            help="name the proxies' addresses instead of *",
+        )
+
+
+@rule(
+    "SEC015",
+    "second-port-open",
+    targets=(Span("mysql", since=(8, 0)),),
+    summary="The server is bound to its own host, and the X protocol's port is open to all.",
+    options=("bind_address",),
+    evidence=("SEC-10",),
+    docs=Docs(
+        why="MySQL 8.0 and later listen on a second port, 33060, for the X protocol, with the same accounts. "
+        "bind_address doesn't bind it: it has mysqlx_bind_address, by default every address.",
+        fix="Set mysqlx_bind_address to the same address, or mysqlx = OFF where nobody speaks the X protocol.",
+        risk="Clients of the X protocol on other hosts lose their way in.",
+        restart=True,
+        exceptions="Clients that come over the X protocol from other hosts on purpose.",
+        mind="A firewall that closes the port.",
+    ),
+)
+def second_port_open(known: Known) -> Iterator[Finding]:
+    """One port bound to the host, the other forgotten."""
+    bound = known.chosen("bind_address") and known.text("bind_address") is not None
+    if not bound or beyond_the_host(known) or known.settings.on("skip_networking") or _without_x(known):
+        return
+    if _is_x_open(known):
+        yield second_port_open.finding(
+            "bind_address keeps other hosts from the server's port, and the X protocol's port 33060 is open to them.",
+            of_variable(known, "bind_address"),
+            help="set mysqlx_bind_address too, or mysqlx = OFF",
+        )
+
+
+def _is_x_open(known: Known) -> bool:
+    # The variable is the plugin's: a running server without it has no such port, and a file leaves it at every address.
+    if known.settings.get("mysqlx_bind_address") is None:
+        return not known.has("server")
+    return beyond_the_host(known, "mysqlx_bind_address")
+
+
+def _without_x(known: Known) -> bool:
+    line = known.file_verdict.effective.get("mysqlx")
+    return line is not None and "OFF" in (line.value, line.running)
+
+
+@rule(
+    "SEC016",
+    "server-as-root",
+    summary="The server runs as root.",
+    options=("user",),
+    evidence=("SEC-11",),
+    docs=Docs(
+        why="Every account with the FILE privilege can then write files as root, and an error in the server is an "
+        "error in root's hands. Both makers refuse to start that way unless the option says so.",
+        fix="Give the data directory to an account of its own, such as mysql, and write user = mysql.",
+        risk="Files that belong to root must be given to that account first, or the server can't read them.",
+        restart=True,
+        exceptions="None.",
+        mind="Nothing.",
+    ),
+)
+def server_as_root(known: Known) -> Iterator[Finding]:
+    """The superuser as the process's account, or named as the server's account for this start or the next one."""
+    line = known.file_verdict.effective.get("user")
+    process = known.host.process if known.has("host") else None
+    uid = process.uid if process is not None else None
+    if uid == ROOT:
+        yield server_as_root.finding(
+            "The server's process runs as root, and accounts with the FILE privilege write files as root.",
+            of_verdict(line) if line is not None else None,
+            help="give the data directory to mysql, write user = mysql and restart",
+        )
+    elif uid is not None and line is not None and line.placed.line.value in SUPERUSER:
+        yield server_as_root.finding(
+            f"The server runs under the account number {uid} now; started by root, it will run as root.",
+            of_verdict(line),
+            help="write user = mysql",
+        )
+    elif line is not None and line.placed.line.value in SUPERUSER:
+        yield server_as_root.finding(
+            "The server runs as root, and accounts with the FILE privilege write files as root.",
+            of_verdict(line),
+            help="give the data directory to mysql and write user = mysql",
+        )

@@ -1,0 +1,1 @@
+"""How much memory a server needs: one model for rules and suggestions."""

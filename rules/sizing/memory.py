@@ -1,0 +1,344 @@
+"""How much memory a server takes: measured, likely, and the ceiling that its settings allow."""
+
+from __future__ import annotations
+
+from math import lcm
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.sizes import about
+
+if TYPE_CHECKING:
+    from rules.core.context import Known
+
+
+MIB = 1 << 20
+GIB = 1 << 30
+# What the operating system keeps, whatever the machine: a gigabyte, on small machines a sixteenth. Beyond that a pool
+# that is advised leaves a few percent to statements at work and to the page cache. Both are our choice: the shares of
+# the manuals (50 to 80 percent, BP-05) leave a hundred gigabytes idle on a machine of 512.
+SYSTEM = GIB
+SYSTEM_SHARE = 16
+SPARE_PERCENT = 8
+LEAST_SHARE = 4  # of so many parts of the memory a pool is always one
+GROWTH_PERCENT = 25
+CHUNK = 128 * MIB
+INSTANCES = "innodb_buffer_pool_instances"
+DEFAULT_INSTANCES = 8
+MOST_INSTANCES = 64
+
+
+class Budget(NamedTuple):
+    """Bytes; `measured` is None where nothing was measured, `likely` where no server was asked for its peak.
+
+    `likely` is what the peak of connections takes, as many as are at work just now using those buffers of which the
+    counters tell that sessions use them; it is never less than what the process has ever taken. `ceiling` is every
+    allowed connection using each of its buffers at once, which no server reaches. Neither knows of what a session makes
+    without a bound of its own: tables of the engine MEMORY, packets up to max_allowed_packet, a buffer for each further
+    join, sort or derived table of a statement.
+    """
+
+    measured: int | None
+    likely: int | None
+    ceiling: int
+    connections: int
+    per_session: int
+
+    @property
+    def sessions(self) -> str:
+        """How the sessions come into the ceiling, in words."""
+        return f"{self.connections:,} connections × {about(self.per_session)}"  # noqa: RUF001 - the sign is meant
+
+    @property
+    def sentence(self) -> str:
+        """The three numbers in words."""
+        parts = [f"{about(self.measured)} measured"] if self.measured else []
+        parts += [f"{about(self.likely)} likely"] if self.likely else []
+        return ", ".join([*parts, f"{about(self.ceiling)} ceiling ({self.sessions})"])
+
+
+def budget(known: Known) -> Budget | None:
+    """The three numbers; None where a size that they rest on is not known, a templated pool for instance."""
+    pool, connections = known.number("innodb_buffer_pool_size"), known.number("max_connections")
+    if pool is None or connections is None:
+        return None
+    each = session(known)
+    ceiling = at_rest(known) + shared(known) + temptable(known) + connections * each
+    taken = measured(known)
+    likely = max(expected(known), taken or 0, _highest(known)) if known.has("server") else None
+    return Budget(taken, likely, ceiling, connections, each)
+
+
+def largest_part(known: Known, connections: int) -> tuple[str, int]:
+    """The option that bounds the largest part of the ceiling, and the bytes that all sessions together take by it."""
+    parts = {name: size * connections for name, size in of_a_session(known).items()}
+    parts |= {name: known.number(name) or 0 for name in (POOL, *CACHES)} | {"temptable_max_ram": temptable(known)}
+    return max(parts.items(), key=lambda part: part[1])
+
+
+def expected(known: Known) -> int:
+    """What the server takes at the peak of its connections by its counters alone, whatever was measured."""
+    peak = known.server.counter("max_used_connections") or 0
+    running = min(peak, known.server.counter("threads_running") or 0)
+    tables = min(temptable(known), running * table_size(known))
+    sessions = peak * idle(known) + running * session_used(known)
+    return at_rest(known) + shared_used(known) + tables + sessions
+
+
+def measured(known: Known) -> int | None:
+    """Resident bytes of the server's process, else what the server accounts for itself."""
+    if known.has("host") and known.host.process is not None and known.host.process.resident:
+        return known.host.process.resident
+    return known.server.instrumented_bytes if known.has("server") else None
+
+
+def usable(known: Known) -> tuple[int, str] | None:
+    """Bytes that the server may use, and what sets them: the machine's memory or a control group's limit."""
+    host = known.host
+    size = host.usable_memory
+    if not size:
+        return None
+    limited = host.memory is None or size < host.memory.total
+    return size, f"{about(size)} of {'the control group' if limited else 'memory'}"
+
+
+def pool_that_fits(known: Known, usable_bytes: int) -> int:
+    """A buffer pool for the memory, in whole steps of chunk size times instances, which the server takes unchanged.
+
+    What remains when the system, the server's other parts, its sessions and a few percent to spare are taken off.
+    """
+    measured = series(known)
+    others = measured.at_rest + measured.schema + shared_beside_pool(known) + _sessions(known)
+    left = usable_bytes - system_part(usable_bytes) - usable_bytes * SPARE_PERCENT // 100 - others
+    return in_steps(known, _within(known, left, usable_bytes))
+
+
+def in_steps(known: Known, size: int) -> int:
+    """The size in whole steps below it, in whole megabytes where a step is too much."""
+    step = _step(known, size)
+    return size // step * step if size >= step else size // MIB * MIB
+
+
+def too_tight(known: Known, pool: int, usable_bytes: int) -> bool:
+    """Whether a pool with its lists, the server at rest and the system's own part are more than the memory."""
+    return pool > _within(known, usable_bytes - system_part(usable_bytes) - at_rest(known), usable_bytes)
+
+
+def _within(known: Known, room: int, usable_bytes: int) -> int:
+    """The pool whose pages and lists fill the room, at least a part of the memory that every server may have."""
+    percent = series(known).pool_percent
+    pool = room if room <= DEFAULT_POOL else (room * 100 + DEFAULT_POOL * percent) // (100 + percent)
+    return max(pool, usable_bytes // LEAST_SHARE)
+
+
+def system_part(usable_bytes: int) -> int:
+    """What the operating system keeps of that much memory."""
+    return min(SYSTEM, usable_bytes // SYSTEM_SHARE)
+
+
+def _sessions(known: Known) -> int:
+    """What all sessions take that may be connected, or that were at the peak, while few of them are at work."""
+    connections = known.number("max_connections") or 0
+    peak = known.server.counter("max_used_connections") if known.has("server") else None
+    return (connections if peak is None else min(connections, peak)) * idle(known)
+
+
+def pool_that_holds(known: Known, data_bytes: int) -> int:
+    """A buffer pool for all of the data and a quarter more, for undo and growth; in whole steps too."""
+    wanted = data_bytes * (100 + GROWTH_PERCENT) // 100
+    step = _step(known, wanted)
+    return -(-wanted // step) * step
+
+
+def _step(known: Known, size: int) -> int:
+    return (known.number("innodb_buffer_pool_chunk_size") or CHUNK) * instances(known, size)
+
+
+def instances(known: Known, size: int) -> int:
+    """A number of parts that divides a pool of that size both as it runs now and after a restart (BPI-04)."""
+    running = max(1, known.number(INSTANCES) or 1)
+    if size < GIB or not known.target.is_mysql or known.chosen(INSTANCES):
+        return running
+    if not known.target.since("mysql", 8, 4):
+        return lcm(running, DEFAULT_INSTANCES)
+    cpus = known.host.usable_cpus if known.has("host") else None
+    return lcm(running, max(1, min(size // (2 * CHUNK), int(cpus or MOST_INSTANCES * 4) // 4, MOST_INSTANCES)))
+
+
+def _highest(known: Known) -> int:
+    """The most that the process has ever had resident."""
+    process = known.host.process if known.has("host") else None
+    return process.peak_resident or 0 if process is not None else 0
+
+
+KIB = 1 << 10
+MIB = 1 << 20
+
+
+class Series(NamedTuple):
+    """Bytes, from that version on: the process `at_rest` without the buffers that variables size, what
+    performance_schema adds to it, and a `session` that has read a row, without its buffers.
+    """
+
+    flavour: str
+    version: tuple[int, ...]
+    at_rest: int
+    schema: int
+    session: int
+
+    @property
+    def pool_percent(self) -> int:
+        """What the buffer pool's own lists take, in percent of the pool (MEM-02)."""
+        return 8 if self.flavour == "mysql" else 2
+
+
+# The first that fits counts. Transactions make MySQL's sessions dear: each keeps one, with its locks, once it has read.
+SERIES = (
+    Series("mysql", (8, 4), 215 * MIB, 245 * MIB, 1024 * KIB),
+    Series("mysql", (8, 0), 90 * MIB, 280 * MIB, 1024 * KIB),
+    Series("mysql", (), 40 * MIB, 135 * MIB, 640 * KIB),
+    Series("mariadb", (11, 8), 100 * MIB, 100 * MIB, 320 * KIB),
+    Series("mariadb", (11, 4), 170 * MIB, 100 * MIB, 320 * KIB),
+    Series("mariadb", (), 90 * MIB, 100 * MIB, 320 * KIB),
+)
+DEFAULT_POOL = 128 * MIB  # `at_rest` was measured with it, and holds its lists
+LEAST_TEMPTABLE = 1024 * MIB
+PREPARED = 24 * KIB  # a prepared statement that joins two tables
+# A grouped derived table that is joined again is held twice: once grouped, once as a table.
+TABLES_AT_ONCE = 2
+
+POOL = "innodb_buffer_pool_size"
+FIXED = (POOL, "innodb_log_buffer_size")
+# Caches that grow block by block: the counter is the most blocks that they ever held, of a size that a variable tells.
+CACHES = {
+    "key_buffer_size": ("key_blocks_used", "key_cache_block_size"),
+    "aria_pagecache_buffer_size": ("aria_pagecache_blocks_used", "aria_block_size"),
+}
+# A session's buffers, and the counters of which one has moved where any session has used it.
+BUFFERS: dict[str, tuple[str, ...]] = {
+    "sort_buffer_size": ("sort_scan", "sort_range", "sort_merge_passes"),
+    "join_buffer_size": ("select_full_join", "select_full_range_join"),
+    "read_rnd_buffer_size": ("handler_read_rnd",),
+}
+SCAN = "read_buffer_size"
+# What a transaction gathers for the binary log before it commits, and the counters of transactions that used them.
+LOG_CACHES: dict[str, tuple[str, ...]] = {
+    "binlog_cache_size": ("binlog_cache_use",),
+    "binlog_stmt_cache_size": ("binlog_stmt_cache_use",),
+}
+
+
+def series(known: Known) -> Series:
+    """The measured numbers of the server's series."""
+    return next(s for s in SERIES if known.target.since(s.flavour, *s.version))
+
+
+def at_rest(known: Known) -> int:
+    """What the process holds beside the buffers that variables size, and the statements prepared just now."""
+    measured = series(known)
+    schema = measured.schema if known.settings.on("performance_schema") else 0
+    prepared = known.server.counter("prepared_stmt_count") or 0 if known.has("server") else 0
+    return measured.at_rest + schema + prepared * PREPARED
+
+
+def shared(known: Known) -> int:
+    """The buffers that all sessions share, at their full size."""
+    return _fixed(known) + sum(known.number(name) or 0 for name in CACHES)
+
+
+def shared_used(known: Known) -> int:
+    """The same with the caches of tables in files as full as they have ever been; the pool fills sooner or later."""
+    return _fixed(known) + sum(_filled(known, name) for name in CACHES)
+
+
+def shared_beside_pool(known: Known) -> int:
+    """The same without the buffer pool and its lists."""
+    pool = known.number(POOL) or 0
+    filled = shared_used(known) if known.has("server") else shared(known)
+    return filled - pool - pool_lists(known, pool)
+
+
+def _fixed(known: Known) -> int:
+    cache = known.number("query_cache_size") or 0
+    used = (known.text("query_cache_type") or "OFF") not in {"OFF", "0"}
+    lists = pool_lists(known, known.number(POOL) or 0)
+    return sum(known.number(name) or 0 for name in FIXED) + lists + (cache if used else 0)
+
+
+def pool_lists(known: Known, pool: int) -> int:
+    """What a pool of that size takes beside its pages, beyond what a default one does."""
+    return max(0, pool - DEFAULT_POOL) * series(known).pool_percent // 100
+
+
+def _filled(known: Known, name: str) -> int:
+    size = known.number(name) or 0
+    counter, unit = CACHES[name]
+    blocks, block = known.server.counter(counter), known.number(unit)
+    return size if blocks is None or block is None else min(size, blocks * block)
+
+
+def idle(known: Known) -> int:
+    """A session that has read something and now waits."""
+    return series(known).session + (known.number("net_buffer_length") or 0)
+
+
+def session(known: Known) -> int:
+    """What one session may take at once: its stack, each buffer one time, and its temporary tables in memory."""
+    return idle(known) + sum(of_a_session(known).values())
+
+
+def of_a_session(known: Known) -> dict[str, int]:
+    """What one session may take by the option that bounds it."""
+    buffers = {name: _buffer(known, name) for name in (*BUFFERS, *_log_caches(known))}
+    stack = known.number("thread_stack") or 0
+    return buffers | {"thread_stack": stack, SCAN: _scan(known), "tmp_table_size": TABLES_AT_ONCE * _table(known)}
+
+
+def session_used(known: Known) -> int:
+    """What a session at work takes beside `idle`: the buffers that any session has used, one temporary table."""
+    counted = BUFFERS | _log_caches(known)
+    buffers = sum(_buffer(known, name) for name, counters in counted.items() if _moved(known, counters))
+    return buffers + _scan(known) + _table(known)
+
+
+def _log_caches(known: Known) -> dict[str, tuple[str, ...]]:
+    """The caches of a session that changes rows; none without a binary log."""
+    from rules.durability.binary_log import (
+        writes_binary_log,  # which has rules of its own: a lint that has no such line goes without
+    )
+
+    return LOG_CACHES if writes_binary_log(known) else {}
+
+
+def _buffer(known: Known, name: str) -> int:
+    from rules.memory.session_buffers import join_limit
+
+    size = known.number(name) or 0
+    limit = join_limit(known) if name.startswith("join") else None
+    return size if limit is None else min(size, limit)
+
+
+def _moved(known: Known, counters: tuple[str, ...]) -> bool:
+    return any(known.server.counter(counter) != 0 for counter in counters)
+
+
+def _scan(known: Known) -> int:
+    """The buffer of scans, with which MySQL 8.0 and later never read."""
+    return 0 if known.target.since("mysql", 8, 0) else known.number(SCAN) or 0
+
+
+def _table(known: Known) -> int:
+    """One temporary table of a session's own; none where TempTable keeps those of all sessions together."""
+    return 0 if temptable(known) else table_size(known)
+
+
+def table_size(known: Known) -> int:
+    """How large a temporary table in memory may grow."""
+    return min((s for s in map(known.number, ("tmp_table_size", "max_heap_table_size")) if s), default=0)
+
+
+def temptable(known: Known) -> int:
+    """The memory of TempTable, which all sessions of MySQL 8.0 and later share unless MEMORY was chosen instead."""
+    if known.text("internal_tmp_mem_storage_engine") == "MEMORY":
+        return 0
+    # MySQL 8.4 takes 3 % of memory where nothing sets it, and never less than this.
+    return known.number("temptable_max_ram") or (LEAST_TEMPTABLE if known.target.since("mysql", 8, 4) else 0)

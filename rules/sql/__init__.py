@@ -1,0 +1,1 @@
+"""Rules about SQL modes, logging, statements and transactions."""

@@ -1,0 +1,271 @@
+"""OBS: what the server writes and counts about itself: slow log, error log, performance_schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from rules.core.advice import advise, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+MYSQL = Span("mysql")
+# Each by the name that both flavours know, then the one that MariaDB knows besides since 10.11.
+SWITCH = ("slow_query_log", "log_slow_query")
+THRESHOLD = ("long_query_time", "log_slow_query_time")
+FILE = ("slow_query_log_file", "log_slow_query_file")
+EXAMINED = ("min_examined_row_limit", "log_slow_min_examined_row_limit")
+INDEXES = "log_queries_not_using_indexes"
+THROTTLE = "log_throttle_queries_not_using_indexes"
+SAMPLED = "log_slow_rate_limit"
+OUTPUT = "log_output"
+USUAL_THRESHOLD = 10  # seconds, the default of every version
+LOGINS_LOGGED = 2  # log_warnings: below, MariaDB doesn't log who was refused (OBS-06)
+
+
+def _given(known: Known, names: tuple[str, ...]) -> str | None:
+    """The one of an option's names that somebody set, None where nobody did."""
+    return next((name for name in names if known.chosen(name)), None)
+
+
+def _slow_log_on(known: Known) -> bool:
+    return any(known.settings.on(name) for name in SWITCH)
+
+
+def _written(known: Known) -> bool:
+    """Whether the slow log is on and goes somewhere."""
+    return _slow_log_on(known) and "NONE" not in (known.text(OUTPUT) or "").split(",")
+
+
+def _limited(known: Known) -> bool:
+    """Whether only some of the statements that qualify are logged."""
+    examined = any(known.number(name) for name in EXAMINED)
+    return examined or (known.number(SAMPLED) or 1) > 1
+
+
+@rule(
+    "OBS001",
+    "performance-schema-off",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The server counts nothing of its own work: no statements, no waits, no locks, no memory.",
+    targets=(MYSQL,),
+    options=("performance_schema",),
+    evidence=("OBS-01",),
+    docs=Docs(
+        why="Switched off, the tables of performance_schema are there and empty, and so are the views of the sys "
+        "schema that read them: which statements take the time, who waits for whom, what the memory goes to. "
+        "Nothing but a restart brings them back, so they are missing when they are needed.",
+        fix="Take the line out, and restart when it suits.",
+        risk="It takes memory of its own: see the evidence for what was measured.",
+        restart=True,
+        exceptions="Hosts so small that the memory matters more than knowing, such as those of tests.",
+        mind="A run of this server's own workload that is faster without it by more than the noise.",
+        disagree="Old advice switches it off for speed and memory; MySQL's default has been ON since 5.6.",
+    ),
+)
+def performance_schema_off(known: Known) -> Iterator[Finding]:
+    """Instruments switched off, by somebody's choice."""
+    if known.settings.on("performance_schema") is False and known.chosen("performance_schema"):
+        action = advise(known, "performance_schema", "ON", risk="it takes memory of its own")
+        yield performance_schema_off.finding(
+            "Nothing tells which statements take the time or who waits for whom, and only a restart changes that.",
+            of_variable(known, "performance_schema"),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "OBS002",
+    "every-statement-in-slow-log",
+    summary="The slow log takes every statement, however fast it was.",
+    options=(*THRESHOLD, *SWITCH, *EXAMINED, SAMPLED, OUTPUT),
+    evidence=("OBS-02",),
+    docs=Docs(
+        why="With long_query_time = 0 each statement is written with its text and four lines about it: 4,000 of "
+        "SELECT 1 made a file of 788,000 bytes. It grows without bound, holds what the statements hold, and what "
+        "is slow drowns in it.",
+        fix="Set long_query_time to the shortest time that is too long here; the default is 10 seconds.",
+        risk="Tools that read the log see fewer statements.",
+        exceptions="An hour of collecting for a tool that reads the log, on a disk that holds it.",
+        mind="A log that is rotated and read as a whole.",
+    ),
+)
+def every_statement_in_slow_log(known: Known) -> Iterator[Finding]:
+    """A threshold of nothing."""
+    name = _given(known, THRESHOLD)
+    if name is None or known.settings.real(name) != 0 or not _written(known) or _limited(known):
+        return
+    action = advise(known, name, USUAL_THRESHOLD, risk="statements below are no longer logged", watch="Slow_queries")
+    yield every_statement_in_slow_log.finding(
+        "Every statement is written to the slow log, with what it says; the log grows without bound.",
+        of_variable(known, name),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "OBS003",
+    "unused-slow-log-settings",
+    severity=Severity.NOTE,
+    summary="The slow log is set up, and not switched on.",
+    options=(*THRESHOLD, *FILE, INDEXES, *SWITCH),
+    evidence=("OBS-03",),
+    docs=Docs(
+        why="Neither a threshold nor a file name switches the slow log on: it is off until slow_query_log says ON. "
+        "A server with long_query_time = 0 and nothing else wrote nothing.",
+        fix="Set slow_query_log to ON, or take the other lines out.",
+        risk="The log takes disk space and needs rotation.",
+        exceptions="long_query_time by itself also says which statements Slow_queries counts, log or no log.",
+        mind="A program that switches the log on when it is wanted; slow_query_log = OFF in the file says so.",
+    ),
+)
+def unused_slow_log_settings(known: Known) -> Iterator[Finding]:
+    """Settings of a log that nobody mentioned to be on or off."""
+    wanted = (*THRESHOLD, *FILE, INDEXES) if known.switched(INDEXES) else (*THRESHOLD, *FILE)
+    name = _given(known, wanted)
+    if name is None or _slow_log_on(known) or _given(known, SWITCH):
+        return
+    action = advise(known, SWITCH[0], "ON", risk="the log takes disk space and needs rotation", watch="Slow_queries")
+    yield unused_slow_log_settings.finding(
+        f"{name} is set, but the slow log is off: it isn't written unless slow_query_log is ON.",
+        of_variable(known, name),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "OBS004",
+    "log-output-none",
+    summary="A log is switched on, and log_output throws it away.",
+    options=(OUTPUT, *SWITCH, "general_log"),
+    evidence=("OBS-04",),
+    docs=Docs(
+        why="NONE among the values of log_output outranks FILE and TABLE: with the slow log on, 4,000 statements "
+        "that qualified left nothing in the file and nothing in mysql.slow_log.",
+        fix="Set log_output to FILE, or switch the logs off.",
+        risk="The logs are written, and take disk space.",
+        exceptions="None: logs that nobody wants are better switched off where one sees it.",
+        mind="A line in one of the two logs.",
+    ),
+)
+def log_output_none(known: Known) -> Iterator[Finding]:
+    """A log on, and no place to write it."""
+    on = [
+        name for name, there in (("slow", _slow_log_on(known)), ("general", known.settings.on("general_log"))) if there
+    ]
+    if not on or _written(known) or "NONE" not in (known.text(OUTPUT) or "").split(","):
+        return
+    action = advise(known, OUTPUT, "FILE", risk="the log is written, and takes disk space", watch="Slow_queries")
+    yield log_output_none.finding(
+        f"The {' and the '.join(on)} log {'are' if len(on) > 1 else 'is'} on, but log_output = "
+        f"{known.text(OUTPUT)} throws {'them' if len(on) > 1 else 'it'} away.",
+        of_variable(known, OUTPUT),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "OBS005",
+    "unlimited-index-log",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Every statement that scans a table, however small, goes into the slow log.",
+    options=(INDEXES, *SWITCH, *THRESHOLD, *EXAMINED, THROTTLE, SAMPLED, OUTPUT),
+    evidence=("OBS-05",),
+    docs=Docs(
+        why="log_queries_not_using_indexes logs each statement that reads a table or an index whole, whatever time "
+        "it took: 300 reads of a table of a few rows made a log of 67,000 bytes. Small tables are read that way "
+        "on purpose, so the log fills with what needs no mending.",
+        fix="Limit it: log_throttle_queries_not_using_indexes on MySQL is a number a minute, "
+        "min_examined_row_limit on both flavours leaves out statements that looked at few rows.",
+        risk="min_examined_row_limit also leaves out slow statements that looked at few rows and waited.",
+        exceptions="A few hours of looking for indexes that are missing.",
+        mind="A log of this server that stays small.",
+    ),
+)
+def unlimited_index_log(known: Known) -> Iterator[Finding]:
+    """Scans logged without a limit."""
+    if not known.chosen(INDEXES) or not known.settings.on(INDEXES) or not _written(known):
+        return
+    name = _given(known, THRESHOLD)
+    everything = name is not None and known.settings.real(name) == 0
+    if not everything and not _limited(known) and not known.number(THROTTLE):
+        mysql = "set log_throttle_queries_not_using_indexes (statements a minute), or min_examined_row_limit"
+        yield unlimited_index_log.finding(
+            "Each statement that reads a table whole is logged, however small the table and fast the statement.",
+            of_variable(known, INDEXES),
+            help="set min_examined_row_limit to the rows that are worth an index" if known.target.is_mariadb else mysql,
+        )
+
+
+@rule(
+    "OBS006",
+    "warnings-not-logged",
+    severity=Severity.NOTE,
+    summary="The error log leaves out warnings, refused logins among them.",
+    options=("log_error_verbosity", "log_warnings"),
+    evidence=("OBS-06",),
+    docs=Docs(
+        why="With log_error_verbosity = 1 MySQL logs errors alone: what it changed of the settings at its start "
+        "and what it will stop supporting is not told. MariaDB logs a refused login as a warning with "
+        "log_warnings = 2, its default, and not with 1 or 0.",
+        fix="Take the line out.",
+        risk="A longer log.",
+        exceptions="Logs that something floods with one warning: leave out that one alone where the version can "
+        "(log_error_suppression_list).",
+        mind="A log that is read, and that warnings make unreadable.",
+    ),
+)
+def warnings_not_logged(known: Known) -> Iterator[Finding]:
+    """An error log without warnings, by somebody's choice."""
+    for name, enough in (("log_error_verbosity", 2), ("log_warnings", LOGINS_LOGGED if known.target.is_mariadb else 1)):
+        value = known.number(name)
+        if value is None or value >= enough or not known.chosen(name):
+            continue
+        action = advise(known, name, 2, risk="a longer log", watch="Aborted_connects")
+        yield warnings_not_logged.finding(
+            f"With {name} = {value} the error log leaves out "
+            + ("refused logins." if known.target.is_mariadb else "warnings, such as settings that the server changed."),
+            of_variable(known, name),
+            help=words(action),
+            actions=these(action),
+        )
+        return
+
+
+@rule(
+    "OBS007",
+    "status-in-error-log",
+    summary="InnoDB writes its whole status into the error log every 15 seconds.",
+    options=("innodb_status_output",),
+    evidence=("OBS-07", "OBS-08"),
+    docs=Docs(
+        why="innodb_status_output is meant for a while of watching. It fills the error log with a page every 15 "
+        "seconds, between which errors are hard to find, and with the text of statements that run or wait.",
+        fix="Switch it off; SHOW ENGINE INNODB STATUS gives the same when it is wanted.",
+        risk="None.",
+        exceptions="While somebody watches for something that comes and goes.",
+        mind="Somebody who reads it.",
+    ),
+)
+def status_in_error_log(known: Known) -> Iterator[Finding]:
+    """The monitor left on, by somebody's choice."""
+    if known.settings.on("innodb_status_output") and known.chosen("innodb_status_output"):
+        action = advise(known, "innodb_status_output", "OFF", risk="none known")
+        yield status_in_error_log.finding(
+            "InnoDB's whole status goes into the error log every 15 seconds, statements included.",
+            of_variable(known, "innodb_status_output"),
+            help=words(action),
+            actions=these(action),
+        )

@@ -1,0 +1,295 @@
+"""MOD: modes, character sets and choices of the optimizer that change what statements do, or how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from rules.core.advice import advise, default_of, these, words
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import of_variable, of_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Action, Finding
+    from rules.core.context import Known
+
+MODE = "sql_mode"
+NO_SUBSTITUTE = "NO_ENGINE_SUBSTITUTION"
+CHARSET = "character_set_server"
+COLLATION = "collation_server"
+HANDSHAKE = "character_set_client_handshake"
+TIMESTAMPS = "explicit_defaults_for_timestamp"
+PRUNE = "optimizer_prune_level"
+DIVES = "eq_range_index_dive_limit"
+TEMPORARY = "default_tmp_storage_engine"
+ALTER = ("old_alter_table", "alter_algorithm")
+COPIES = frozenset({"ON", "COPY"})
+THREE_BYTES = frozenset({"UTF8", "UTF8MB3"})
+# Collations that both sets have under the same name behind theirs, on every version.
+OF_BOTH = frozenset({"general_ci", "unicode_ci", "unicode_520_ci", "bin"})
+
+
+@rule(
+    "MOD001",
+    "substituted-engine",
+    severity=Severity.NOTE,
+    summary="A table whose engine the server lacks is created with another one.",
+    options=(MODE, "ansi"),
+    evidence=("ENG-11",),
+    docs=Docs(
+        why="Without NO_ENGINE_SUBSTITUTION a statement that names an engine which isn't there succeeds with a "
+        "warning, and the table is an InnoDB table: a restore or a move of tables then differs from what was "
+        "asked for. Every version that mycnf knows has the mode by default.",
+        fix="Add NO_ENGINE_SUBSTITUTION to sql_mode.",
+        risk="Statements that name an engine which isn't there fail with error 1286.",
+        exceptions="Dumps of old servers that name engines which are gone, while they are loaded.",
+        mind="A program that relies on it.",
+    ),
+)
+def substituted_engine(known: Known) -> Iterator[Finding]:
+    """A mode that somebody set without the one that keeps engines."""
+    value = known.text(MODE)
+    if value is None or not known.chosen(MODE) or NO_SUBSTITUTE in value.replace(" ", "").split(","):
+        return
+    yield substituted_engine.finding(
+        "CREATE TABLE with an engine that the server lacks makes an InnoDB table, with no more than a warning.",
+        of_variable(known, MODE),
+        help="add NO_ENGINE_SUBSTITUTION",
+    )
+
+
+@rule(
+    "MOD002",
+    "three-byte-unicode",
+    severity=Severity.NOTE,
+    summary="New tables can't store all of Unicode: characters of four bytes are refused or become question marks.",
+    options=(CHARSET,),
+    evidence=("ENG-12",),
+    docs=Docs(
+        why="utf8 in these servers is utf8mb3, with three bytes a character at most. Emoji, many Chinese characters "
+        "and other scripts need four: an insert is refused with error 1366, and without a strict mode each "
+        "becomes a question mark.",
+        fix="Set character_set_server to utf8mb4, with a collation of that set. Databases and tables that exist "
+        "keep theirs; convert them one by one.",
+        risk="New columns of many characters may pass the limit on the length of an index or a row.",
+        exceptions="Programs that send nothing else and were never tested with anything else.",
+        mind="A program that can't be changed.",
+    ),
+)
+def three_byte_unicode(known: Known) -> Iterator[Finding]:
+    """utf8 or utf8mb3 for new tables, by somebody's choice."""
+    value = known.text(CHARSET)
+    if value not in THREE_BYTES or not known.chosen(CHARSET):
+        return
+    yield three_byte_unicode.finding(
+        f"{CHARSET} = {value.lower()} holds characters of three bytes at most; emoji are refused or become question "
+        "marks.",
+        of_variable(known, CHARSET),
+        help=f"write {CHARSET} = utf8mb4, and a {COLLATION} of that set",
+        actions=_four_bytes(known),
+    )
+
+
+def _four_bytes(known: Known) -> tuple[Action, ...]:
+    """The set, and where somebody chose a collation the one that goes with it; nothing where that isn't known."""
+    risk = "new databases and tables alone are made with it"
+    charset = advise(known, CHARSET, "utf8mb4", risk=risk)
+    if not known.chosen(COLLATION):
+        return these(charset)
+    name = (known.settings.text(COLLATION) or "").lower().partition("_")[2]
+    return these(charset, advise(known, COLLATION, f"utf8mb4_{name}", risk=risk)) if name in OF_BOTH else ()
+
+
+@rule(
+    "MOD003",
+    "overruled-client-character-set",
+    summary="The server ignores the character set that a client asks for when it connects.",
+    options=(HANDSHAKE, CHARSET),
+    evidence=("ENG-13",),
+    docs=Docs(
+        why="A client says in its handshake how its text is encoded. With skip_character_set_client_handshake the "
+        "server takes its own character set instead. Text that a client sent as utf8mb4 to a server of latin1 was "
+        "stored as five characters instead of two, and looked right to that client alone.",
+        fix="Take the line out, and let each client say what it sends.",
+        risk="Text that was stored wrongly this way looks wrong to clients that ask for what they mean: look at "
+        "some before.",
+        restart=True,
+        exceptions="Clients so old that they can't say it, all with the server's character set.",
+        mind="No client that sends another character set than the server's.",
+    ),
+)
+def overruled_client_character_set(known: Known) -> Iterator[Finding]:
+    """The client's word not heard; a warning where the server's set isn't the one that clients use today."""
+    line = known.file_verdict.effective.get(HANDSHAKE)
+    if line is None or line.value != "FALSE":
+        return
+    charset = (known.text(CHARSET) or "").lower()
+    yield overruled_client_character_set.finding(
+        f"Clients get {charset} whatever character set they ask for; text in another one is stored wrongly.",
+        of_verdict(line),
+        severity=Severity.NOTE if charset == "utf8mb4" else None,
+        help="remove the line",
+    )
+
+
+@rule(
+    "MOD004",
+    "implicit-timestamp-defaults",
+    severity=Severity.NOTE,
+    summary="The first TIMESTAMP column of a new table changes with every update of its row.",
+    targets=(Span("mysql", since=(8, 0)), Span("mariadb", since=(10, 10))),
+    options=(TIMESTAMPS,),
+    evidence=("ENG-14",),
+    docs=Docs(
+        why="With explicit_defaults_for_timestamp = OFF a column of type TIMESTAMP without further words becomes "
+        "NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP: the date of 2001 that a row was given "
+        "was today's after an update of another column. These versions default to ON; MySQL and MariaDB 11.8 call OFF "
+        "deprecated.",
+        fix="Take the line out; tables that exist keep their definition.",
+        risk="CREATE TABLE statements that rely on it make columns that may be NULL.",
+        exceptions="Programs of the time before 5.6 that create their own tables.",
+        mind="A program that can't be changed.",
+    ),
+)
+def implicit_timestamp_defaults(known: Known) -> Iterator[Finding]:
+    """The old way switched on, by somebody's choice."""
+    if known.settings.on(TIMESTAMPS) is False and known.chosen(TIMESTAMPS):
+        action = advise(known, TIMESTAMPS, "ON", risk="new tables get other defaults for their TIMESTAMP columns")
+        yield implicit_timestamp_defaults.finding(
+            "In new tables the first TIMESTAMP column changes by itself with each update of its row.",
+            of_variable(known, TIMESTAMPS),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "MOD005",
+    "exhaustive-join-search",
+    confidence=Confidence.MEASURED,
+    summary="The optimizer weighs every order of the tables of a join, which takes longer than the join.",
+    targets=(Span("mariadb"),),
+    options=(PRUNE,),
+    evidence=("ENG-15",),
+    docs=Docs(
+        why="With optimizer_prune_level = 0 no order of tables is left out of the search, and their number grows "
+        "with the factorial of the tables. EXPLAIN of a join of ten equal tables took 28 seconds with 0 and "
+        "7 milliseconds with 1; with twelve tables it didn't end within 40.",
+        fix="Take the line out.",
+        risk="A plan that only the whole search finds is not found; a session can set the variable for itself.",
+        exceptions="Joins of few tables alone.",
+        mind="A statement of this server that is faster with 0, planning included.",
+        disagree="On MySQL the same join took as long with 1, so nothing is said there.",
+    ),
+)
+def exhaustive_join_search(known: Known) -> Iterator[Finding]:
+    """Nothing left out of the search, by somebody's choice."""
+    if known.number(PRUNE) == 0 and known.chosen(PRUNE):
+        usual = 2 if known.target.since("mariadb", 10, 10) else 1
+        action = advise(known, PRUNE, usual, risk="some statements get another plan", watch="Last_query_cost")
+        yield exhaustive_join_search.finding(
+            "Every order of a join's tables is weighed: ten tables took 28 seconds to plan in a test, 7 ms with 1.",
+            of_variable(known, PRUNE),
+            help=words(action),
+            actions=these(action),
+        )
+
+
+@rule(
+    "MOD006",
+    "few-index-dives",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Lists in IN (…) are planned by averages although looking into the index would tell.",
+    options=(DIVES,),
+    evidence=("ENG-16", "ENG-17"),
+    docs=Docs(
+        why="Up to eq_range_index_dive_limit values the optimizer looks into the index how many rows each value of "
+        "an IN list has; from there on it takes the average. With 10, the default of MySQL 5.6, a list of 15 "
+        "values of which one stood in half of the rows was taken for 30 rows instead of 10,000, and the plan "
+        "was another than with 200, the default of all versions since.",
+        fix="Take the line out.",
+        risk="Statements with 10 to 200 values take somewhat longer to plan.",
+        exceptions="Indexes whose values have about as many rows each.",
+        mind="Statements of this server that wait for their plans, not for their rows.",
+        disagree="Templates for 5.6 set 10, which was the default then.",
+    ),
+)
+def few_index_dives(known: Known) -> Iterator[Finding]:
+    """A limit below the version's default; 0 means none."""
+    value, default = known.number(DIVES), default_of(known, DIVES)
+    if not value or default is None or value >= default or not known.chosen(DIVES):
+        return
+    action = advise(
+        known, DIVES, default, risk="statements with long lists take longer to plan", watch="Handler_read_next"
+    )
+    yield few_index_dives.finding(
+        f"IN lists with {value} or more values are planned by the index's average instead of by its contents.",
+        of_variable(known, DIVES),
+        help=words(action),
+        actions=these(action),
+    )
+
+
+@rule(
+    "MOD007",
+    "copying-alter-table",
+    confidence=Confidence.LIKELY,
+    summary="Every ALTER TABLE copies the whole table and holds up those who write to it.",
+    targets=(Span("mysql"), Span("mariadb", before=(11, 5))),
+    options=ALTER,
+    evidence=("ENG-18",),
+    docs=Docs(
+        why="With old_alter_table = ON, or alter_algorithm = COPY, the server makes a new table and copies each row "
+        "into it, also where it could do without: ADD INDEX on 20,000 rows copied 20,000 of them, by default none. "
+        "While it copies, others can read the table and not write to it.",
+        fix="Take the line out; a single statement can say ALGORITHM=COPY.",
+        risk="None known.",
+        exceptions="A fault of the other way in one version, until the next one mends it.",
+        mind="Tables so small that a copy takes no time.",
+    ),
+)
+def copying_alter_table(known: Known) -> Iterator[Finding]:
+    """The old way for every statement, by somebody's choice."""
+    for name in ALTER:
+        if known.text(name) in COPIES and known.chosen(name):
+            usual = "DEFAULT" if known.target.is_mariadb else "OFF"
+            action = advise(known, name, usual, risk="statements that run keep their way", watch="Com_alter_table")
+            yield copying_alter_table.finding(
+                "Every ALTER TABLE copies the whole table, and nobody can write to it meanwhile.",
+                of_variable(known, name),
+                help=words(action),
+                actions=these(action),
+            )
+            return
+
+
+@rule(
+    "MOD009",
+    "temporary-tables-without-rollback",
+    severity=Severity.NOTE,
+    summary="Temporary tables that programs create are MyISAM tables: ROLLBACK takes nothing back in them.",
+    options=(TEMPORARY,),
+    evidence=("ENG-21",),
+    docs=Docs(
+        why="CREATE TEMPORARY TABLE without an engine takes default_tmp_storage_engine. A row that was inserted into "
+        "a MyISAM table in a transaction and rolled back stayed in it, while the other tables of the transaction "
+        "went back. The tables that the server makes for itself are not meant.",
+        fix="Take the line out: InnoDB is the default.",
+        risk="Temporary tables take room in the buffer pool and in the temporary tablespace.",
+        exceptions="Programs that fill temporary tables outside of transactions, or keep what failed there on purpose.",
+        mind="A program of this server that was tested with nothing else.",
+    ),
+)
+def temporary_tables_without_rollback(known: Known) -> Iterator[Finding]:
+    """MyISAM for temporary tables that name no engine, by somebody's choice."""
+    if known.text(TEMPORARY) == "MYISAM" and known.chosen(TEMPORARY):
+        action = advise(known, TEMPORARY, "InnoDB", risk="temporary tables take room in the buffer pool")
+        yield temporary_tables_without_rollback.finding(
+            "Temporary tables that name no engine are MyISAM tables, in which ROLLBACK takes nothing back.",
+            of_variable(known, TEMPORARY),
+            help=words(action),
+            actions=these(action),
+        )

@@ -1,0 +1,202 @@
+"""WRK: transactions of a running server: what they wait for, and what they write to the binary log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about, lasted
+from rules.core.advice import advise, these, words
+from rules.core.counters import EVENTS, busy, over, steady
+from rules.core.rule import Docs, rule
+from rules.core.subject import of_variable
+from rules.sizing.memory import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+    from rules.core.rule import Rule
+
+TRANSACTIONS = "binlog_cache_size"
+OTHERS = "binlog_stmt_cache_size"
+WAITING = 1.0  # sessions on average
+DEADLOCKS = 0.1  # a second
+SPILLS = 1.0  # a second
+SPILLED_PERCENT = 5
+LARGEST_CACHE = MIB  # every session that writes takes one
+CHANGES = 100.0  # a second
+ALONE_PERCENT = 90
+TOGETHER_PERCENT = 10
+CHANGING = ("com_insert", "com_update", "com_delete", "com_replace")
+
+
+@rule(
+    "WRK008",
+    "sessions-waiting-for-rows",
+    confidence=Confidence.LIKELY,
+    summary="At any moment at least one session waits for a row that another has locked.",
+    needs=("server", "workload"),
+    evidence=("WRK-01", "WRK-03"),
+    docs=Docs(
+        why="Innodb_row_lock_time adds up the milliseconds that sessions waited for locked rows. As much of it as of "
+        "time itself means that one session waits all the time, on average. Such waits end statements at "
+        "innodb_lock_wait_timeout, hold connections, and grow faster than the load.",
+        fix="Find who blocks whom (sys.innodb_lock_waits, on MariaDB information_schema.innodb_lock_waits). Commit "
+        "sooner, keep calls to other services out of transactions, index what UPDATE and DELETE search by, and "
+        "spread out rows that everybody changes.",
+        risk="None from looking.",
+        exceptions="A queue in a table, whose readers wait by design; SKIP LOCKED spares them that where it is known.",
+        mind="A rate of commits that is the same with and without the waits.",
+        disagree="Advisors judge by the average wait since the server started, which one bad night decides for weeks.",
+    ),
+)
+def sessions_waiting_for_rows(known: Known) -> Iterator[Finding]:
+    """The time that was waited for rows against the time that went by."""
+    window = steady(known)
+    waits, waited = window.delta("innodb_row_lock_waits"), window.delta("innodb_row_lock_time")
+    if waits is None or waited is None or waits < EVENTS:
+        return
+    sessions = waited / 1000 / window.seconds
+    if sessions >= WAITING:
+        yield sessions_waiting_for_rows.finding(
+            f"{sessions:,.1f} sessions on average wait for locked rows {over(window)}: {waits:,} waits of "
+            f"{waited / waits:,.0f} ms.",
+            help="find who blocks whom (innodb_lock_waits), commit sooner, and index what changes search by",
+        )
+
+
+@rule(
+    "WRK009",
+    "frequent-deadlocks",
+    confidence=Confidence.OPINION,
+    summary="Transactions deadlock again and again, and each time one of them is rolled back.",
+    needs=("server", "workload"),
+    evidence=("WRK-01",),
+    docs=Docs(
+        why="A deadlock costs the work of one transaction, and a client that doesn't repeat it shows an error. One "
+        "in ten seconds is our threshold. MariaDB counts them in Innodb_deadlocks; on MySQL "
+        "the counter lock_deadlocks is read once, so there the rate is that since the server started.",
+        fix="Set innodb_print_all_deadlocks to ON for an hour and read the error log. Change rows in the same order "
+        "everywhere, keep transactions short, index what they search by, and let clients repeat what was rolled back.",
+        risk="The error log grows while all deadlocks are written to it.",
+        exceptions="Applications that repeat such transactions and lose little by it.",
+        mind="Clients that never show error 1213.",
+    ),
+)
+def frequent_deadlocks(known: Known) -> Iterator[Finding]:
+    """Deadlocks in the window, or since the start where nothing else is known."""
+    window = steady(known)
+    inside = window.delta("innodb_deadlocks")
+    total = known.server.innodb_metrics.get("lock_deadlocks", 0)
+    count, seconds = (total, float(known.server.uptime)) if inside is None else (inside, window.seconds)
+    if count < EVENTS or count < seconds * DEADLOCKS:
+        return
+    when = f"since the server started {lasted(seconds)} ago" if inside is None else over(window)
+    yield frequent_deadlocks.finding(
+        f"{count:,} deadlocks {when}, one every {seconds / count:,.1f} s; each rolled a transaction back.",
+        help="let innodb_print_all_deadlocks log them for an hour, and change rows in the same order everywhere",
+    )
+
+
+@rule(
+    "WRK010",
+    "spilling-binary-log-cache",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Transactions outgrow the memory in which a session gathers its changes for the binary log.",
+    needs=("server", "workload"),
+    options=(TRANSACTIONS,),
+    evidence=("WRK-01",),
+    docs=Docs(
+        why="A transaction gathers its row changes in binlog_cache_size bytes, by default 32K. What is larger "
+        "goes through a temporary file under tmpdir before it goes to the binary log. This speaks where one "
+        "transaction in twenty does, and at least one a second; the thresholds are ours.",
+        fix="Double the cache, up to 1M at most; large transactions are better made smaller.",
+        risk="Each session that writes takes as much memory.",
+        exceptions="Loads in transactions of many megabytes: no sensible cache holds them.",
+        mind="Binlog_cache_disk_use that rises as before with twice the cache.",
+    ),
+)
+def spilling_binary_log_cache(known: Known) -> Iterator[Finding]:
+    """Transactions that go through a file."""
+    yield from _spills(spilling_binary_log_cache, known, TRANSACTIONS, "Binlog_cache", "transactions")
+
+
+@rule(
+    "WRK011",
+    "spilling-statement-cache",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Changes of tables without transactions outgrow the memory in which they are gathered for the binary log.",
+    needs=("server", "workload"),
+    options=(OTHERS,),
+    evidence=("WRK-01",),
+    docs=Docs(
+        why="What a statement changes in MyISAM, Aria or MEMORY tables is gathered in binlog_stmt_cache_size bytes, by "
+        "default 32K, a cache of its own. What is larger goes through a temporary file. This speaks where one "
+        "statement in twenty does, and at least one a second; the thresholds are ours.",
+        fix="Double the cache, up to 1M at most, or move the tables to InnoDB.",
+        risk="Each session that writes takes as much memory.",
+        exceptions="Statements that change many megabytes: no sensible cache holds them.",
+        mind="Binlog_stmt_cache_disk_use that rises as before with twice the cache.",
+    ),
+)
+def spilling_statement_cache(known: Known) -> Iterator[Finding]:
+    """Statements without a transaction that go through a file."""
+    yield from _spills(spilling_statement_cache, known, OTHERS, "Binlog_stmt_cache", "statements on other engines")
+
+
+def _spills(which: Rule, known: Known, name: str, counter: str, what: str) -> Iterator[Finding]:
+    window, size = steady(known), known.number(name)
+    rate = busy(window, f"{counter}_disk_use".lower(), SPILLS)
+    spilled, used = (window.delta(f"{counter}_{kind}".lower()) or 0 for kind in ("disk_use", "use"))
+    if rate is None or size is None or spilled * 100 < used * SPILLED_PERCENT:
+        return
+    action = None
+    if size * 2 <= LARGEST_CACHE:
+        risk = "as much memory for each session that writes"
+        action = advise(known, name, size * 2, size=True, risk=risk, watch=f"{counter}_disk_use")
+    yield which.finding(
+        f"{rate:,.0f} {what} a second outgrow the {about(size)} for the binary log {over(window)}, {spilled:,} of "
+        f"{max(used, spilled):,}.",
+        of_variable(known, name),
+        help=words(action) or "make the transactions smaller; more memory for every session is no cure",
+        actions=these(action),
+    )
+
+
+@rule(
+    "WRK012",
+    "transaction-for-each-change",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="Nearly every change is a transaction of its own, and each waits for the disk.",
+    needs=("server", "workload"),
+    evidence=("WRK-02", "WRK-06"),
+    docs=Docs(
+        why="A change outside a transaction is committed at once, and a commit waits until the redo log and the "
+        "binary log are on disk. 300 inserts of one session took 2 to 11 times as long one by one as in one "
+        "transaction. MySQL's manual advises to wrap related changes. The counters that tell are those of the "
+        "binary log, so without it this stays silent. A hundred changes a second is our threshold.",
+        fix="Put changes that belong together into one transaction, or insert many rows by one statement.",
+        risk="Rows stay locked until the commit; a client that fails loses what it hasn't committed.",
+        exceptions="Clients of which each makes one change: they commit together already, and there is nothing to "
+        "put together.",
+        mind="Many clients at work, none of which makes two changes in a row.",
+    ),
+)
+def transaction_for_each_change(known: Known) -> Iterator[Finding]:
+    """Changes against the transactions that they were made in."""
+    window = steady(known)
+    changes = sum(window.delta(name) or 0 for name in CHANGING)
+    transactions, commits = window.delta("binlog_cache_use"), window.delta("com_commit")
+    if transactions is None or commits is None or changes < window.seconds * CHANGES:
+        return
+    if transactions * 100 >= changes * ALONE_PERCENT and commits * 100 <= changes * TOGETHER_PERCENT:
+        yield transaction_for_each_change.finding(
+            f"{changes / window.seconds:,.0f} changes a second in {transactions / window.seconds:,.0f} transactions "
+            f"{over(window)}: each is committed by itself.",
+            help="put changes that belong together into one transaction, or insert many rows by one statement",
+        )

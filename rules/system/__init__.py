@@ -1,0 +1,1 @@
+"""Rules about the operating system, file systems and disks."""

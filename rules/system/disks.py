@@ -1,0 +1,187 @@
+"""STO: the arrays and disks under the data directory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from rules.core.advice import advise, these, words
+from rules.core.counters import over, steady
+from rules.core.rule import Docs, rule
+from rules.core.storage import is_solid_below, is_spinning, names, places
+from rules.core.subject import of_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts.storage import BlockDevice, Raid
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+NEIGHBOURS = "innodb_flush_neighbors"
+WATCH = "Innodb_data_writes"
+WITH_PARITY = frozenset({"raid4", "raid5", "raid6"})
+WRITES = 100  # a second; a spinning disk does about that many
+BUSY = {
+    "recover": "being rebuilt onto a new disk",
+    "resync": "being brought into step again",
+    "reshape": "being laid out anew",
+    "repair": "being checked and repaired",
+    "check": "being checked",
+}
+
+
+def _arrays(known: Known) -> Iterator[tuple[BlockDevice, Raid]]:
+    found = {device.kernel_name: device for storage, _ in places(known.host) for device in storage.devices}
+    for device in found.values():
+        if device.raid is not None:
+            yield device, device.raid
+
+
+@rule(
+    "STO014",
+    "degraded-array",
+    severity=Severity.ERROR,
+    summary="An array under the data or a log has lost a disk.",
+    needs=("host",),
+    evidence=("KRN-12",),
+    docs=Docs(
+        why="The array works on without the disk, slower where parity has to make up for it, and for one more disk "
+        "that fails there may be nothing left to make up with.",
+        fix="Replace the disk (mdadm --replace, or --add), and look that the backup is recent.",
+        risk="Rebuilding reads all other disks from end to end, which may bring out faults of theirs.",
+        exceptions="Arrays that were made with a disk missing on purpose.",
+        mind="Nothing.",
+    ),
+)
+def degraded_array(known: Known) -> Iterator[Finding]:
+    """Arrays that miss disks."""
+    for device, raid in _arrays(known):
+        if raid.degraded:
+            yield degraded_array.finding(
+                f"{device.name} ({raid.level}) runs without {raid.degraded} of its {raid.disks or 'several'} disks.",
+                help="replace the disk, and look that the backup is recent",
+            )
+
+
+@rule(
+    "STO015",
+    "busy-array",
+    severity=Severity.NOTE,
+    summary="An array under the data or a log is being rebuilt or checked, which takes part of its speed.",
+    needs=("host",),
+    evidence=("KRN-12",),
+    docs=Docs(
+        why="Rebuilding and checking read or write every disk of the array from end to end. The kernel lets other "
+        "requests go first, down to a minimum speed that it keeps. Rates and latencies that are measured meanwhile "
+        "are worse than usual.",
+        fix="Wait until it is over before anything is measured or tuned. Lower dev.raid.speed_limit_max where the "
+        "server suffers, and put monthly checks into quiet hours.",
+        risk="A slower rebuild leaves the data without redundancy for longer.",
+        exceptions="None.",
+        mind="sync_action of the array that is idle.",
+    ),
+)
+def busy_array(known: Known) -> Iterator[Finding]:
+    """Arrays that work for themselves."""
+    for device, raid in _arrays(known):
+        if raid.action in BUSY:
+            yield busy_array.finding(
+                f"{device.name} ({raid.level}) is {BUSY[raid.action]} now, which takes part of its speed.",
+                help="measure and tune after that; lower dev.raid.speed_limit_max where the server suffers",
+            )
+
+
+@rule(
+    "STO016",
+    "parity-array-under-writes",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The server writes much to an array with parity, where a small write costs several.",
+    needs=("host", "workload"),
+    evidence=("MAN-01",),
+    probe="random-write",
+    docs=Docs(
+        why="A write that is smaller than a stripe has the array read the old data and the old parity and write "
+        "both again: four requests with one parity and six with two. MySQL's manual warns of such arrays where "
+        "there are many writes. It is told from 100 writes a second on, what one spinning disk does.",
+        fix="Use RAID 10 for data and logs when the array is laid out anew.",
+        risk="Laying an array out anew destroys what is on it. RAID 10 holds less.",
+        exceptions="Arrays with a journal on a fast disk. Nothing is reported of solid-state disks, which do tens of "
+        "thousands of writes a second, nor where a probe saw reads too quick for a disk that turns.",
+        mind="A random-write probe on this array that shows enough.",
+    ),
+)
+def parity_array_under_writes(known: Known) -> Iterator[Finding]:
+    """An array with parity that many writes go to."""
+    window = steady(known)
+    writes = window.rate("innodb_data_writes")
+    if writes is None or writes < WRITES:
+        return
+    for device in known.host.storage.devices if known.host.storage else ():
+        if device.raid is not None and device.raid.level in WITH_PARITY and not is_solid_below(known, device):
+            yield parity_array_under_writes.finding(
+                f"{writes:,.0f} writes a second go to {device.name} ({device.raid.level}) {over(window)}; each small "
+                f"one costs {6 if device.raid.level == 'raid6' else 4} requests to its disks.",
+                help="use RAID 10 when the array is laid out anew",
+            )
+
+
+@rule(
+    "STO017",
+    "loop-device-under-data",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="The data lies in a file of another file system, through a loop device.",
+    needs=("host",),
+    docs=Docs(
+        why="Each write passes two file systems and each sync two journals, and without direct I/O (losetup "
+        "--direct-io) the system caches the same data twice. The outer file system may be full while the inner one "
+        "still shows room, for such files are mostly sparse.",
+        fix="Put the data on a partition or a logical volume.",
+        risk="Moving the data takes the server down.",
+        restart=True,
+        exceptions="Tests, and quotas that are made this way, with direct I/O and the room set aside.",
+        mind="A commit-latency probe that is no slower than on the outer file system.",
+    ),
+)
+def loop_device_under_data(known: Known) -> Iterator[Finding]:
+    """A loop device anywhere on the way down."""
+    loops = [d.name for d in (known.host.storage.devices if known.host.storage else ()) if d.type == "loop"]
+    if loops:
+        yield loop_device_under_data.finding(
+            f"The data lies in a file of another file system, by the loop device {loops[0]}: syncs pass both.",
+            help="put the data on a partition or a logical volume",
+        )
+
+
+@rule(
+    "STO018",
+    "lone-flush-on-spinning-disk",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Dirty pages are written one by one to spinning disks, although neighbours would save seeks.",
+    needs=("host",),
+    options=(NEIGHBOURS,),
+    evidence=("NB-01",),
+    probe="ab",
+    docs=Docs(
+        why="On a spinning disk a seek takes as long as writing dozens of pages in a row. With "
+        "innodb_flush_neighbors at 1 InnoDB writes the dirty pages of an extent together. MySQL 8.0 leaves that out "
+        "because most servers have solid-state disks, and its developers expected losses on spinning ones.",
+        fix="Set innodb_flush_neighbors to 1.",
+        risk="A page that soon changes again is written twice.",
+        exceptions="Controllers with a large cache of their own, which sort the writes.",
+        mind="A write-heavy run on this host that is no faster with it.",
+    ),
+)
+def lone_flush_on_spinning_disk(known: Known) -> Iterator[Finding]:
+    """No neighbours on disks with seeks."""
+    if known.number(NEIGHBOURS) == 0 and is_spinning(known):
+        action = advise(known, NEIGHBOURS, 1, risk="pages that soon change again are written twice", watch=WATCH)
+        yield lone_flush_on_spinning_disk.finding(
+            f"The data lies on spinning disks ({names(known.host)}), and {NEIGHBOURS} is 0: each page costs a seek.",
+            of_variable(known, NEIGHBOURS),
+            help=words(action),
+            actions=these(action),
+        )

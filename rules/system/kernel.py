@@ -1,0 +1,242 @@
+"""SYS: the operating system under the server."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Origin, Severity
+from advisor.sizes import about
+from advisor.verdict.effects import number_of
+from rules.core.rule import Docs, rule
+from rules.core.storage import is_solid
+from rules.core.subject import of_variable, of_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding, Setting
+    from advisor.verdict import LineVerdict
+    from rules.core.context import Known
+
+SWAPPY = 10
+# THP-02: from these patches on MariaDB switches transparent huge pages off for itself.
+WITHOUT_HUGE_PAGES: dict[tuple[int, ...], tuple[int, ...]] = {
+    (10, 6): (10, 6, 17), (10, 11): (10, 11, 7), (11, 0): (11, 0, 5), (11, 1): (11, 1, 4), (11, 2): (11, 2, 3),
+    (11, 3): (11, 3, 2),
+}  # fmt: skip
+WITHOUT_ANY: tuple[int, ...] = (11, 4)
+POOL = "innodb_buffer_pool_size"
+NUMA_POLICY = re.compile(r"^[ \t]*NUMAPolicy[ \t]*=[ \t]*(\S*)", re.MULTILINE)
+INTERLEAVING = frozenset({"interleave", "3"})
+EXEC_START = re.compile(r"^[ \t]*ExecStart[ \t]*=[ \t]*(.+)", re.MULTILINE)
+UNDER_NUMACTL = re.compile(r"\bnumactl\b.*\s(?:--interleave|-i)\b")
+FAIR = frozenset({"cfq", "bfq", "anticipatory"})
+LIMITED = ("open_files_limit", "max_connections", "table_open_cache")
+# A start changes these too; log_bin is a file name in a file and ON or OFF in a server.
+BY_THE_SYSTEM = frozenset({*LIMITED, "table_definition_cache", "log_bin"})
+# MySQL keeps so many of its files for itself, and two for each of the least number of tables.
+OWN, LEAST_TABLES = 10, 400
+
+
+@rule(
+    "SYS001",
+    "transparent-huge-pages",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="The kernel makes huge pages of the server's memory by itself, which can make it grow.",
+    needs=("host",),
+    evidence=("THP-01", "THP-02", "LP-01"),
+    docs=Docs(
+        why="With transparent huge pages set to always the kernel joins small pages into pages of 2M. "
+        "Memory that the server frees in small pieces then stays with it, and joining stalls it. MariaDB "
+        "saw memory grow until the server was killed, and has switched them off for its own process since 10.6.17 "
+        "and 10.11.7: nothing is reported for those. The kernel says so in THP_enabled of /proc/PID/status.",
+        fix="Set /sys/kernel/mm/transparent_hugepage/enabled to madvise or never, by a boot parameter or a unit.",
+        risk="Programs on the host that profit from huge pages lose them.",
+        exceptions="Servers whose resident size stays level over weeks.",
+        mind="A resident size that stays level with always.",
+        disagree="Large pages that are reserved (large_pages) help large pools; only the transparent kind "
+        "is meant here.",
+    ),
+)
+def transparent_huge_pages(known: Known) -> Iterator[Finding]:
+    """Transparent huge pages for all memory, the server's too."""
+    if known.host.memory is not None and known.host.memory.thp == "always" and not _without_huge_pages(known):
+        yield transparent_huge_pages.finding(
+            "Transparent huge pages are set to always; the server's memory can grow beyond its budget.",
+            help="set /sys/kernel/mm/transparent_hugepage/enabled to madvise",
+        )
+
+
+def _without_huge_pages(known: Known) -> bool:
+    """Whether the server's process has none: by the kernel's word, else by its version."""
+    told = known.host.process.thp if known.host.process else None
+    if told is not None:
+        return not told
+    target = known.target
+    return target.is_mariadb and target.version >= WITHOUT_HUGE_PAGES.get(target.version[:2], WITHOUT_ANY)
+
+
+@rule(
+    "SYS002",
+    "limited-by-the-system",
+    summary="The server got fewer files, connections or open tables than its file asks for.",
+    needs=("server",),
+    options=LIMITED,
+    evidence=("VM-02", "TOC-03", "SRV-02"),
+    docs=Docs(
+        why="At start-up the server asks the system for file descriptors and lowers max_connections and the "
+        "table cache to what it gets, with a warning in its log. A service manager's limit is often lower "
+        "than the one of a shell.",
+        fix="Raise LimitNOFILE in the service's unit (systemctl edit), and restart.",
+        risk="None.",
+        restart=True,
+        exceptions="None.",
+        mind="The values as asked for after a restart.",
+    ),
+)
+def limited_by_the_system(known: Known) -> Iterator[Finding]:
+    """Values that the file asks for and the server runs below."""
+    for name in LIMITED:
+        line, setting = known.file_verdict.effective.get(name), known.settings.get(name)
+        if line is None or setting is None or setting.origin is Origin.COMMAND_LINE:
+            continue
+        if not by_the_system(known, line, setting):
+            continue
+        asked, running = number_of(line.value), number_of(setting.value)
+        if asked is not None and running is not None and running < asked:
+            yield limited_by_the_system.finding(
+                f"The file asks for {asked:,}, the server runs with {running:,}: the limit on open files is too low.",
+                of_verdict(line),
+                help="raise LimitNOFILE in the service's unit and restart",
+            )
+
+
+def by_the_system(known: Known, line: LineVerdict, setting: Setting) -> bool:
+    """Whether the server may have changed that value of a line when it started, by the files that it got.
+
+    MySQL 5.7 doesn't tell what was set at run time; there the sums that a start does say what it can't have done.
+    """
+    if setting.name not in BY_THE_SYSTEM or setting.origin in (Origin.RUNTIME, Origin.PERSISTED):
+        return False
+    asked, room = number_of(line.value), _room(known, setting.name)
+    return asked is None or room is None or asked > room
+
+
+def _room(known: Known, name: str) -> int | None:
+    """The most that MySQL grants at a start, None where that can't be told."""
+    files, connections = known.number("open_files_limit"), known.number("max_connections")
+    if known.target.is_mariadb or files is None or connections is None:
+        return None
+    if name == "max_connections":
+        return files - OWN - 2 * LEAST_TABLES
+    return max((files - OWN - connections) // 2, LEAST_TABLES) if name == "table_open_cache" else None
+
+
+@rule(
+    "SYS003",
+    "fair-io-scheduler",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The disk's scheduler shares it out between processes, which slows down the one that matters.",
+    needs=("host",),
+    evidence=("SCHED-01", "SCHED-02", "SCHED-03"),
+    probe="random-read",
+    docs=Docs(
+        why="In a published run on eight disks cfq did 2,800 transactions a minute where noop and deadline "
+        "did 6,500. Today's kernels have bfq in its place; MariaDB recommends none for solid-state disks "
+        "and mq-deadline for spinning ones.",
+        fix="Set none or mq-deadline by a udev rule.",
+        risk="Other programs on the disk lose their fair share.",
+        exceptions="Hosts where the database must not starve others.",
+        mind="A read-write run on this host that is as fast with bfq.",
+    ),
+)
+def fair_io_scheduler(known: Known) -> Iterator[Finding]:
+    """A fair scheduler under the data directory."""
+    for disk in known.host.storage.disks if known.host.storage else ():
+        if disk.scheduler in FAIR:
+            better = "none" if is_solid(known) else "mq-deadline"
+            yield fair_io_scheduler.finding(
+                f"{disk.name} is scheduled by {disk.scheduler}, which shares it out between processes.",
+                help=f"set {better} for it by a udev rule",
+            )
+
+
+@rule(
+    "SYS004",
+    "swappiness",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="The kernel prefers to swap the server's memory out rather than to drop cached files.",
+    needs=("host",),
+    evidence=("VM-01",),
+    docs=Docs(
+        why="vm.swappiness says how readily the kernel swaps out a process's memory. The usual 60 suits "
+        "desktops. No measurement is known; MariaDB's documentation recommends 1 and warns that 0 makes "
+        "kills for lack of memory more likely.",
+        fix="Set vm.swappiness to 1 in /etc/sysctl.d.",
+        risk="None known.",
+        exceptions="Hosts without swap.",
+        mind="A server that is never swapped out at a higher value.",
+    ),
+)
+def swappiness(known: Known) -> Iterator[Finding]:
+    """A swappiness that suits desktops, where there is swap."""
+    memory = known.host.memory
+    if memory is not None and memory.swap_total and (memory.swappiness or 0) > SWAPPY:
+        yield swappiness.finding(
+            f"vm.swappiness is {memory.swappiness}, with {about(memory.swap_total)} of swap.",
+            help="set vm.swappiness = 1 in /etc/sysctl.d",
+        )
+
+
+@rule(
+    "SYS005",
+    "pool-beyond-memory-node",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The buffer pool is larger than one memory node, and nothing spreads it over the others.",
+    needs=("host",),
+    options=("innodb_numa_interleave", "innodb_buffer_pool_size"),
+    evidence=("NUMA-01", "NUMA-02"),
+    docs=Docs(
+        why="A process takes memory from the node of the processor that it runs on first. A pool larger "
+        "than that node fills it, and the kernel may swap although other nodes are free. The rule goes by "
+        "innodb_numa_interleave, by the policy of the server's process (/proc/PID/numa_maps, which numactl and "
+        "systemd set), and where that can't be read by NUMAPolicy or numactl in its unit.",
+        fix="MySQL: set innodb_numa_interleave to ON. MariaDB: set NUMAPolicy=interleave and NUMAMask=all in the "
+        "service's unit, or start the server under numactl --interleave=all.",
+        risk="Memory of other nodes is somewhat slower to reach.",
+        restart=True,
+        exceptions="Servers that are bound to one node on purpose.",
+        mind="Per-node memory of the server (numastat -p) that is even without it.",
+    ),
+)
+def pool_beyond_memory_node(known: Known) -> Iterator[Finding]:
+    """A pool that no single node holds, not interleaved."""
+    nodes = known.host.cpu.nodes if known.host.cpu else ()
+    sizes = [node.memory for node in nodes if node.memory]
+    pool = known.number(POOL)
+    if len(sizes) < 2 or pool is None or pool <= max(sizes) or _is_interleaved(known):  # noqa: PLR2004
+        return
+    interleave = "set NUMAPolicy=interleave and NUMAMask=all in its unit"
+    yield pool_beyond_memory_node.finding(
+        f"The pool of {about(pool)} is larger than the largest of {len(sizes)} memory nodes ({about(max(sizes))}).",
+        of_variable(known, POOL),
+        help=interleave if known.target.is_mariadb else f"set innodb_numa_interleave = ON, or {interleave}",
+    )
+
+
+def _is_interleaved(known: Known) -> bool:
+    """Whether the pool's pages are spread over the nodes: by the server, by its process's policy, or by its unit."""
+    if known.settings.on("innodb_numa_interleave"):
+        return True
+    policy = known.host.process.memory_policy if known.host.process else None
+    if policy is not None:
+        return "interleave" in policy
+    texts = [copy.text or "" for copy in (known.service.unit_files if known.service else ())]
+    policies, starts = ([m[1] for text in texts for m in key.finditer(text)] for key in (NUMA_POLICY, EXEC_START))
+    under_numactl = bool(starts) and UNDER_NUMACTL.search(starts[-1]) is not None
+    return under_numactl or (bool(policies) and policies[-1] in INTERLEAVING)

@@ -1,0 +1,288 @@
+"""STO: how the file system under the data directory is mounted, what room it has, and whether it is whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about
+from rules.core.rule import Docs, rule
+from rules.core.storage import BINARY_LOG, DATA, mount_under, places
+from rules.sizing.memory import GIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+# Where the kernel keeps access times by the rules of the mount: elsewhere the options tell nothing of them.
+TIMED = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "jfs", "f2fs"})
+SPARING = frozenset({"relatime", "noatime", "lazytime"})
+# Recent kernels say so when ext4 gave up writing, and leave the mount itself rw; older ones made it ro.
+CLOSED = frozenset({"ro", "emergency_ro"})
+TWENTIETH, FIFTH = 20, 5
+ROOM = 20 * GIB  # where it is less than a fifth: machines with small disks live with less
+HOUR, DAY = 3600, 86400
+
+
+@rule(
+    "STO005",
+    "data-journalled-twice",
+    confidence=Confidence.LIKELY,
+    summary="The file system writes all data into its journal first, and ignores direct I/O.",
+    needs=("host",),
+    evidence=("KRN-10", "DBLW-05"),
+    docs=Docs(
+        why="With data=journal everything is written twice by the file system, on top of InnoDB's redo log and "
+        "doublewrite buffer, and ext4 switches delayed allocation and O_DIRECT off: pages then lie in the pool and "
+        "in the system's cache as well.",
+        fix="Mount it with data=ordered, the default.",
+        risk="Remounting needs the server to be down.",
+        restart=True,
+        exceptions="None known for InnoDB with doublewrite.",
+        mind="A write-heavy run on this host that is no slower with it.",
+        disagree="Percona once measured 55 percent more writes with it in place of the doublewrite buffer. Others "
+        "could not repeat that, and a follow-up narrowed it to spinning disks.",
+    ),
+)
+def data_journalled_twice(known: Known) -> Iterator[Finding]:
+    """The journal mode that holds data as well."""
+    mount = mount_under(known)
+    if mount is not None and "data=journal" in mount.options:
+        yield data_journalled_twice.finding(
+            f"{mount.point} is mounted with data=journal: all data is written twice, and direct I/O is ignored.",
+            help="mount it with data=ordered",
+        )
+
+
+@rule(
+    "STO006",
+    "data-behind-its-journal",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="After a crash, parts of files that were growing may hold what other files held before.",
+    needs=("host",),
+    evidence=("KRN-10",),
+    docs=Docs(
+        why="With data=writeback the file system may note that a file has grown before the new data is on the disk. "
+        "InnoDB and the binary log sync what they rely on; MyISAM tables, logs in text and copies made with other "
+        "programs don't, and may show old contents of the disk after a crash.",
+        fix="Mount it with data=ordered, the default.",
+        risk="Syncs may write some data of other files along.",
+        restart=True,
+        exceptions="Volumes that hold nothing but InnoDB's files.",
+        mind="A measured gain on this host, on a volume of InnoDB's own.",
+    ),
+)
+def data_behind_its_journal(known: Known) -> Iterator[Finding]:
+    """The journal mode that doesn't order data."""
+    mount = mount_under(known)
+    if mount is not None and "data=writeback" in mount.options:
+        yield data_behind_its_journal.finding(
+            f"{mount.point} is mounted with data=writeback: after a crash, files that were growing may hold what "
+            "the disk held before.",
+            help="mount it with data=ordered",
+        )
+
+
+@rule(
+    "STO007",
+    "synchronous-mount",
+    summary="Every single write waits for the disk, whatever the server asks for.",
+    needs=("host",),
+    evidence=("KRN-11", "HOST-04"),
+    probe="commit-latency",
+    docs=Docs(
+        why="With sync the kernel writes each piece through to the disk before the call returns. The server syncs "
+        "at the points that durability needs; everything between them, temporary files and sorts included, then "
+        "waits as well and nothing becomes safer.",
+        fix="Take sync out of the mount options.",
+        risk="None: what the server syncs is still synced.",
+        exceptions="None.",
+        mind="A run on this host that is as fast with it.",
+    ),
+)
+def synchronous_mount(known: Known) -> Iterator[Finding]:
+    """The mount option that syncs all writes."""
+    for storage, what in places(known.host):
+        if "sync" in storage.mount.options:
+            yield synchronous_mount.finding(
+                f"{storage.mount.point}, the place of {what}, is mounted with sync: each write waits for the disk, not "
+                "only those that must be durable.",
+                help="remount it without sync",
+            )
+
+
+@rule(
+    "STO008",
+    "access-times-written",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="Each read of a file has the file system write the time of the read.",
+    needs=("host",),
+    evidence=("MAN-01", "FS-04"),
+    docs=Docs(
+        why="With strictatime a read makes a write of the file's metadata. MySQL's manual advises noatime. Linux "
+        "mounts with relatime unless told otherwise, which writes about once a day and is just as good here.",
+        fix="Take strictatime out of the mount options, or write noatime.",
+        risk="Programs that go by access times, which are few.",
+        exceptions="None known.",
+        mind="No fewer writes without it.",
+        disagree="A test of 2014 saw no difference with noatime, over the default of that time (relatime).",
+    ),
+)
+def access_times_written(known: Known) -> Iterator[Finding]:
+    """Access times that nothing holds back."""
+    mount = mount_under(known)
+    if mount is None or mount.fs_type not in TIMED or "rw" not in mount.options:
+        return
+    if not SPARING.intersection(mount.options):
+        yield access_times_written.finding(
+            f"{mount.point} is mounted with strictatime: each read of a file has its time written.",
+            help="mount it with relatime or noatime",
+        )
+
+
+@rule(
+    "STO009",
+    "nearly-full-file-system",
+    confidence=Confidence.LIKELY,
+    summary="A file system that the server writes to is nearly full, or has less room than the server may need.",
+    needs=("host",),
+    evidence=("MAN-02",),
+    docs=Docs(
+        why="When it is full, statements that write wait or fail, the binary log stops what is to be logged, and a "
+        "server that restarts may not come up. MySQL looks for room once a minute and writes a warning every ten. "
+        "Less than 5 percent, or less than a day of binary log at the mean rate since the start (a counter of MariaDB, "
+        "performance_schema on MySQL), is a warning. Less than 20G "
+        "where that is less than a fifth, or less than the largest table, is a note: an ALTER TABLE that copies needs "
+        "the size of its table at once. The bounds are ours.",
+        fix="Make room: purge binary logs that all replicas have, drop what is not needed, enlarge the volume.",
+        risk="Files of the server's that are deleted by hand break it: purge and drop by statements.",
+        exceptions="Data that no longer grows.",
+        mind="A size that has stood still for months.",
+    ),
+)
+def nearly_full_file_system(known: Known) -> Iterator[Finding]:
+    """Little room in itself, or for a day of binary log or a copy of the largest table."""
+    binary_log = next((what for _, what in places(known.host) if what == BINARY_LOG), DATA)
+    for storage, what in places(known.host):
+        space = storage.space
+        if space is None:
+            continue
+        day = _binary_log_a_day(known) if what == binary_log else 0
+        largest = known.server.data.largest_bytes if what == DATA and known.has("server") and known.server.data else 0
+        left = f"{about(space.free)} of {about(space.size)} are left at {storage.mount.point}, the place of {what}"
+        if space.free * TWENTIETH < space.size:
+            yield _short_of_room(f"{left}.")
+        elif space.free < day:
+            yield _short_of_room(f"{left}: less than the {about(day)} of binary log that this server writes a day.")
+        elif space.free < largest:
+            yield _short_of_room(f"{left}: less than the largest table ({about(largest)}) takes.", Severity.NOTE)
+        elif space.free < ROOM and space.free * FIFTH < space.size:
+            yield _short_of_room(f"{left}.", Severity.NOTE)
+
+
+def _short_of_room(message: str, severity: Severity | None = None) -> Finding:
+    return nearly_full_file_system.finding(
+        message, severity=severity, help="purge binary logs that all replicas have, or enlarge the volume"
+    )
+
+
+def _binary_log_a_day(known: Known) -> int:
+    """Bytes of binary log a day since the start, 0 where the server doesn't count them or started just now."""
+    if not known.has("server"):
+        return 0
+    written = known.server.counter("binlog_bytes_written") or known.server.binary_log_bytes
+    uptime = known.server.counter("uptime")
+    return written * DAY // uptime if written and uptime and uptime >= HOUR else 0
+
+
+@rule(
+    "STO010",
+    "few-files-left",
+    confidence=Confidence.LIKELY,
+    summary="A file system that the server writes to has room for few more files, however many bytes are free.",
+    needs=("host",),
+    evidence=("MAN-02",),
+    docs=Docs(
+        why="A file system such as ext4 is made with a fixed number of inodes, one for each file. When they are "
+        "used up no table, binary log or temporary file can be created, and the error says that the disk is full. "
+        "Each table takes one file or more, each partition too. The bound of 5 percent is ours.",
+        fix="Remove many small files, or move the data to a file system with more inodes (mkfs.ext4 -N), or to XFS.",
+        risk="Moving the data takes the server down.",
+        exceptions="Data in which no tables are created any more.",
+        mind="A number of files that has stood still for months.",
+    ),
+)
+def few_files_left(known: Known) -> Iterator[Finding]:
+    """Less than a twentieth of the inodes."""
+    for storage, what in places(known.host):
+        space = storage.space
+        if space is not None and space.files_free * TWENTIETH < space.files:
+            yield few_files_left.finding(
+                f"{space.files_free:,} of {space.files:,} inodes are left at {storage.mount.point}, the place of "
+                f"{what}: no more files than that can be created.",
+                help="remove small files, or move the data to a file system with more inodes",
+            )
+
+
+@rule(
+    "STO011",
+    "read-only-file-system",
+    severity=Severity.ERROR,
+    summary="A file system that the server means to write to refuses writes.",
+    needs=("host",),
+    options=("innodb_read_only",),
+    evidence=("HOST-05",),
+    docs=Docs(
+        why="ext4 and others turn read-only by themselves after an error of the disk or of their own structures. "
+        "The server still answers reads from memory, while its writes fail and what it has in memory can't reach "
+        "the disk.",
+        fix="Look into the kernel's log for the cause, save what can be read, check the file system (fsck) with the "
+        "server down, and restore from a backup or a replica where data was damaged.",
+        risk="A check that repairs may remove damaged files.",
+        restart=True,
+        exceptions="Servers that run on read-only media on purpose, with innodb_read_only.",
+        mind="Nothing.",
+    ),
+)
+def read_only_file_system(known: Known) -> Iterator[Finding]:
+    """A mount that refuses writes, under a server that means to write."""
+    if known.settings.on("innodb_read_only"):
+        return
+    for storage, what in places(known.host):
+        if CLOSED.intersection(storage.mount.options):
+            yield read_only_file_system.finding(
+                f"{storage.mount.point}, the place of {what}, is read-only: the server's writes to it fail.",
+                help="look into the kernel's log for the cause, and save what can be read",
+            )
+
+
+@rule(
+    "STO012",
+    "damaged-file-system",
+    severity=Severity.ERROR,
+    summary="The file system has counted errors of its own structures and has not been checked since.",
+    needs=("host",),
+    evidence=("HOST-05",),
+    docs=Docs(
+        why="ext4 writes into its superblock how many errors it met since it was last checked. With "
+        "errors=continue, the default of most, it goes on over them and the damage may spread.",
+        fix="Take a backup now, from a replica if there is one. Then stop the server, unmount, and run e2fsck.",
+        risk="A check that repairs may remove damaged files.",
+        restart=True,
+        exceptions="None.",
+        mind="A check that finds nothing, which sets the count back to zero.",
+    ),
+)
+def damaged_file_system(known: Known) -> Iterator[Finding]:
+    """Errors that ext4 has counted."""
+    for storage, what in places(known.host):
+        if storage.errors:
+            yield damaged_file_system.finding(
+                f"{storage.mount.fs_type} at {storage.mount.point}, the place of {what}, has counted errors since its "
+                f"last check: {storage.errors:,}.",
+                help="take a backup now, then check the file system with the server stopped",
+            )

@@ -1,0 +1,318 @@
+"""SYS: what the operating system withholds from the server's process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.model import Confidence, Severity
+from advisor.sizes import about
+from rules.core.rule import Docs, rule
+from rules.core.subject import of_variable
+from rules.sizing.memory import GIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts.host import Host
+    from advisor.model import Finding
+    from rules.core.context import Known
+
+PERIODS = 1000  # mostly of 100 ms: less running time says nothing yet
+THROTTLED_PERCENT = 10
+THREAD_EACH = "ONE-THREAD-PER-CONNECTION"
+RESERVED = GIB
+SLOW = frozenset({"ondemand", "conservative"})
+SLOWEST = "powersave"
+# Under these drivers powersave is no fixed frequency: the processor chooses by load.
+CHOOSES = frozenset({"intel_pstate", "amd-pstate-epp", "amd_pstate_epp"})
+YIELDING = frozenset({"batch", "idle"})
+
+
+@rule(
+    "SYS006",
+    "throttled-processors",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The control group uses up its share of processor time, and the server stands still until the next period.",
+    needs=("host",),
+    evidence=("KRN-01",),
+    docs=Docs(
+        why="A quota of processor time is given out in periods, of 100 ms as a rule. Once the group has used it up "
+        "all of its threads stop until the next period begins, those that hold a lock or a commit included. That "
+        "shows as statements that sometimes take up to a tenth of a second longer, whatever the average load. The "
+        "bound of one period in ten is ours.",
+        fix="Raise the quota (CPUQuota of the unit, the CPU limit of the container), or take it off and keep a weight.",
+        risk="Other programs on the host get less processor time.",
+        exceptions="Hosts on which the quota is what was paid for.",
+        mind="nr_throttled in the group's cpu.stat that stands still over a busy hour. The kernel counts from when "
+        "the group was made, so an old burst stays in the number.",
+    ),
+)
+def throttled_processors(known: Known) -> Iterator[Finding]:
+    """A quota that ran out in a tenth of the periods or more."""
+    group = known.host.cgroup
+    if group is None or group.cpus is None or not group.periods or not group.throttled or group.periods < PERIODS:
+        return
+    if group.throttled * 100 >= group.periods * THROTTLED_PERCENT:
+        yield throttled_processors.finding(
+            f"The control group may use {group.cpus:g} processors and ran out of its share in {group.throttled:,} of "
+            f"{group.periods:,} periods since it was made.",
+            help="raise the quota of the control group; watch nr_throttled in its cpu.stat",
+        )
+
+
+@rule(
+    "SYS007",
+    "fewer-threads-than-connections",
+    summary="The system allows fewer threads than max_connections, and each connection takes one.",
+    needs=("host",),
+    options=("max_connections", "thread_handling"),
+    evidence=("HOST-01",),
+    docs=Docs(
+        why="Where each connection has a thread of its own, the limit on threads is the real limit on connections. "
+        "Those above it are refused with error 1135, can't create a new thread, which reads as if memory had run "
+        "out. Threads that work in the background count too.",
+        fix="Raise TasksMax and LimitNPROC of the unit (pids limit of the container) well above max_connections, or "
+        "lower max_connections.",
+        risk="None.",
+        restart=True,
+        exceptions="Servers with a thread pool.",
+        mind="As many connections as max_connections that were open at once under this limit.",
+    ),
+)
+def fewer_threads_than_connections(known: Known) -> Iterator[Finding]:
+    """A limit on threads that is reached before max_connections."""
+    connections, limits = known.number("max_connections"), _thread_limits(known.host)
+    if connections is None or not limits or known.text("thread_handling") != THREAD_EACH:
+        return
+    limit, what = min(limits)
+    if limit <= connections:
+        yield fewer_threads_than_connections.finding(
+            f"{what} allows {limit:,} threads, but max_connections is {connections:,}.",
+            of_variable(known, "max_connections"),
+            help="raise TasksMax and LimitNPROC of the unit (pids limit of the container), or lower max_connections",
+        )
+
+
+def _thread_limits(host: Host) -> list[tuple[int, str]]:
+    """Limits on threads with what sets them; the kernel doesn't hold root to the one of an account."""
+    found = [(host.cgroup.tasks, "The control group")] if host.cgroup and host.cgroup.tasks is not None else []
+    account = host.process.limit("nproc") if host.process and host.process.uid else None
+    return found + ([(account.soft, "The account's limit (nproc)")] if account and account.soft is not None else [])
+
+
+@rule(
+    "SYS008",
+    "unused-huge-pages",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Memory is reserved for huge pages that nothing uses, and the server doesn't ask for them.",
+    needs=("host",),
+    options=("large_pages",),
+    evidence=("KRN-02", "LP-01"),
+    docs=Docs(
+        why="Pages that the kernel keeps for huge pages can't be used for anything else, neither for the server's "
+        "ordinary memory nor for cached files. A server without large_pages never takes one. Less than 1G isn't "
+        "told.",
+        fix="Set vm.nr_hugepages to what something uses, or let the server use them (large_pages).",
+        risk="None where nothing else on the host uses them.",
+        exceptions="Another program that takes its huge pages later, virtual machines for instance.",
+        mind="HugePages_Free in /proc/meminfo that goes down.",
+    ),
+)
+def unused_huge_pages(known: Known) -> Iterator[Finding]:
+    """Free huge pages beside a server that doesn't want any."""
+    memory = known.host.memory
+    if memory is None or memory.huge_page is None or known.settings.on("large_pages"):
+        return
+    free = memory.huge_pages_free * memory.huge_page
+    if free >= RESERVED:
+        yield unused_huge_pages.finding(
+            f"{about(free)} of memory lie free in reserved huge pages, where the server can't use them as large_pages "
+            "is off.",
+            help="lower vm.nr_hugepages, or let the server use them",
+        )
+
+
+@rule(
+    "SYS009",
+    "refused-large-pages",
+    summary="The server was told to use huge pages and got none: it runs with ordinary ones.",
+    needs=("server", "host"),
+    options=("large_pages",),
+    evidence=("HOST-02", "LP-01"),
+    docs=Docs(
+        why="Where the system has no huge pages left, or doesn't let the server's account take them, the server "
+        "falls back to ordinary pages with a warning in its log and still says large_pages = ON.",
+        fix="Reserve enough for the pool (vm.nr_hugepages), let the account take them (vm.hugetlb_shm_group for "
+        "MySQL, LimitMEMLOCK), and restart. Or take the line out.",
+        risk="Memory that is reserved for huge pages is gone for everything else.",
+        restart=True,
+        exceptions="None.",
+        mind="HugetlbPages in the process's status that isn't zero.",
+    ),
+)
+def refused_large_pages(known: Known) -> Iterator[Finding]:
+    """No byte in huge pages although they were asked for."""
+    process, memory = known.host.process, known.host.memory
+    if process is None or process.huge_pages != 0 or not known.settings.on("large_pages"):
+        return
+    left = f": {memory.huge_pages_free:,} of {memory.huge_pages_total:,} huge pages are free" if memory else ""
+    yield refused_large_pages.finding(
+        f"large_pages is on, but none of the server's memory lies in huge pages{left}.",
+        of_variable(known, "large_pages"),
+        help="reserve huge pages for the pool and let the server's account take them, or take the line out",
+    )
+
+
+@rule(
+    "SYS010",
+    "saving-frequency-governor",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The kernel holds the processors' frequency down to save power.",
+    needs=("host",),
+    evidence=("CPU-01", "CPU-02", "KRN-03"),
+    docs=Docs(
+        why="powersave fixes the lowest frequency, ondemand and conservative raise it only after load was seen. A "
+        "database waits for disks and clients in between, so it looks idle when its next statement comes. Frequency "
+        "scaling cost a read-write test of 2009 almost 10 percent, and more with a network between.",
+        fix="Set the governor to performance (cpupower frequency-set, or a profile of tuned).",
+        risk="More power and heat.",
+        exceptions="Under intel_pstate and amd-pstate-epp powersave goes by load, and nothing is said.",
+        mind="A run on this host that is no faster with performance.",
+        disagree="The loss shrank to 1 percent with another version of the same server, and both are old.",
+    ),
+)
+def saving_frequency_governor(known: Known) -> Iterator[Finding]:
+    """A governor that trades speed for power, where the processor doesn't choose by itself."""
+    cpu = known.host.cpu
+    if cpu is None or cpu.governor is None:
+        return
+    fixed = cpu.governor == SLOWEST and cpu.frequency_driver not in CHOOSES
+    if fixed or cpu.governor in SLOW:
+        yield saving_frequency_governor.finding(
+            f"The governor of the processors' frequency is {cpu.governor}"
+            + (", which keeps them at their lowest." if fixed else ", which raises it only after load was seen."),
+            severity=Severity.WARNING if fixed else None,
+            help="set the governor to performance (cpupower frequency-set -g performance)",
+        )
+
+
+@rule(
+    "SYS011",
+    "first-to-be-killed",
+    severity=Severity.NOTE,
+    summary="When memory runs out the kernel is told to kill the server rather than others.",
+    needs=("host",),
+    evidence=("KRN-04",),
+    docs=Docs(
+        why="The kernel kills the process with the highest score, which goes by its memory; a database has the "
+        "largest as it is. oom_score_adj of N counts as if it had N thousandths of all memory besides.",
+        fix="Set OOMScoreAdjust in the unit to 0 or, where the server is what the host is for, to -600. In "
+        "Kubernetes give the container as much memory by request as by limit.",
+        risk="Another process is killed in its place.",
+        exceptions="Servers that may die so that something else on the host lives.",
+        mind="Nothing: who is to be killed is for the owner of the host to say.",
+    ),
+)
+def first_to_be_killed(known: Known) -> Iterator[Finding]:
+    """A process that was offered to the kernel's killer."""
+    process = known.host.process
+    if process is not None and process.oom_score_adj is not None and process.oom_score_adj > 0:
+        yield first_to_be_killed.finding(
+            f"oom_score_adj of the server is {process.oom_score_adj}: when memory runs out it is killed before others.",
+            help="set OOMScoreAdjust = 0 or lower in the service's unit",
+        )
+
+
+@rule(
+    "SYS012",
+    "low-priority-server",
+    severity=Severity.NOTE,
+    summary="The server gives way to other processes when processors are short.",
+    needs=("host",),
+    evidence=("KRN-05",),
+    docs=Docs(
+        why="A process with a nice value above 0 gets a smaller part of a processor that several want: each step is "
+        "about 10 percent less. One of the class batch doesn't preempt others when it wakes up, and one of the "
+        "class idle runs when nothing else wants to.",
+        fix="Take Nice, CPUSchedulingPolicy or nice= of mysqld_safe out, and restart.",
+        risk="Other programs on the host get less processor time.",
+        restart=True,
+        exceptions="A server that must not disturb what else runs on the host.",
+        mind="Processors that are never all busy.",
+    ),
+)
+def low_priority_server(known: Known) -> Iterator[Finding]:
+    """A nice value above zero, or a scheduling class that gives way."""
+    process = known.host.process
+    if process is None:
+        return
+    words = [f"the class {process.policy}"] if process.policy in YIELDING else []
+    words += [f"the nice value {process.nice}"] if (process.nice or 0) > 0 else []
+    if words:
+        yield low_priority_server.finding(
+            f"The server runs with {' and '.join(words)}, so it gives way to other processes.",
+            help="take Nice and CPUSchedulingPolicy out of the service's unit, and restart",
+        )
+
+
+@rule(
+    "SYS013",
+    "limited-file-size",
+    summary="The server is killed, or crashes, when one of its files outgrows the limit of its process.",
+    needs=("host",),
+    evidence=("HOST-03",),
+    docs=Docs(
+        why="With a limit on the size of files (ulimit -f) a write beyond it fails with a signal. Two servers that "
+        "were given such a limit died at the first table that reached it. Tablespaces, redo, binary logs and sorts "
+        "on disk all count.",
+        fix="Set LimitFSIZE of the unit to infinity, or take ulimit -f out of the script that starts the server.",
+        risk="None.",
+        restart=True,
+        exceptions="None.",
+        mind="Nothing: files grow.",
+    ),
+)
+def limited_file_size(known: Known) -> Iterator[Finding]:
+    """Any limit on the size of files."""
+    limit = known.host.process.limit("fsize") if known.host.process else None
+    if limit is not None and limit.soft is not None:
+        yield limited_file_size.finding(
+            f"A file of the server's may grow to {about(limit.soft)} and no further; the write after that ends it.",
+            help="set LimitFSIZE = infinity in the service's unit, and restart",
+        )
+
+
+@rule(
+    "SYS014",
+    "io-capacity-beyond-group",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The control group may write less often than innodb_io_capacity tells InnoDB.",
+    needs=("host",),
+    options=("innodb_io_capacity",),
+    evidence=("KRN-06", "IOC-01", "IOC-02"),
+    docs=Docs(
+        why="InnoDB paces its background writing by innodb_io_capacity. Where the control group lets fewer writes a "
+        "second through, background writing alone can use them up, and the writes of commits and of statements that "
+        "need a free page wait behind it.",
+        fix="Lower innodb_io_capacity well below the group's writes a second, or raise that limit.",
+        risk="Too low a capacity leaves more dirty pages for later.",
+        exceptions="Volumes on which short bursts go beyond the limit.",
+        mind="No difference in the time of commits with a lower capacity.",
+    ),
+)
+def io_capacity_beyond_group(known: Known) -> Iterator[Finding]:
+    """A limit on writes to the data's disk that is lower than the capacity."""
+    host, capacity = known.host, known.number("innodb_io_capacity")
+    numbers = {device.number for device in host.storage.devices} if host.storage else set()
+    limits = [x.writes for x in (host.cgroup.io if host.cgroup else ()) if x.number in numbers and x.writes is not None]
+    if capacity is not None and limits and min(limits) < capacity:
+        yield io_capacity_beyond_group.finding(
+            f"innodb_io_capacity is {capacity:,}, but the control group may do {min(limits):,} writes a second on the "
+            "data's disk.",
+            of_variable(known, "innodb_io_capacity"),
+            help="lower innodb_io_capacity well below the group's limit, or raise the limit",
+        )
