@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
-from advisor import exits
+from advisor.core import errors
 
 
 def entry() -> NoReturn:
@@ -21,7 +21,7 @@ def entry() -> NoReturn:
     try:
         code = main()
     except KeyboardInterrupt:  # the second one, while the first was being told of
-        code = exits.INTERRUPTED
+        code = errors.INTERRUPTED
     with suppress(OSError):  # what nobody could hear is no fault of the report
         sys.stderr.flush()
     os._exit(code)
@@ -51,15 +51,15 @@ def main(argv: list[str] | None = None) -> int:
             sys.stdout.flush()
             raise
         sys.stdout.flush()
-    except exits.MycnfError as error:
+    except errors.MycnfError as error:
         return _end(str(error), error.code)
     except KeyboardInterrupt:
-        return _end("interrupted", exits.INTERRUPTED)
+        return _end("interrupted", errors.INTERRUPTED)
     except BrokenPipeError:
         _forget_stdout()
-        return exits.INTERRUPTED
+        return errors.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the one place where the unexpected becomes a line and a file
-        return _end(_unwritten(error) or _crashed(error), exits.USAGE)
+        return _end(_unwritten(error) or _crashed(error), errors.USAGE)
     return code
 
 
@@ -78,14 +78,14 @@ def _unwritten(error: Exception) -> str:
 
 
 def _crashed(error: Exception) -> str:
-    from advisor.crash import write_crash_file
+    from advisor.core.crash_report import write_crash_file
 
     return write_crash_file(error)
 
 
 def _end(message: str, code: int) -> int:
-    from advisor.narration import say
-    from advisor.redact import clean, redact_value
+    from advisor.core.console import say
+    from advisor.redaction.secrets import clean, redact_value
 
     try:
         sys.stdout.flush()

@@ -6,7 +6,8 @@ import argparse
 import os
 from typing import Any
 
-from advisor import __version__, exits
+from advisor import __version__
+from advisor.core import errors
 
 DESCRIPTION = (
     "Lint option files of MySQL and MariaDB, audit running servers with the hardware under them, and see the evidence."
@@ -28,7 +29,7 @@ def dispatch(argv: list[str]) -> int:
     parser = build_parser(only=argv[0] if argv else "")
     if not argv:
         parser.print_help()
-        return exits.OK
+        return errors.OK
     args = parser.parse_args(argv)
     check_package("rules")
     return _run(args)
@@ -38,7 +39,7 @@ def check_package(name: str) -> None:
     """Raise one clear MycnfError where another distribution's package of that name stands in the place of ours."""
     package = __import__(name)
     if getattr(package, "PRODUCT", None) != PRODUCT:
-        raise exits.MycnfError(
+        raise errors.MycnfError(
             f"the Python package {name!r} at {getattr(package, '__file__', 'an unknown place')} is not mycnf's: "
             "another distribution is installed beside it. Install mycnf by itself: pipx install mycnf-advisor"
         )
@@ -167,12 +168,12 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=_Help, **words)
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        self.exit(exits.USAGE, f"{self.prog}: {_without_passwords(message)} (see {self.prog} --help)\n")
+        self.exit(errors.USAGE, f"{self.prog}: {_without_passwords(message)} (see {self.prog} --help)\n")
 
 
 def _without_passwords(message: str) -> str:
     """What argparse says, which quotes the command line: a password that was given there is not said again."""
-    from advisor.redact import MASK, clean, redact_arguments
+    from advisor.redaction.secrets import MASK, clean, redact_arguments
 
     quoted = message.removeprefix(_UNKNOWN)
     if quoted == message:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.sizes import STEPS
+from advisor.core.sizes import STEPS
 from probes.experiment import ProbeError
 
 if TYPE_CHECKING:

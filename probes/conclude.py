@@ -8,8 +8,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import percent
 from advisor.facts.probes import baselines
-from advisor.sizes import percent
 from probes.stats import Comparison, compare, compare_in_groups, compare_variation
 from probes.stats.drift import drift
 from probes.stats.student import two_sided

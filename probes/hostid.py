@@ -25,7 +25,7 @@ def _own(state: str) -> str:
     place = os.path.join(state, "host-id")
     number = _read(place)
     if not number:
-        from advisor.privatefile import replace_private
+        from advisor.state.private_file import replace_private
 
         number = secrets.token_hex(16)
         try:

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from probes import results
 from probes.merging import merged
 

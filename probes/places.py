@@ -8,7 +8,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from advisor.privatefile import PRIVATE, make_private
+from advisor.state.private_file import PRIVATE, make_private
 from probes.experiment import ProbeError
 from probes.results import clear_up, make_folder
 from probes.sandbox import sweep

@@ -38,7 +38,7 @@ MODULES: dict[str, str] = {
 def load(name: str) -> Experiment:
     """The experiment of that name. Raises ProbeError for a name that is not on the list, with the nearest one."""
     if name not in MODULES:
-        from advisor.meant import did_you_mean
+        from advisor.core.suggestions import did_you_mean
 
         raise ProbeError(f"there is no probe {name!r}{did_you_mean(name, MODULES, 'mycnf probe lists them')}")
     experiment: Experiment = importlib.import_module(MODULES[name]).EXPERIMENT

@@ -9,12 +9,12 @@ import secrets
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
+from advisor.facts.codec import ShapeError, plain, shaped
 from advisor.facts.probes import PROBE_SCHEMA, ProbeResult
-from advisor.privatefile import PART, replace_private
-from advisor.redact import clean
-from advisor.shape import ShapeError, plain, shaped
-from advisor.statefolder import make_state_folder, state_folder
+from advisor.redaction.secrets import clean
+from advisor.state.directory import make_state_folder, state_folder
+from advisor.state.private_file import PART, replace_private
 from probes.experiment import ProbeError
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.catalog.targets import END_OF_LIFE
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from rules.core.context import Missing
 from rules.core.rule import Docs, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 SOON = 183  # days of notice

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
-from advisor.model import Target
-from advisor.redact import MASK, clean, is_secret, redact_arguments, redact_text, redact_value
+from advisor.core.model import Target
+from advisor.redaction.secrets import MASK, clean, is_secret, redact_arguments, redact_text, redact_value
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from advisor.exits import USAGE
+from advisor.core.errors import USAGE
 from advisor.facts import SCHEMA, Facts, FileCopy, Files, Link, Sample, Server, Unavailable, VariableOrigin, Workload
-from advisor.redact import redact_value
-from advisor.shape import laid_out
-from advisor.snapshot import SnapshotError, load, save
+from advisor.facts.codec import laid_out
+from advisor.facts.snapshot import SnapshotError, load, save
+from advisor.redaction.secrets import redact_value
 
 RECORDED = Path(__file__).parent / "snapshots"
 

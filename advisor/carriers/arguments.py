@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.carriers.sets import OptionSet, Reading, Stray
-from advisor.model import Location
+from advisor.core.model import Location
 from advisor.optionfile.lines import Kind, Line
-from advisor.redact import is_secret, quoted
+from advisor.redaction.secrets import is_secret, quoted
 from advisor.verdict.names import find
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from advisor.carriers.document import Document
     from advisor.carriers.piece import Piece
     from advisor.catalog.load import Catalog
-    from advisor.model import Target
+    from advisor.core.model import Target
 
 GROUP = "mysqld"
 MOST_AROUND = 200  # characters of indentation, quotes and the like around an option that has a line of its own

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.carriers.document import starts_of
 from advisor.carriers.sets import OptionSet, Reading, Within
-from advisor.model import Location
+from advisor.core.model import Location
 from advisor.optionfile.dialect import dialect
 from advisor.optionfile.lines import Kind, Line, Problem
 from advisor.optionfile.reader import parse

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from advisor.exits import MycnfError
-from advisor.redact import MASK, redact_text
+from advisor.core.errors import MycnfError
+from advisor.redaction.secrets import MASK, redact_text
 
 # What speaks of a secret in any notation: MYSQL_ROOT_PASSWORD: x, --report-password=x, "password": "x".
 _SPEAKING = (

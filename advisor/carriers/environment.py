@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.carriers.document import Document
 from advisor.carriers.unitlines import assignments, check_words
 from advisor.carriers.words import BLANKS, OpenQuoteError, check_length, unit_words
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.optionfile.source import load
 
 if TYPE_CHECKING:

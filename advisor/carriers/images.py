@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from advisor.catalog.targets import SERIES, newest, parse_target
-from advisor.model import Target
+from advisor.core.model import Target
 
 _MYSQL = frozenset(("mysql", "mysql-server", "community-server", "enterprise-server", "percona", "percona-server",
                     "percona-xtradb-cluster", "mysql-ndb", "mysql-cluster", "percona-server-mysql"))  # fmt: skip

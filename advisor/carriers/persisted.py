@@ -14,9 +14,9 @@ from advisor.carriers.document import CarrierError, Document
 from advisor.carriers.jsontree import Member, members
 from advisor.carriers.sets import Carrier, OptionSet, Reading, Stray
 from advisor.catalog.targets import newest
-from advisor.model import Location
+from advisor.core.model import Location
 from advisor.optionfile.lines import Kind, Line
-from advisor.redact import STATEMENTS, is_secret, quoted
+from advisor.redaction.secrets import STATEMENTS, is_secret, quoted
 from advisor.verdict import REFUSED, LineVerdict, Outcome, take
 
 if TYPE_CHECKING:

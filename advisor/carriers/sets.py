@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from advisor.carriers.document import Document
     from advisor.catalog.load import Catalog
-    from advisor.model import Location, Target
+    from advisor.core.model import Location, Target
     from advisor.optionfile.lines import Line, Problem
 
 MOST_SETS = 500  # of a document; ours, for each is judged by itself

@@ -7,7 +7,7 @@ import json
 from typing import Any, NamedTuple
 
 from advisor.catalog.load import Catalog
-from advisor.model import Target
+from advisor.core.model import Target
 
 _FILE = __file__.rpartition("/")[0] + "/data/elsewhere.json"
 _KNOWN: dict[str, dict[str, Any]] = {}

@@ -4,7 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 from advisor.catalog.targets import ASKED, catalog_for
-from advisor.model import Target
+from advisor.core.model import Target
 
 _FOLDER = __file__.rpartition("/")[0] + "/data/"
 _FACTS = frozenset(

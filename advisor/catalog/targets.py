@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from advisor.exits import MycnfError
-from advisor.model import Target
+from advisor.core.errors import MycnfError
+from advisor.core.model import Target
 
 # Series that have a catalog, with the newest patch that its facts reach to.
 SERIES: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {

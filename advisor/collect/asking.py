@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.collect.send import NotRead, Rows, send
-from advisor.extremes import FARTHEST
 from advisor.facts import Unavailable
+from advisor.facts.snapshot import FARTHEST
 
 if TYPE_CHECKING:
     from advisor.collect.send import Session

@@ -16,10 +16,10 @@ from advisor.collect.replication import read_replication
 from advisor.collect.send import open_session
 from advisor.collect.server import greet, read_lock_waits, read_server
 from advisor.collect.workload import read_counters, read_workload
-from advisor.exits import ConnectError
+from advisor.core.errors import ConnectError
 from advisor.facts import SCHEMA, Facts
-from advisor.fitted import fitted
-from advisor.redact import clean
+from advisor.facts.size_limits import fitted
+from advisor.redaction.secrets import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ from advisor.collect.allowance import Allowance
 from advisor.collect.refusals import refusal
 from advisor.collect.sockets import is_socket
 from advisor.collect.wire import Nonsense, NotListed, Wire
-from advisor.exits import ConnectError
-from advisor.redact import clean
+from advisor.core.errors import ConnectError
+from advisor.redaction.secrets import clean
 
 if TYPE_CHECKING:
     from advisor.collect.options import Account

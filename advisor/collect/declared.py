@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from advisor.collect.host.formats import MAX_CPU
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.facts.host import Cpu, Host, Memory, Skipped
 from advisor.facts.storage import BlockDevice, Mount, Storage
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.collect.host.opening import open_root
 from advisor.collect.persisted import NAME as PERSISTED
 from advisor.collect.persisted import read_persisted
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.facts.files import FileCopy, Files
 from advisor.facts.host import SERVER_PROGRAMS
 from advisor.optionfile import resolve
 from advisor.optionfile.source import load
-from advisor.redact import redact_arguments, redact_text
+from advisor.redaction.secrets import redact_arguments, redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

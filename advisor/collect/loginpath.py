@@ -6,7 +6,7 @@ import os
 import stat
 import struct
 
-from advisor.exits import ConnectError
+from advisor.core.errors import ConnectError
 from advisor.optionfile import parse
 from advisor.optionfile.lines import Kind
 

@@ -9,7 +9,7 @@ from advisor.collect.options import account
 from advisor.collect.send import open_session
 from advisor.collect.server import greet
 from advisor.collect.workload import read_counters, sample_at
-from advisor.exits import ConnectError
+from advisor.core.errors import ConnectError
 
 if TYPE_CHECKING:
     from advisor.collect.asking import Notes

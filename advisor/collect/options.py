@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from advisor.collect.loginpath import login_file, login_lines
 from advisor.collect.sockets import default_socket
-from advisor.exits import ConnectError, MycnfError
+from advisor.core.errors import ConnectError, MycnfError
 from advisor.optionfile import resolve
 
 # What the servers' own interactive clients read, MySQL's and MariaDB's, and a group of our own.

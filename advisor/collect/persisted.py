@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.facts.files import WORLD_WRITABLE, PersistedOption
-from advisor.redact import redact_value
+from advisor.redaction.secrets import redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ import re
 import ssl
 from typing import TYPE_CHECKING
 
-from advisor.exits import ConnectError
-from advisor.redact import clean
+from advisor.core.errors import ConnectError
+from advisor.redaction.secrets import clean
 
 if TYPE_CHECKING:
     from advisor.collect.options import Account

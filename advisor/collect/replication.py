@@ -14,7 +14,7 @@ from advisor.collect.statements import (
     SLAVE_STATUS,
 )
 from advisor.facts.server import ApplierTimes, Replication
-from advisor.unkept import without_sql
+from advisor.redaction.scrub import without_sql
 
 if TYPE_CHECKING:
     from advisor.collect.send import Row, Session

@@ -21,7 +21,7 @@ from advisor.collect.statements import (
     Statement,
 )
 from advisor.collect.wire import Nonsense, NotListed
-from advisor.exits import ConnectError
+from advisor.core.errors import ConnectError
 
 if TYPE_CHECKING:
     from advisor.collect.connect import Limits

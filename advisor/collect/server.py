@@ -22,7 +22,7 @@ from advisor.collect.statements import (
 )
 from advisor.facts import Unavailable
 from advisor.facts.server import Link, Plugin, Server, VariableOrigin
-from advisor.redact import redact_value
+from advisor.redaction.secrets import redact_value
 
 if TYPE_CHECKING:
     from advisor.collect.send import Session

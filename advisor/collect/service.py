@@ -6,10 +6,10 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
+from advisor.carriers.service_files import assigned, specified, variables_named
 from advisor.facts.files import FileCopy
 from advisor.facts.service import Service
-from advisor.redact import MASK, is_secret, redact_text
-from advisor.unitfile import assigned, specified, variables_named
+from advisor.redaction.secrets import MASK, is_secret, redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

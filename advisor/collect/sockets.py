@@ -7,7 +7,7 @@ import socket
 import stat
 import struct
 
-from advisor.exits import ConnectError
+from advisor.core.errors import ConnectError
 
 # Debian's and Ubuntu's packages; Red Hat's and SUSE's; MySQL's and MariaDB's own tarballs.
 USUAL = (

@@ -16,7 +16,7 @@ from pymysql.err import Error, OperationalError
 from advisor.collect.allowance import Allowance, TooMuch
 from advisor.collect.sockets import peer_pid
 from advisor.collect.statements import is_listed
-from advisor.redact import clean
+from advisor.redaction.secrets import clean
 
 if TYPE_CHECKING:
     import io

@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from advisor import exits
-from advisor.exits import ConnectError
+from advisor.core import errors
+from advisor.core.errors import ConnectError
 from advisor.tui.feed import Feed
 from advisor.tui.opening import Opening, Site
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from advisor.collect.options import ConnectRequest
     from advisor.commands.judging import Wanted
+    from advisor.core.model import Finding
     from advisor.facts import Facts
-    from advisor.model import Finding
     from advisor.report.audited import Audited
     from advisor.tui.app import AuditApp
 
@@ -34,12 +34,12 @@ def run(args: argparse.Namespace) -> int:
     app = AuditApp(replace(opening(args), theme=theme()))
     tell_narration(app)
     code = app.run(mouse=not args.no_mouse)
-    return exits.USAGE if code is None else code  # without a code of its own it ended by a fault, or was given none
+    return errors.USAGE if code is None else code  # without a code of its own it ended by a fault, or was given none
 
 
 def tell_narration(app: AuditApp) -> None:
     """Show what is narrated from now on in the app, for it draws where that would be written."""
-    from advisor.narration import hear
+    from advisor.core.console import hear
     from advisor.tui.messages import Noted
     from advisor.tui.speaking import spoken
 
@@ -102,7 +102,7 @@ def _site(directory: str | None) -> Site:
 
 
 def _load(path: str) -> Facts:
-    from advisor.snapshot import load
+    from advisor.facts.snapshot import load
 
     return load(path)
 

@@ -8,13 +8,13 @@ from advisor.catalog.elsewhere import documented, known_elsewhere
 from advisor.catalog.load import load
 from advisor.catalog.targets import newest
 from advisor.commands.reading import read_carrier, read_resolved
-from advisor.narration import narrate
+from advisor.core.console import narrate
 from advisor.optionfile import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.optionfile.lines import Resolved
 
 MARIADB_GROUPS = ("mariadb", "mariadbd", "galera", "client-mariadb", "mariadb-client", "client-server")

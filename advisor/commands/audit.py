@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from advisor import exits
+from advisor.core import errors
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
         from advisor.report.output import write
 
         write(listing(), args.output)
-        return exits.OK
+        return errors.OK
     if _on_screen(args):  # what judges is imported once the first frame is out
         from advisor.commands import app
 
@@ -41,9 +41,9 @@ def _on_screen(args: argparse.Namespace) -> bool:
 
 
 def _report(args: argparse.Namespace) -> int:
+    from advisor.analysis.engine import fails
     from advisor.commands.judging import audit, judged, wanted
-    from advisor.engine import fails
-    from advisor.narration import narrate
+    from advisor.core.console import narrate
     from advisor.report.formats import render_audit
     from advisor.report.output import write
 
@@ -51,7 +51,7 @@ def _report(args: argparse.Namespace) -> int:
     args = asked.args
     earlier = _earlier(args.since)
     if args.keep and args.demo:
-        raise exits.MycnfError("--demo is no server of yours, so --keep keeps nothing of it; leave one of them out")
+        raise errors.MycnfError("--demo is no server of yours, so --keep keeps nothing of it; leave one of them out")
     facts = _facts(args)
     if args.keep:
         from advisor.commands.history import keep_facts
@@ -65,15 +65,15 @@ def _report(args: argparse.Namespace) -> int:
     write(render_audit(args.format or "text", audited, _page(args)), args.output)
     if facts.lost:
         narrate(facts.lost)
-        return exits.CONNECTION
-    return exits.FINDINGS if fails(audited.findings, args.fail_on or FAIL_ON) else exits.OK
+        return errors.CONNECTION
+    return errors.FINDINGS if fails(audited.findings, args.fail_on or FAIL_ON) else errors.OK
 
 
 def _earlier(path: str | None) -> Facts | None:
     """The snapshot to compare with, read before anything is asked of a server."""
     if path is None:
         return None
-    from advisor.snapshot import load
+    from advisor.facts.snapshot import load
 
     return load(path)
 

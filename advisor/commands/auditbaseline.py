@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor import baseline
+from advisor.analysis import baseline
 from advisor.commands.leaving_out import refuse_other
-from advisor.narration import narrate
-from advisor.onewriter import alone_with
+from advisor.core.console import narrate
 from advisor.report.output import write
 from advisor.report.words import plural
+from advisor.state.file_lock import alone_with
 
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.report.audited import Audited
 
 SERVER = "<server>"  # the place of a finding that no file holds

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from advisor.analysis.engine import by_place
+from advisor.analysis.engine import run as run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import newest
 from advisor.commands.assume import guess
 from advisor.commands.carriedtext import resolved, resolved_of
-from advisor.engine import by_place
-from advisor.engine import run as run_rules
-from advisor.model import Confidence, Severity
-from advisor.narration import narrate
-from advisor.redact import redact_value
+from advisor.core.console import narrate
+from advisor.core.model import Confidence, Severity
+from advisor.redaction.secrets import redact_value
 from advisor.report import Checked
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from advisor.carriers.sets import Carrier, OptionSet, Reading, Stray
+    from advisor.core.model import Absent, Edit, Finding, Target
     from advisor.facts import Host
-    from advisor.model import Absent, Edit, Finding, Target
     from advisor.optionfile.lines import Line
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule

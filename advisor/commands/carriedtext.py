@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.carriers.sets import Reading
 from advisor.catalog.load import load
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.optionfile.lines import Kind, Line, OptionFile, Placed, Resolved
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from advisor.carriers.document import Document
     from advisor.carriers.sets import Carrier, OptionSet
-    from advisor.model import Target
+    from advisor.core.model import Target
 
 SPEAKS = "mycnf:"  # how a comment begins that asks to leave a finding out
 

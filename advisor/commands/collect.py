@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor import exits
 from advisor.commands.machine import declared_host, is_declared
-from advisor.narration import narrate
+from advisor.core import errors
+from advisor.core.console import narrate
 
 if TYPE_CHECKING:
     import argparse
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """Write the snapshot; what was read of a server that was lost on the way is kept too, exit code 3."""
-    from advisor.snapshot import save
+    from advisor.facts.snapshot import save
 
     if args.output is None and not args.keep:
-        raise exits.MycnfError("say where the snapshot goes with -o SNAP, or keep it for mycnf history with --keep")
+        raise errors.MycnfError("say where the snapshot goes with -o SNAP, or keep it for mycnf history with --keep")
     facts = collect_facts(args)
     if args.output is not None:
         save(facts, args.output)
@@ -31,10 +31,10 @@ def run(args: argparse.Namespace) -> int:
         narrate(f"not collected: {part.part}: {part.reason}")
     if facts.lost:
         narrate(facts.lost)
-        return exits.CONNECTION
+        return errors.CONNECTION
     if args.output is not None:
         narrate(f"{args.output} holds what {facts.statements} statements and the host told; secrets were left out")
-    return exits.OK
+    return errors.OK
 
 
 def collect_facts(args: argparse.Namespace) -> Facts:
@@ -44,10 +44,10 @@ def collect_facts(args: argparse.Namespace) -> Facts:
     from advisor.collect.collect import Request, collect
     from advisor.commands.connection import request_of
     from advisor.commands.sample import kept_samples
-    from advisor.fitted import fitted
+    from advisor.facts.size_limits import fitted
 
     if args.window < 0:
-        raise exits.MycnfError(f"--window {args.window:g} is no time to wait; write seconds, 0 for no window")
+        raise errors.MycnfError(f"--window {args.window:g} is no time to wait; write seconds, 0 for no window")
     host = declared_host(args) if is_declared(args) else None
     facts = collect(Request(request_of(args), window=args.window))
     if facts.host is not None:  # proved to be the server's and this one: what was measured here was measured there

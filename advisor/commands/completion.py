@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor import exits
+from advisor.core import errors
 from advisor.report.output import write
 
 if TYPE_CHECKING:
@@ -17,4 +17,4 @@ def run(args: argparse.Namespace) -> int:
     """Print the script of that shell, as it was made from the parser of this version."""
     with open(f"{FOLDER}mycnf.{args.shell}", encoding="utf-8") as file:
         write(file.read(), None)
-    return exits.OK
+    return errors.OK

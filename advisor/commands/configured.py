@@ -8,14 +8,14 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from advisor.config import nearest
-from advisor.exits import MycnfError
-from advisor.narration import narrate
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.config.read import Configuration
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.rule import Rule
 
 HOUSE = "HOU"

@@ -6,11 +6,11 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING
 
-from advisor import exits
 from advisor.catalog.targets import stand_in
 from advisor.commands.sides import read_sides
-from advisor.exits import MycnfError
-from advisor.narration import narrate
+from advisor.core import errors
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     import argparse
@@ -31,8 +31,8 @@ def run(args: argparse.Namespace) -> int:
     for words in lost:
         narrate(words)
     if lost:
-        return exits.CONNECTION
-    return exits.FINDINGS if found.differs(by_nature=args.all) else exits.OK
+        return errors.CONNECTION
+    return errors.FINDINGS if found.differs(by_nature=args.all) else errors.OK
 
 
 def _wanted(args: argparse.Namespace) -> Callable[[str], bool]:

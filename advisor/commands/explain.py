@@ -6,11 +6,11 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from advisor import exits
 from advisor.catalog.elsewhere import known_elsewhere, nearest
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest, parse_target, stand_in
-from advisor.model import Target
+from advisor.core import errors
+from advisor.core.model import Target
 from advisor.report.jsonform import dumps
 from rules import all_rules, find
 
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     """Explain the rule or the option that was named; MycnfError, with the nearest name, where it is neither."""
     target = parse_target(args.target) if args.target else None
     if target is not None and (sentence := stand_in(target)):
-        from advisor.narration import narrate
+        from advisor.core.console import narrate
 
         narrate(sentence)
     rule = find(args.code)
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         _print(_rule(rule, args, target))
     else:
         _print(_option(args.code, target, args.format))
-    return exits.OK
+    return errors.OK
 
 
 def _rule(rule: Rule, args: argparse.Namespace, target: Target | None) -> str:
@@ -64,7 +64,7 @@ def _option(written: str, target: Target | None, form: str) -> str:
     everywhere = {t: _find(name, t) for t in _targets()}
     here = _find(name, target) if target else None
     if here is None and not any(everywhere.values()) and known_elsewhere(name) is None:
-        raise exits.MycnfError(_unknown(written, name, target))
+        raise errors.MycnfError(_unknown(written, name, target))
     canonical = next((o.name for o in [here, *everywhere.values()] if o is not None), name)
     speaking = [r for r in all_rules() if canonical in r.options or name in r.options]
     if form == "json":

@@ -6,16 +6,16 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from advisor import exits
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest
 from advisor.commands.assume import UNDECIDED, assume_target, guess
 from advisor.commands.looking import Looked, leave_out, look_at
 from advisor.commands.reading import read_carrier, read_resolved, take_stdin
+from advisor.core import errors
+from advisor.core.console import narrate
+from advisor.core.model import Target
 from advisor.fixing import Reading, fix_files, plan_fixes
-from advisor.model import Target
-from advisor.narration import narrate
-from advisor.redact import clean
+from advisor.redaction.secrets import clean
 from advisor.verdict import judge_file
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from advisor.carriers.sets import Carrier
     from advisor.commands.looking import Plan
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 # Which targets a path is for, and the other versions that may read it where that is only assumed.
 Targets = tuple[list[Target], list[Target]]
@@ -58,7 +58,7 @@ def refuse_unnamed(paths: Sequence[str], args: argparse.Namespace) -> None:
     """
     if not args.files:
         flag = "--unsafe-fixes" if args.unsafe_fixes else "--fix"
-        raise exits.MycnfError(
+        raise errors.MycnfError(
             f"{flag} writes only to files that you name: mycnf lint {flag} {' '.join(map(shlex.quote, paths))}; "
             "with --diff it shows what it would change"
         )
@@ -75,8 +75,8 @@ def show_diff(paths: Sequence[str], plans: Sequence[Plan], args: argparse.Namesp
         narrate(message)
     _print(unified(outcome.changes))
     if outcome.unread:
-        return exits.USAGE
-    return exits.FINDINGS if outcome.changes and not args.exit_zero else exits.OK
+        return errors.USAGE
+    return errors.FINDINGS if outcome.changes and not args.exit_zero else errors.OK
 
 
 def _print(text: bytes) -> None:
@@ -154,7 +154,7 @@ def _new(looked: Looked) -> tuple[Finding, ...]:
     path, checked = looked.plan.args.baseline, looked.checked
     if not path:
         return checked.findings
-    from advisor import baseline
+    from advisor.analysis import baseline
 
     files = tuple(file.path for file in looked.resolved.files)
     (split,) = baseline.apply(baseline.read(path), [baseline.Reading(checked.path, checked.findings, files)])

@@ -8,9 +8,9 @@ import shlex
 from functools import partial
 from typing import TYPE_CHECKING
 
-from advisor import exits
-from advisor.exits import MycnfError
-from advisor.narration import narrate
+from advisor.core import errors
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     import argparse
@@ -28,8 +28,8 @@ _ALONE = ("ram", "cpus", "disk", "host_tar", "baseline", "write_baseline")
 
 def run(args: argparse.Namespace) -> int:
     """Ask every host of the inventory, and report on all; hosts that can't be asked are rows of the report."""
+    from advisor.analysis.engine import fails
     from advisor.commands.judging import wanted
-    from advisor.engine import fails
     from advisor.report import fleetjson
     from advisor.report.fleetdoc import document
     from advisor.report.formats import render
@@ -46,10 +46,10 @@ def run(args: argparse.Namespace) -> int:
     write(render("fleet", args.format, Paper.of_width(args.output), partial(document, survey), own), args.output)
     narrate(_summary(survey, args))
     if not survey.judged:
-        return exits.CONNECTION
+        return errors.CONNECTION
     if survey.absent or any(one.row.reason for one in survey.judged):
-        return exits.USAGE
-    return exits.FINDINGS if fails(survey.findings, asked.args.fail_on or FAIL_ON) else exits.OK
+        return errors.USAGE
+    return errors.FINDINGS if fails(survey.findings, asked.args.fail_on or FAIL_ON) else errors.OK
 
 
 def _refuse_contradictions(args: argparse.Namespace) -> None:
@@ -162,10 +162,10 @@ def _damaged(row: Row, error: MycnfError) -> Row:
 def _judge(folder: str, row: Row, asked: Wanted) -> tuple[Judged, Member]:
     """One server's findings, and what it is compared by. Raises MycnfError for a snapshot that can't be judged."""
     from advisor.commands.judging import judged
+    from advisor.core.model import Skipped
+    from advisor.facts.snapshot import load
     from advisor.fleet.member import member_of
-    from advisor.model import Skipped
     from advisor.report.fleet import Judged
-    from advisor.snapshot import load
 
     facts = load(os.path.join(folder, row.snapshot))
     audited = judged(facts, asked)

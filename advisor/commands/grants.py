@@ -5,14 +5,14 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from advisor import exits
 from advisor.catalog.targets import parse_target
-from advisor.privileges import grants_for
+from advisor.collect.privileges import grants_for
+from advisor.core import errors
 
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.model import Target
+    from advisor.core.model import Target
 
 ACCOUNT = "'mycnf'@'localhost'"
 _EVERY_KIND = "_aA1"  # validate_password wants one character of each kind
@@ -22,7 +22,7 @@ _OPTIONAL = "Optional, and so a comment: {why}.\n-- {gives}"
 def run(args: argparse.Namespace) -> int:
     """Print the statements for the target's account, with a password made for this once."""
     print(statements(parse_target(args.target), secrets.token_urlsafe(18) + _EVERY_KIND), end="")
-    return exits.OK
+    return errors.OK
 
 
 def statements(target: Target, password: str) -> str:

@@ -7,18 +7,18 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from advisor import exits
-from advisor.exits import MycnfError
-from advisor.narration import narrate
+from advisor.core import errors
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.commands.judging import Wanted
     from advisor.facts import Facts
-    from advisor.history.shelf import Kept
     from advisor.report.audited import Audited
     from advisor.report.historydoc import Told
+    from advisor.state.history.shelf import Kept
 
 ADD = "add"
 # What judging an audit may be told, and a history is not: every snapshot is judged by what it holds.
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     document = partial(of_server, told[0]) if args.words else partial(listing, told)
     own = {"json": partial(report, told)}
     write(render("history", args.format, Paper.of_width(args.output), document, own), args.output)
-    return exits.OK
+    return errors.OK
 
 
 def keep_facts(facts: Facts) -> str:
@@ -51,7 +51,7 @@ def keep_facts(facts: Facts) -> str:
 
     Empty where it wasn't kept.
     """
-    from advisor.history.keep import MOST, keep
+    from advisor.state.history.keep import MOST, keep
 
     if facts.lost:
         narrate("nothing was kept for mycnf history, since not all could be read")
@@ -65,9 +65,9 @@ def keep_facts(facts: Facts) -> str:
 
 
 def _add(paths: list[str]) -> int:
-    from advisor.history.keep import MOST
+    from advisor.facts.snapshot import load
     from advisor.report.words import plural
-    from advisor.snapshot import load
+    from advisor.state.history.keep import MOST
 
     if not paths:
         raise MycnfError(f"mycnf history {ADD} needs a snapshot; mycnf collect -o SNAP makes one")
@@ -75,12 +75,12 @@ def _add(paths: list[str]) -> int:
     gone = sum(bool(path) and not os.path.exists(path) for path in kept)
     if gone:
         narrate(f"{plural(gone, 'snapshot')} of these went again, the oldest first: a server keeps its {MOST} newest")
-    return exits.OK
+    return errors.OK
 
 
 def _asked(args: argparse.Namespace) -> Iterator[Told]:
     from advisor.commands.judging import wanted
-    from advisor.history.shelf import find, servers
+    from advisor.state.history.shelf import find, servers
 
     asked = wanted(argparse.Namespace(**{**dict.fromkeys(UNASKED), **vars(args)}))
     kept = servers(narrate)
@@ -94,9 +94,9 @@ def _asked(args: argparse.Namespace) -> Iterator[Told]:
 def _history(kept: Kept, asked: Wanted, last: int) -> Told:
     """A server's newest changes; all its snapshots are judged, for a finding may be back that was there at first."""
     from advisor.commands.judging import judged
-    from advisor.history.shelf import newest_first
     from advisor.report.history import changes, joined
     from advisor.report.historydoc import Told
+    from advisor.state.history.shelf import newest_first
 
     seen: list[str] = []
     target = ""

@@ -6,19 +6,19 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import ask, by_weight, choose, is_asked
 from advisor.commands.machine import declared_host, is_declared
-from advisor.engine import ask, by_weight, choose, is_asked
 from advisor.report.audited import Audited
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
+    from advisor.analysis.engine import Run
     from advisor.config.read import Configuration
-    from advisor.engine import Run
+    from advisor.core.model import Finding, Target
     from advisor.facts import Facts
-    from advisor.model import Finding, Target
     from rules.core.context import Known
     from rules.core.passed import Fine
     from rules.core.rule import Rule
@@ -110,7 +110,7 @@ def _not_suppressed(known: Known, findings: tuple[Finding, ...]) -> tuple[Findin
     files = known.files.files if known.has("files") else ()
     if not any(ADDRESSED in (copy.text or "") for copy in files):
         return findings
-    from advisor.suppress import Reading, suppress
+    from advisor.analysis.suppress import Reading, suppress
 
     (done,) = suppress([Reading(known.file_verdict.resolved, known.target, findings, frozenset())])
     return tuple(f for f in done.kept if f.code[:3] != SUPPRESSIONS)

@@ -5,22 +5,23 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor import baseline, redact
-from advisor.engine import by_place
-from advisor.exits import MycnfError
-from advisor.narration import narrate
+from advisor.analysis import baseline
+from advisor.analysis.engine import by_place
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
+from advisor.redaction import secrets
 from advisor.report.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from advisor.analysis.suppress import Suppressed
     from advisor.commands.looking import Looked, Plan
-    from advisor.suppress import Suppressed
 
 
 def suppressed(looked: Sequence[Looked]) -> list[Looked]:
     """The findings without those that comments hide, and with those about the comments themselves."""
-    from advisor.suppress import Reading, suppress
+    from advisor.analysis.suppress import Reading, suppress
 
     readings = [Reading(x.resolved, x.checked.target, x.checked.findings, x.ran, _silent(x.plan)) for x in looked]
     return [_with(one, split) for one, split in zip(looked, suppress(readings), strict=True)]
@@ -30,7 +31,7 @@ def _with(one: Looked, split: Suppressed) -> Looked:
     findings = tuple(by_place(split.kept))
     wanted = {(f.location.path, f.location.line) for f in findings if f.location} - one.checked.sources.keys()
     lines = (((file.path, line.number), line.text) for file in one.resolved.files for line in file.lines)
-    more = {place: redact.redact_text(text).text for place, text in lines if place in wanted}
+    more = {place: secrets.redact_text(text).text for place, text in lines if place in wanted}
     sources = one.checked.sources | more
     return one.showing(findings=findings, suppressed=split.hidden, reasons=split.reasons, sources=sources)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor import exits
+from advisor.analysis.engine import fails
 from advisor.catalog.targets import stand_in
 from advisor.commands.looking import leave_out, look, plans_of
-from advisor.engine import fails
+from advisor.core import errors
 from advisor.report import Page
 from advisor.report.output import pair, write_reports
 from rules.core.context import NO_HOST, NO_HOUSE, NOT_ASKED
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     for path, plan in zip(paths, plans, strict=True):
         try:
             looked.extend(look(path, plan, texts))
-        except exits.MycnfError as error:
+        except errors.MycnfError as error:
             _narrate(str(error))
             broken.append((path, str(error)))
     for target in dict.fromkeys(one.checked.target for one in looked):
@@ -55,16 +55,16 @@ def run(args: argparse.Namespace) -> int:
         looked = _past_baseline(looked, args.write_baseline, broken)
     write_reports(pairs, [one.checked for one in looked], _page(plans[0].args, broken))
     if broken or not written:
-        return exits.USAGE
+        return errors.USAGE
     failing = any(fails(one.checked.findings, one.plan.args.fail_on or FAIL_ON) for one in looked)
-    return exits.FINDINGS if failing and not args.exit_zero else exits.OK
+    return errors.FINDINGS if failing and not args.exit_zero else errors.OK
 
 
 def _format(plans: list[Plan]) -> str:
     """The format that the configurations ask for; MycnfError where they ask for several."""
     asked = {plan.config.format or "text": plan.config.path for plan in plans if plan.config is not None}
     if len(asked) > 1:
-        raise exits.MycnfError(f"{' and '.join(asked.values())} ask for different formats; choose one with --format")
+        raise errors.MycnfError(f"{' and '.join(asked.values())} ask for different formats; choose one with --format")
     return next(iter(asked), "text")
 
 
@@ -82,7 +82,7 @@ def _past_baseline(looked: list[Looked], path: str | None, broken: list[tuple[st
 def _usual_files(*, quietly: bool) -> list[str]:
     found = [p for p in map(os.path.expanduser, USUAL) if os.path.exists(p)]
     if not found:
-        raise exits.MycnfError(
+        raise errors.MycnfError(
             f"no FILE was named and this host has none of {', '.join(USUAL)}; name one, or - for stdin"
         )
     if not quietly:
@@ -102,7 +102,7 @@ def _tell_skipped(plan: Plan) -> None:
 
 
 def _narrate(message: str) -> None:
-    from advisor.narration import narrate
+    from advisor.core.console import narrate
 
     narrate(message)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from advisor import redact
+from advisor.analysis.engine import by_place, choose
+from advisor.analysis.engine import run as run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import names_patch, parse_target
 from advisor.commands.reading import read_carrier, read_resolved, take_stdin
-from advisor.engine import by_place, choose
-from advisor.engine import run as run_rules
+from advisor.redaction import secrets
 from advisor.report import Checked
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from advisor.carriers.sets import Carrier
     from advisor.catalog.load import Catalog
     from advisor.config.read import Configuration
+    from advisor.core.model import Absent, Finding, Target
     from advisor.facts import Host
-    from advisor.model import Absent, Finding, Target
     from advisor.optionfile.lines import Resolved
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule
@@ -215,7 +215,7 @@ def _assumed(path: str, root: str | None, given: dict[str, bytes]) -> Target:
 def _sources(resolved: Resolved, findings: tuple[Finding, ...]) -> dict[tuple[str, int], str]:
     wanted = {(f.location.path, f.location.line) for f in findings if f.location}
     lines = (((f.path, line.number), line.text) for f in resolved.files for line in f.lines)
-    return {place: redact.redact_text(text).text for place, text in lines if place in wanted}
+    return {place: secrets.redact_text(text).text for place, text in lines if place in wanted}
 
 
 def leave_out(looked: list[Looked]) -> list[Looked]:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from advisor import exits
-from advisor.engine import RANK
-from advisor.model import Severity
-from advisor.narration import narrate
+from advisor.analysis.engine import RANK
+from advisor.core import errors
+from advisor.core.console import narrate
+from advisor.core.model import Severity
 from advisor.preflight.look import look
 from advisor.report.formats import render
 from advisor.report.output import write
@@ -28,13 +28,13 @@ def run(args: argparse.Namespace) -> int:
     write(_render(found, args), args.output)
     if found.facts.lost:
         narrate(found.facts.lost)
-        return exits.CONNECTION
-    return exits.FINDINGS if _fails(found, args.fail_on) else exits.OK
+        return errors.CONNECTION
+    return errors.FINDINGS if _fails(found, args.fail_on) else errors.OK
 
 
 def _facts(args: argparse.Namespace) -> Facts:
     if args.snapshot:
-        from advisor.snapshot import load
+        from advisor.facts.snapshot import load
 
         return load(args.snapshot)
     from advisor.collect.collect import Request, collect
@@ -63,14 +63,14 @@ def _of_service(facts: Facts, args: argparse.Namespace) -> Facts:
     from advisor.collect.around import service_at
 
     if args.root is not None and not os.path.isdir(args.root):
-        raise exits.MycnfError(f"--root {args.root} is no directory; name one that holds a copy of the host's files")
+        raise errors.MycnfError(f"--root {args.root} is no directory; name one that holds a copy of the host's files")
     if args.snapshot and args.root is None:
-        raise exits.MycnfError("--service can't be read for a snapshot; say with --root where a copy of its files is")
+        raise errors.MycnfError("--service can't be read for a snapshot; say with --root where a copy of its files is")
     name = args.service or ""
     service = service_at(facts, args.root or "/", name if "." in name or not name else f"{name}.service")
     if name and service is None:
         where = f"below {args.root}" if args.root else "on this host"
-        raise exits.MycnfError(f"there is no unit {name} {where}; systemctl list-units --type=service tells the names")
+        raise errors.MycnfError(f"there is no unit {name} {where}; systemctl list-units --type=service tells the names")
     return replace(facts, service=service)
 
 

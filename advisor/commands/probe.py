@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor import exits
-from advisor.exits import MycnfError
-from advisor.narration import narrate
+from advisor.core import errors
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
 from advisor.report.output import pair, write
 from advisor.report.paper import Paper
 
@@ -62,7 +62,7 @@ def _list(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> in
     entries = [outlook(experiment, here, place) for experiment in experiments]
     for form, path in reports:
         write(probelist.listing(entries, form, Paper.to(path)), path)
-    return exits.OK
+    return errors.OK
 
 
 def _one(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
@@ -110,7 +110,7 @@ def _carry_out(args: argparse.Namespace, order: _Order, reports: list[tuple[str,
         page = probelist.description if args.describe else probelist.dry_run
         for form, path in reports:
             write(page(entry, form, Paper.to(path)), path)
-        return exits.OK if args.describe or not entry.refused else exits.USAGE
+        return errors.OK if args.describe or not entry.refused else errors.USAGE
     if order.place.why:
         narrate(f"measuring in {order.place.path}, {order.place.why}")
     return _run(order, args.resume, reports)
@@ -129,7 +129,7 @@ def _run(order: _Order, resume: bool, reports: list[tuple[str, str | None]]) -> 
     if earlier and left is None:
         narrate(f"the kept run is complete ({earlier.result.rounds} rounds); ask for more with --rounds or --time")
         show(earlier.result, reports, order.proof)
-        return exits.OK
+        return errors.OK
     result, code = go(experiment, here, left or wish, earlier)
     if result is not None:
         show(result, reports, order.proof)

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.optionfile import resolve
 from advisor.optionfile.lines import Kind
 from advisor.optionfile.source import LARGEST, load
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from advisor.carriers.sets import Carrier
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.optionfile.lines import Resolved
 
 # Names of documents that may carry options beside what else they say; a .conf may be an option file as well.

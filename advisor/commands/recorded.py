@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor import exits
+from advisor.core import errors
 
 if TYPE_CHECKING:
     import argparse
@@ -21,7 +21,7 @@ def recorded(args: argparse.Namespace) -> Facts | None:
         return of_texts(args)
     if not args.snapshot and not args.demo:
         return None
-    from advisor.snapshot import load
+    from advisor.facts.snapshot import load
 
     return load(args.snapshot or DEMO)
 
@@ -34,6 +34,6 @@ def of_texts(args: argparse.Namespace) -> Facts:
     from advisor.commands.machine import declared_host, is_declared
 
     if args.snapshot or args.demo:
-        raise exits.MycnfError("--from and --snapshot or --demo name two servers; give one of them")
+        raise errors.MycnfError("--from and --snapshot or --demo name two servers; give one of them")
     facts = facts_of_texts(args.texts)
     return replace(facts, host=declared_host(args)) if is_declared(args) else facts

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor import exits
 from advisor.commands.reportpage import FAIL_ON, page_for
-from advisor.exits import MycnfError
+from advisor.core import errors
+from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     import argparse
@@ -35,15 +35,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _one(path: str, asked: Wanted, pairs: list[tuple[str, str | None]]) -> int:
+    from advisor.analysis.engine import fails
     from advisor.commands.judging import audit
-    from advisor.engine import fails
+    from advisor.facts.snapshot import load
     from advisor.report.formats import render_audit
     from advisor.report.output import write
-    from advisor.snapshot import load
 
     fail_on = asked.args.fail_on or FAIL_ON
     audited = audit(load(path), asked)
     made = [(render_audit(name, audited, page_for(out, fail_on)), out) for name, out in pairs]
     for text, out in made:
         write(text, out)
-    return exits.FINDINGS if fails(audited.findings, fail_on) else exits.OK
+    return errors.FINDINGS if fails(audited.findings, fail_on) else errors.OK

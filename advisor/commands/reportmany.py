@@ -10,11 +10,11 @@ from itertools import islice
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from advisor import exits
 from advisor.commands import reportworker
 from advisor.commands.reportpage import FAIL_ON, page_for
-from advisor.exits import MycnfError
-from advisor.narration import narrate
+from advisor.core import errors
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
 from advisor.report.formats import bulk_writer
 from advisor.report.manytally import Tally
 from advisor.report.words import plural
@@ -72,8 +72,8 @@ def _snapshots(told: Iterable[Told], words: Sequence[str]) -> Iterator[Told]:
 def _code(tally: Tally) -> int:
     if tally.broken:
         narrate(f"{plural(tally.broken, 'snapshot')} of {tally.read + tally.broken:,} could not be read")
-        return exits.USAGE
-    return exits.FINDINGS if tally.fails else exits.OK
+        return errors.USAGE
+    return errors.FINDINGS if tally.fails else errors.OK
 
 
 def _paths(words: Iterable[str]) -> Iterator[str]:

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import keep_few
 from advisor.commands.judging import judged
-from advisor.ending import end_at_once
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
+from advisor.core.signals import end_at_once
+from advisor.facts.snapshot import load
 from advisor.report.many import Told
 from advisor.report.many import tell as told_of
 from advisor.report.ownreports import is_own_report
-from advisor.snapshot import load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.baseline import Baseline
+    from advisor.analysis.baseline import Baseline
     from advisor.commands.judging import Wanted
     from advisor.report import Page
     from advisor.report.audited import Audited
@@ -46,7 +46,7 @@ def prepare(work: Work) -> None:
     _WORK[:] = [work._replace(asked=work.asked._replace(by_target={}))]
     _KNOWN.clear()
     if work.asked.args.baseline:
-        from advisor import baseline
+        from advisor.analysis import baseline
 
         _KNOWN.append(baseline.read(work.asked.args.baseline))
     gc.freeze()
@@ -85,7 +85,7 @@ def tell_one(path: str) -> Told:
 def _past_baseline(audited: Audited) -> Audited:
     if not _KNOWN:
         return audited
-    from advisor import baseline
+    from advisor.analysis import baseline
     from advisor.commands.auditbaseline import SERVER
 
     (split,) = baseline.apply(_KNOWN[0], [baseline.Reading(SERVER, audited.findings, ())])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor import exits
+from advisor.core import errors
 from advisor.report.jsonform import dumps
 from advisor.report.output import write
 from advisor.report.words import plural
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
         write(document(rules, everything()), None)
     else:
         write(_text(rules), None)
-    return exits.OK
+    return errors.OK
 
 
 def fields(rule: Rule) -> dict[str, Any]:

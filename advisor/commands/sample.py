@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from advisor import exits
+from advisor.core import errors
 
 if TYPE_CHECKING:
     import argparse
@@ -19,24 +19,24 @@ def run(args: argparse.Namespace) -> int:
     from advisor.report.output import write
 
     if args.print_timer:
-        from advisor.sampling.timer import words
+        from advisor.state.sampling.timer import words
 
         write(words(sys.argv[1:]), None)
-        return exits.OK
+        return errors.OK
     if args.list:
         write(_listed(), None)
-        return exits.OK
+        return errors.OK
     _sample(args)
-    return exits.OK
+    return errors.OK
 
 
 def _sample(args: argparse.Namespace) -> None:
     from advisor.collect.once import read_once
     from advisor.commands.connection import request_of
-    from advisor.narration import narrate
-    from advisor.sampling.keep import keep
-    from advisor.sampling.ring import RESOLUTION, SLOTS
-    from advisor.serverid import server_name
+    from advisor.core.console import narrate
+    from advisor.state.sampling.keep import keep
+    from advisor.state.sampling.ring import RESOLUTION, SLOTS
+    from advisor.state.server_identity import server_name
 
     variables, sample = read_once(request_of(args))
     kept = keep(sample, variables, int(time.time()))
@@ -49,9 +49,9 @@ def _sample(args: argparse.Namespace) -> None:
 
 
 def _listed() -> str:
-    from advisor.narration import narrate
+    from advisor.core.console import narrate
     from advisor.report.sampletext import listing
-    from advisor.sampling.shelf import rings
+    from advisor.state.sampling.shelf import rings
 
     found, damaged = rings()
     for line in damaged:
@@ -63,14 +63,14 @@ def kept_samples(server: Server) -> Sampled | None:
     """What was sampled of a server, None where nothing was; a ring that can't be read is named and passed over."""
     import os
 
-    from advisor.narration import narrate
-    from advisor.sampling.keep import path_of
+    from advisor.core.console import narrate
+    from advisor.state.sampling.keep import path_of
 
     path = path_of(server.variables)
     if not server.variables or not os.path.exists(path):
         return None
-    from advisor.sampling import ring
-    from advisor.sampling.busiest import sampled
+    from advisor.state.sampling import ring
+    from advisor.state.sampling.busiest import sampled
 
     try:
         return sampled(ring.read(path)[1])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor import exits, redact
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target, stand_in
 from advisor.commands.reading import configure, groupless, read_resolved, take_stdin
+from advisor.core import errors
+from advisor.redaction import secrets
 from advisor.report.jsonform import dumps
 from advisor.report.output import write
 from advisor.report.words import WIDTH, plural, wrap
@@ -17,7 +18,7 @@ from advisor.verdict.startup.host import note
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.verdict import FileVerdict, LineVerdict
 
 NAMES = 34  # columns for names; a longer one pushes its value to the right
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         else _text(verdict, options),
         args.output,
     )
-    return exits.OK
+    return errors.OK
 
 
 def _tell_problems(verdict: FileVerdict) -> None:
@@ -47,7 +48,7 @@ def _tell_problems(verdict: FileVerdict) -> None:
     lines = [f"{problem.path}:{problem.line or 1}: {problem.message}" for problem in resolved.problems]
     lines += [sentence for sentence in (stand_in(verdict.catalog.target), groupless(resolved)) if sentence]
     if lines:
-        from advisor.narration import narrate
+        from advisor.core.console import narrate
 
         for line in lines:
             narrate(line)
@@ -63,8 +64,8 @@ def _target(args: argparse.Namespace, paths: list[str], given: dict[str, bytes])
 
 def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]:
     return {
-        "value": redact.redact_value(name, line.value or ""),
-        "running": None if line.running is None else redact.redact_value(name, line.running),
+        "value": secrets.redact_value(name, line.value or ""),
+        "running": None if line.running is None else secrets.redact_value(name, line.running),
         "note": note(verdict, name),
         **_written(name, line),
         "overridden": [_written(name, other) for other in verdict.overridden.get(name, ())],
@@ -73,7 +74,7 @@ def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]
 
 def _written(name: str, line: LineVerdict) -> dict[str, Any]:
     at = line.placed.line
-    raw = at.raw if at.raw is None else redact.redact_value(name, at.raw)
+    raw = at.raw if at.raw is None else secrets.redact_value(name, at.raw)
     return {"raw": raw, "file": line.placed.path, "line": at.number, "group": at.group}
 
 
@@ -105,7 +106,7 @@ def _option(first: str, o: dict[str, Any], *, told: bool) -> list[str]:
 
 def _placed(first: str, text: str, at: dict[str, Any]) -> str:
     """A text and its place behind it, or below it where the line is full; lists are wrapped."""
-    text, place = redact.clean(text), redact.clean(f"{at['file']}:{at['line']}")
+    text, place = secrets.clean(text), secrets.clean(f"{at['file']}:{at['line']}")
     line, rest = f"{first}{text}  {place}", " " * len(first)
     if len(line) <= WIDTH:
         return line

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from advisor.catalog.targets import parse_target, require_known
 from advisor.compare.grammar import STDIN, named
 from advisor.compare.values import Kind
-from advisor.exits import MycnfError
-from advisor.narration import narrate
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from advisor.compare.grammar import Named
     from advisor.compare.values import Side
+    from advisor.core.model import Target
     from advisor.facts import Facts
-    from advisor.model import Target
     from advisor.verdict import FileVerdict
 
 STDIN_NAME = "<stdin>"
@@ -96,7 +96,7 @@ class _Files:
 
     @staticmethod
     def _of_itself(side: Named, facts: Facts | None) -> Target | None:
-        from advisor.assemble import target_of
+        from advisor.analysis.context import target_of
 
         return target_of(facts.server) if facts is not None else side.target
 
@@ -119,7 +119,7 @@ def _reading(names: tuple[Named, Named], args: argparse.Namespace) -> _Files:
 def _facts(side: Named, args: argparse.Namespace) -> Facts | None:
     """What a server tells now, or told when it was recorded; None for a side that never ran."""
     if side.kind is Kind.SNAPSHOT:
-        from advisor.snapshot import load
+        from advisor.facts.snapshot import load
 
         return load(side.paths[0])
     if side.kind is not Kind.SERVER:
@@ -144,7 +144,7 @@ def _side(side: Named, own: Facts | None, other: Facts | None, target: Target | 
         assert side.target is not None, side  # noqa: S101 - what else a side may be was asked above
         return of_defaults(load(side.target))._replace(name=side.word)
     verdict, name = files.verdict(side, target), side.word
-    from advisor.assemble import target_of
+    from advisor.analysis.context import target_of
 
     if other is not None and target_of(other.server) == target:
         from advisor.compare.onserver import of_file_on

@@ -5,24 +5,24 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor import exits
 from advisor.catalog.load import load
 from advisor.catalog.targets import newest, parse_target, stand_in
 from advisor.commands.machine import declared_host, is_declared
 from advisor.commands.reading import read_resolved
-from advisor.exits import MycnfError
-from advisor.narration import narrate
+from advisor.core import errors
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
+from advisor.core.sizes import about
 from advisor.report import suggestfile
 from advisor.report.output import write
-from advisor.sizes import about
 from advisor.suggest import suggest
 from advisor.verdict import judge_file
 
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.core.model import Target
     from advisor.facts import Host
-    from advisor.model import Target
     from advisor.suggest import Suggestion
 
 USUAL_DATA = "/var/lib/mysql"
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         suggestfile.as_json(suggestion) if args.format == "json" else suggestfile.option_file(suggestion, _words(host))
     )
     write(form, args.output)
-    return exits.OK
+    return errors.OK
 
 
 def _target(args: argparse.Namespace) -> Target:
@@ -91,4 +91,4 @@ def _diff(path: str, suggestion: Suggestion, output: str | None) -> int:
         narrate(f"{path} says all of it already")
     changes = [Change(path, before, amended.text, ())] if amended.text != before else []
     write(unified(changes).decode("utf-8", "surrogateescape"), output)
-    return exits.OK
+    return errors.OK

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from advisor import exits
+from advisor.analysis.engine import RANK
 from advisor.catalog.load import load
 from advisor.catalog.targets import names_patch, parse_target, stand_in
 from advisor.commands.reading import configure, read_resolved, take_stdin
-from advisor.engine import RANK
-from advisor.exits import MycnfError
-from advisor.model import Severity
+from advisor.core import errors
+from advisor.core.errors import MycnfError
+from advisor.core.model import Severity
 from advisor.report.formats import render
 from advisor.report.output import write
 from advisor.report.paper import Paper
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     move = compare(old, new, tuple(paths))
     _tell(old, new)
     write(_render(move, args), args.output)
-    return exits.FINDINGS if _fails(move, args.fail_on) else exits.OK
+    return errors.FINDINGS if _fails(move, args.fail_on) else errors.OK
 
 
 def _judged(paths: list[str], named: str, root: str | None, given: Mapping[str, bytes]) -> FileVerdict:
@@ -47,7 +47,7 @@ def _judged(paths: list[str], named: str, root: str | None, given: Mapping[str, 
 
 def _tell(old: FileVerdict, new: FileVerdict) -> None:
     """What the answer can't hold, since an include isn't here or the version has no catalog of its own."""
-    from advisor.narration import narrate
+    from advisor.core.console import narrate
 
     for problem in new.resolved.problems:
         narrate(f"{problem.path}:{problem.line or 1}: {problem.message}")

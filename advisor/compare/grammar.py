@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.compare.values import Kind
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from advisor.model import Target
+    from advisor.core.model import Target
 
 STDIN = "-"
 DEFAULT_PORT = 3306

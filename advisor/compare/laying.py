@@ -10,8 +10,8 @@ from advisor.compare.offile import default_of
 from advisor.compare.pairing import paired
 from advisor.compare.values import Alone, Comparison, Held, Lot, Pair
 from advisor.compare.weight import area_of, order
-from advisor.model import Origin
-from advisor.redact import MASK, redact_value
+from advisor.core.model import Origin
+from advisor.redaction.secrets import MASK, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

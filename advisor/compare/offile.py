@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.compare.sized import resized
 from advisor.compare.values import Held, Kind, Side
-from advisor.model import Origin
+from advisor.core.model import Origin
 from advisor.optionfile.lines import Resolved
 from advisor.preflight.outlook import MIRRORS, SWITCHES, lines_by_variable
 from advisor.verdict import REFUSED, judge_file

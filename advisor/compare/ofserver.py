@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.assemble import know
+from advisor.analysis.context import know
 from advisor.compare.equal import equal
 from advisor.compare.values import Held, Side
-from advisor.model import Origin
+from advisor.core.model import Origin
 from advisor.preflight.outlook import SWITCHES, lines_by_variable, option_of, origin_of
 from advisor.verdict.settings import location_of
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from advisor.assemble import know
+from advisor.analysis.context import know
 from advisor.compare.offile import of_file, set_by
 from advisor.compare.sized import bounded
 from advisor.compare.values import Held
+from advisor.core.model import Origin
 from advisor.facts import Files
-from advisor.model import Origin
 from advisor.preflight.command import next_command
 from advisor.preflight.coupled import couple
 from advisor.preflight.limits import clip

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from advisor.catalog.load import Catalog, Option
-    from advisor.model import Location, Origin, Target
+    from advisor.core.model import Location, Origin, Target
     from advisor.upgrade.change import Area
 
 

@@ -9,7 +9,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from advisor.config import LARGEST, OWN, SHARED
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from advisor.catalog.elsewhere import nearest
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.config.shape import Fault
-from advisor.model import Severity, Target
+from advisor.core.model import Severity, Target
 from advisor.verdict import REFUSED, take
 from advisor.verdict.names import find
 from rules.policy.house_rule import NUMBERS, HouseRule, find_option, keeps, number, root

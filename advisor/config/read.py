@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from advisor.catalog.targets import parse_target
 from advisor.config.document import ConfigError, line_of, prefix_of, table_of, text_of
 from advisor.config.shape import Fault, faults
-from advisor.exits import MycnfError
-from advisor.meant import did_you_mean
+from advisor.core.errors import MycnfError
+from advisor.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

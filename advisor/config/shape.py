@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from advisor.meant import did_you_mean
+from advisor.core.suggestions import did_you_mean
 from advisor.report.formats import names
 
 SEVERITIES = ("error", "warning", "note")

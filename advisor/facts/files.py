@@ -4,7 +4,7 @@ import errno
 import os
 import posixpath
 
-from advisor.record import record
+from advisor.facts.record import record
 
 WORLD_WRITABLE = 0o002
 

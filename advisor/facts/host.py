@@ -4,8 +4,8 @@ Sizes are bytes and names are the kernel's own, unless a docstring says otherwis
 doesn't tell, never zero.
 """
 
+from advisor.facts.record import record
 from advisor.facts.storage import BlockDevice, Place, Storage
-from advisor.record import record
 
 
 @record(frozen=True)

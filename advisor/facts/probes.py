@@ -5,7 +5,7 @@ Only samples and their circumstances are stored; what follows from them is worke
 
 from dataclasses import field
 
-from advisor.record import record
+from advisor.facts.record import record
 
 ANSWER = "answer"
 OTHERS = "processor time of other processes, share of all"

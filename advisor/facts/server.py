@@ -3,7 +3,7 @@
 import re
 from dataclasses import field
 
-from advisor.record import record
+from advisor.facts.record import record
 
 DIGITS = 20  # of the greatest number in 64 bits
 

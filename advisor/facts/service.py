@@ -3,7 +3,7 @@
 from dataclasses import field
 
 from advisor.facts.files import FileCopy
-from advisor.record import record
+from advisor.facts.record import record
 
 
 @record(frozen=True)

@@ -3,7 +3,7 @@
 Sizes are bytes, names the kernel's own, and None means that the kernel doesn't tell, as in `advisor.facts.host`.
 """
 
-from advisor.record import record
+from advisor.facts.record import record
 
 
 @record(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import field
 
-from advisor.record import record
+from advisor.facts.record import record
 
 
 @record(frozen=True)

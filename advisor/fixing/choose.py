@@ -10,8 +10,8 @@ from advisor.fixing.territory import lines_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from advisor.core.model import Edit, Finding
     from advisor.fixing.reading import Reading
-    from advisor.model import Edit, Finding
 
 SAFE = "safe"
 Key = tuple[str, tuple["Edit", ...]]

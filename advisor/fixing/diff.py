@@ -6,7 +6,7 @@ import os
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.redact import redact_text
+from advisor.redaction.secrets import redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.fixing.passes import mend
 from advisor.fixing.reading import Change, Outcome
 from advisor.fixing.texts import Texts
@@ -12,10 +12,10 @@ from advisor.fixing.texts import Texts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from advisor.core.model import Finding
     from advisor.fixing.passes import Mended
     from advisor.fixing.reading import Look
     from advisor.fixing.texts import Identity
-    from advisor.model import Finding
 
 
 def fix_files(

@@ -14,9 +14,9 @@ from advisor.optionfile.edit import apply
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from advisor.core.model import Edit, Finding
     from advisor.fixing.reading import Candidate, Look, Reading
     from advisor.fixing.texts import Identity, Texts
-    from advisor.model import Edit, Finding
 
 MOST_TRIES = 200  # ours: each judges the file anew, and a file may hold thousands of fixes that can't be made
 MOST_PASSES = 20  # ours: two rules that undo each other's fixes must come to an end

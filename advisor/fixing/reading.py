@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from advisor.model import Finding, Fix, Target
+from advisor.core.model import Finding, Fix, Target
 from advisor.verdict import FileVerdict
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from advisor.optionfile.lines import Kind
 
 if TYPE_CHECKING:
+    from advisor.core.model import Edit
     from advisor.fixing.reading import Reading
     from advisor.fixing.texts import Texts
-    from advisor.model import Edit
 
 
 def forbidden(path: str, named: str, texts: Texts, reading: Reading) -> str | None:

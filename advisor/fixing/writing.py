@@ -7,11 +7,11 @@ import errno
 import os
 from typing import TYPE_CHECKING
 
-from advisor.ending import orderly
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
+from advisor.core.signals import orderly
 from advisor.fixing.keeping import keep
-from advisor.onewriter import alone_with
 from advisor.optionfile.source import load
+from advisor.state.file_lock import alone_with
 
 if TYPE_CHECKING:
     from typing import BinaryIO

@@ -13,8 +13,8 @@ import tempfile
 import time
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from advisor.ending import orderly
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
+from advisor.core.signals import orderly
 from advisor.fleet import guard, script
 from advisor.fleet.folder import (
     ROW,
@@ -31,7 +31,7 @@ from advisor.fleet.folder import (
 from advisor.fleet.holding import make, scratch, tidy
 from advisor.fleet.leaving import end_children, fostering
 from advisor.fleet.row import UNREAD, Row, Status
-from advisor.redact import clean, redact_value
+from advisor.redaction.secrets import clean, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable

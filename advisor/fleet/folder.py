@@ -14,12 +14,12 @@ from itertools import count
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
+from advisor.facts.codec import plain, shaped
 from advisor.fleet.row import SCHEMA, UNREAD, Row, Status
-from advisor.privatefile import replace_private
-from advisor.redact import clean
-from advisor.shape import plain, shaped
-from advisor.statefolder import make_private_folders, make_state_folder
+from advisor.redaction.secrets import clean
+from advisor.state.directory import make_private_folders, make_state_folder
+from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,10 +10,10 @@ import shutil
 import time
 from typing import TYPE_CHECKING
 
-from advisor.exits import MycnfError
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
 from advisor.fleet.folder import EARLIER, HOSTS, ROWS, SNAPSHOTS
 from advisor.fleet.leaving import ENDING
-from advisor.narration import narrate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

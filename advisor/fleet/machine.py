@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from advisor.collect.around import directories
 from advisor.collect.declared import host_from_words
 from advisor.collect.host import open_root, read_host, server_pids
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.facts import Unavailable
 from advisor.fleet.script import unpacked
-from advisor.redact import clean
+from advisor.redaction.secrets import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,12 +6,12 @@ import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Origin
+from advisor.core.model import Origin
 from advisor.verdict import compare
 
 if TYPE_CHECKING:
+    from advisor.core.model import Setting, Target
     from advisor.facts import Server
-    from advisor.model import Setting, Target
     from rules.core.context import Known
 
 

@@ -18,13 +18,13 @@ import msgspec
 
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connect import Limits
-from advisor.exits import ConnectError, MycnfError
+from advisor.core.errors import ConnectError, MycnfError
 from advisor.fleet.folder import HOSTS, keep, snapshot_name
 from advisor.fleet.leaving import end_with_parent
 from advisor.fleet.place import account_of
 from advisor.fleet.row import UNREAD, Row, Status
-from advisor.privatefile import replace_private
-from advisor.redact import MASK, clean, redact_value
+from advisor.redaction.secrets import MASK, clean, redact_value
+from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:
     from advisor.collect.options import Account
@@ -75,7 +75,7 @@ def main() -> int:
     try:
         _ask(job, began)
     except Exception as error:  # noqa: BLE001 - a defect of ours is this host's row, and not the end of the run
-        from advisor.crash import write_crash_file
+        from advisor.core.crash_report import write_crash_file
 
         _row(job, began, Status.FAILED, _told(error) if isinstance(error, MycnfError) else write_crash_file(error))
     return 0
@@ -135,8 +135,8 @@ def _limits(timeout: float) -> Limits:
 
 
 def _keep(job: Job, began: float, facts: Facts, chosen: Account, host: str) -> None:
-    from advisor.fitted import fitted
-    from advisor.snapshot import save
+    from advisor.facts.size_limits import fitted
+    from advisor.facts.snapshot import save
 
     save(fitted(facts), os.path.join(job.folder, snapshot_name(job.name)))
     status = Status.LOST if facts.lost else Status.AUDITED

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.model import Edit
+    from advisor.core.model import Edit
 
 
 def apply(data: bytes, edits: Iterable[Edit]) -> bytes:

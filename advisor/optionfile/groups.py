@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from advisor.model import Target
+    from advisor.core.model import Target
 
 
 def groups_read(target: Target, program: str = "server", suffix: str = "") -> frozenset[str]:

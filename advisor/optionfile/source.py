@@ -4,7 +4,7 @@ import os
 import stat
 from typing import NamedTuple
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 
 LARGEST = 1 << 20
 _HEAD = 8192

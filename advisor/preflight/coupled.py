@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from advisor.model import Origin
+from advisor.core.model import Origin
 from advisor.verdict.settings import SET
 from advisor.verdict.special import HOST_BINLOG, NOTHING
 

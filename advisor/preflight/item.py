@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from advisor.core.model import Action, Confidence, Location, Origin, Severity, Skipped, Target
     from advisor.facts import Facts
-    from advisor.model import Action, Confidence, Location, Origin, Severity, Skipped, Target
     from advisor.preflight.command import Command
 
 

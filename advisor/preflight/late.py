@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.optionfile.lines import Placed
 
 KEY_CACHE = frozenset(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Origin
+from advisor.core.model import Origin
 from advisor.preflight.outlook import whole
 from advisor.verdict.effects import CONNECTIONS as COMPILED_CONNECTIONS
 from advisor.verdict.startup import Start

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.assemble import know
+from advisor.analysis.context import know
 from advisor.catalog.targets import require_known
-from advisor.model import Skipped
+from advisor.core.model import Skipped
 from advisor.preflight.changes import changes
 from advisor.preflight.command import next_command
 from advisor.preflight.coupled import couple

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Location, Origin
+from advisor.core.model import Location, Origin
 from advisor.preflight.command import next_command
 from advisor.preflight.sources import judge_start
 from rules.core.origin import Decider, of_line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Origin
+from advisor.core.model import Origin
 from advisor.verdict.settings import SET, Settings, notation
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.engine import choose, run
-from advisor.model import Confidence, Location, Severity
+from advisor.analysis.engine import choose, run
+from advisor.core.model import Confidence, Location, Severity
 from advisor.preflight.item import Item, Kind
 from advisor.verdict.settings import Settings
 from rules.core.context import Known
@@ -13,8 +13,8 @@ from rules.core.context import Known
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.core.model import Finding, Target
     from advisor.facts import Facts
-    from advisor.model import Finding, Target
     from advisor.optionfile.lines import Problem
     from advisor.preflight.command import Command
     from advisor.preflight.sources import Start

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Action, Origin
+from advisor.core.model import Action, Origin
+from advisor.core.sizes import exact
 from advisor.optionfile import groups_read, parse
 from advisor.preflight.item import Kind
 from advisor.preflight.late import may_be_persisted
 from advisor.preflight.outlook import option_of, whole
-from advisor.redact import MASK, redact_value
-from advisor.sizes import exact
+from advisor.redaction.secrets import MASK, redact_value
 from advisor.verdict import Outcome, take
 from advisor.verdict.compare import same
 from rules.core.origin import of_line

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from advisor.model import Origin
+from advisor.core.model import Origin
 from advisor.preflight.outlook import Outlook, whole
 from advisor.preflight.prime import prime_about
 from advisor.upgrade.collations import default_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from advisor.catalog.load import Catalog
-    from advisor.model import Target
+    from advisor.core.model import Target
     from rules.core.context import Known
 
 # Servers call it compiled in where a file sets it, and it follows the character set where none does.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Location, Origin
+from advisor.core.model import Location, Origin
 from advisor.optionfile import groups_read, resolve
 from advisor.optionfile.lines import Kind, Line, Placed, Resolved
 from advisor.preflight.command import COMMAND_LINE

@@ -6,15 +6,15 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
+from advisor.carriers.service_files import assigned, expanded, file_variables, specified
 from advisor.facts.host import SERVER_PROGRAMS
 from advisor.preflight.command import Argument, Command, split_command
-from advisor.unitfile import assigned, expanded, file_variables, specified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from advisor.carriers.service_files import Assigned
     from advisor.facts import Service
-    from advisor.unitfile import Assigned
 
 _PREFIXES = "@-:+!|"
 _INFINITE = "infinity"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.core.model import Origin
 from advisor.facts.files import WORLD_WRITABLE
-from advisor.model import Origin
 from advisor.preflight.item import Kind
 
 if TYPE_CHECKING:
+    from advisor.core.model import Location
     from advisor.facts import Facts
-    from advisor.model import Location
     from advisor.preflight.outlook import Outlook
 
 NEWCOMERS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from advisor.model import Finding, Target
+    from advisor.core.model import Finding, Target
 
 
 class Checked(NamedTuple):

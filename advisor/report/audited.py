@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from advisor.core.model import Finding, Skipped
     from advisor.facts import Facts
-    from advisor.model import Finding, Skipped
     from advisor.report.since import Since
     from rules.core.context import Known
     from rules.core.passed import Fine

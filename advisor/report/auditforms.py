@@ -10,7 +10,7 @@ from rules.core.statements import kept_by, place_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
     from advisor.report import Page
     from advisor.report.audited import Audited
     from advisor.report.formats import AuditWriter, LintWriter

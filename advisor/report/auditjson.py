@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from advisor.redact import redact_value
+from advisor.redaction.secrets import redact_value
 from advisor.report.gaps import helping
 from advisor.report.jsonform import VERSION, dumps
 from advisor.report.jsonform import audited as finding

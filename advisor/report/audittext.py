@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.redact import clean, redact_value
+from advisor.core.model import Confidence, Severity
+from advisor.redaction.secrets import clean, redact_value
 from advisor.report import facttext, gaps
 from advisor.report.words import WIDTH, bold, painted, plural, wrap
 from rules.core.statements import kept_by, other_name, place_of
@@ -13,7 +13,7 @@ from rules.core.statements import kept_by, other_name, place_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
     from advisor.report import Page
     from advisor.report.audited import Audited
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor.compare.values import Lot
-from advisor.redact import redact_value
+from advisor.redaction.secrets import redact_value
 from advisor.report.diffwords import members_of
 from advisor.report.jsonform import dumps
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.compare.values import Kind
-from advisor.model import Origin
+from advisor.core.model import Origin
+from advisor.core.sizes import exact
 from advisor.preflight.outlook import whole
 from advisor.preflight.remedy import BYTES
-from advisor.redact import MASK, clean, redact_value
-from advisor.sizes import exact
+from advisor.redaction.secrets import MASK, clean, redact_value
 
 if TYPE_CHECKING:
     from advisor.compare.values import Held, Pair, Side

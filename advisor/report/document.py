@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.redact import clean, redact_text
+from advisor.redaction.secrets import clean, redact_text
 
 if TYPE_CHECKING:
-    from advisor.model import Severity
+    from advisor.core.model import Severity
     from advisor.report.probepublished import Curve
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redact import clean
+from advisor.core.sizes import about, lasted
+from advisor.redaction.secrets import clean
 from advisor.report.words import bold, plural, wrap
-from advisor.sizes import about, lasted
 from rules.core.counters import over
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def latency(audited: Audited) -> str:
     """What one random read takes, where that was measured: what disks say of themselves may be wrong."""
     if not audited.known.has("probes"):
         return ""
-    from advisor.sizes import waited
+    from advisor.core.sizes import waited
     from rules.measured.apply import fact
 
     found = fact(audited.known, "random-read", "one_read")

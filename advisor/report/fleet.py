@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from advisor.core.model import Finding, Skipped, Target
     from advisor.fleet.alike import Equals, Outlier
     from advisor.fleet.row import Row
-    from advisor.model import Finding, Skipped, Target
 
 
 class Judged(NamedTuple):

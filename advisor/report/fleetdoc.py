@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Severity
-from advisor.redact import redact_value
+from advisor.core.model import Severity
+from advisor.redaction.secrets import redact_value
 from advisor.report.document import Code, Document, Items, Paragraph, Section, Table
 from advisor.report.fleetgroups import by_rule, by_series, called, counts, differs, few, state, unseen
 from advisor.report.words import plural

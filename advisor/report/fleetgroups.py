@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.targets import END_OF_LIFE
-from advisor.model import Severity
+from advisor.core.model import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from advisor.core.model import Finding, Target
     from advisor.fleet.alike import Equals, Outlier
-    from advisor.model import Finding, Target
     from advisor.report.fleet import Judged
 
 RANK = {severity: number for number, severity in enumerate(Severity)}

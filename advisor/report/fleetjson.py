@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.redact import redact_value
+from advisor.redaction.secrets import redact_value
 from advisor.report.fleetgroups import by_rule, by_series
 from advisor.report.jsonform import VERSION, dumps
 from advisor.report.jsonform import audited as finding

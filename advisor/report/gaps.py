@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.privileges import grants_for, quoted
+from advisor.collect.privileges import grants_for, quoted
 
 if TYPE_CHECKING:
     from advisor.report.audited import Audited

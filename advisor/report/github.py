@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Severity
-from advisor.redact import clean
+from advisor.core.model import Severity
+from advisor.redaction.secrets import clean
 from advisor.report.where import from_base
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.report import Checked, Page
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}

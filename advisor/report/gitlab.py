@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.model import Location, Severity
-from advisor.redact import clean
+from advisor.core.model import Location, Severity
+from advisor.redaction.secrets import clean
 from advisor.report.fingerprint import SHOWN, digest, fingerprinted
 from advisor.report.jsonform import dumps
 from advisor.report.where import from_base
@@ -13,7 +13,7 @@ from advisor.report.where import from_base
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.report import Checked, Page
 
 # GitLab also knows "blocker": whether a finding blocks is for --fail-on to say.

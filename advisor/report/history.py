@@ -9,8 +9,8 @@ from advisor.report.since import compare
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from advisor.core.model import Finding
     from advisor.facts import ProbeResult
-    from advisor.model import Finding
     from advisor.report.audited import Audited
 
 Key = tuple[str, str]

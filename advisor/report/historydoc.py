@@ -5,17 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.redact import redact_value
+from advisor.redaction.secrets import redact_value
 from advisor.report.document import Document, Facts, Paragraph, Section
 from advisor.report.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.history.shelf import Kept
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.report.document import Block
     from advisor.report.history import Change, Moved
+    from advisor.state.history.shelf import Kept
 
 NONE = "No snapshot is kept here; mycnf audit --keep and mycnf collect --keep keep one, mycnf history add SNAP another."
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.redact import redact_value
+from advisor.redaction.secrets import redact_value
 from advisor.report.jsonform import VERSION, dumps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.report.history import Change
     from advisor.report.historydoc import Told
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.model import Action, Finding, Fix
+    from advisor.core.model import Action, Finding, Fix
     from advisor.report import Checked, Page
 
 VERSION = 1

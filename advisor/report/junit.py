@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from advisor.engine import fails
-from advisor.redact import clean
+from advisor.analysis.engine import fails
+from advisor.redaction.secrets import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.report import Checked, Page
 
 # Not even a reference puts these into XML 1.0.

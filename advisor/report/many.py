@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.redact import redact_value
+from advisor.redaction.secrets import redact_value
 from advisor.report.prometheus import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.report import Page
     from advisor.report.audited import Audited
 
@@ -45,7 +45,7 @@ class Told(NamedTuple):
 
 def tell(path: str, audited: Audited, forms: Sequence[str], page: Page) -> Told:
     """What the formats of these names need of one snapshot."""
-    from advisor.engine import fails
+    from advisor.analysis.engine import fails
     from advisor.report.formats import bulk_writer
 
     found = tuple(_brief(f) for f in audited.findings)

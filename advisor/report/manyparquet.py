@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.report import manypieces
 from advisor.report.manystreams import BulkWriter
 from advisor.report.output import Draft

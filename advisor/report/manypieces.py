@@ -23,7 +23,7 @@ def jsonl(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - eve
 
 def concise(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - every maker is called alike
     """One line a finding, the server before it."""
-    from advisor.redact import clean
+    from advisor.redaction.secrets import clean
     from advisor.report.audittext import concise as audit_lines
 
     server = clean(name_of(audited))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Severity
+from advisor.core.model import Severity
 from advisor.report.document import Code, Document, Paragraph, Section, Table
 from advisor.report.words import plural
 

@@ -6,7 +6,7 @@ import json
 import tempfile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.report import manyjson, manypieces
 from advisor.report.output import Draft, to_stdout
 from advisor.report.render import csv
@@ -190,7 +190,7 @@ def _broken_object(path: str, why: str) -> str:
 
 
 def _broken_line(path: str, why: str) -> str:
-    from advisor.redact import clean
+    from advisor.redaction.secrets import clean
 
     return f"{clean(path)}: broken: {clean(why)}\n"
 

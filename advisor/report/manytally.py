@@ -6,7 +6,7 @@ import heapq
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Severity
+from advisor.core.model import Severity
 
 if TYPE_CHECKING:
     from advisor.report.many import Told

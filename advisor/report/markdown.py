@@ -12,7 +12,7 @@ from advisor.report.words import counted, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.report import Checked, Page
 
 LONGEST = 60  # characters of a setting that a table has room for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from advisor.redact import clean
+from advisor.redaction.secrets import clean
 
 # A word with the punctuation of the sentence around it.
 _AROUND = "([\"'(]*)(.*?)([\"'),;:.!?\u2026]*)"

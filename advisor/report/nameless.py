@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
     from advisor.report.audited import Audited
 
 NAMED_BY = ("hostname", "report_host", "wsrep_node_name")

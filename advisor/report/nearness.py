@@ -3,8 +3,8 @@
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.model import Target
-from advisor.sizes import about
+from advisor.core.model import Target
+from advisor.core.sizes import about
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.elsewhere import Presence, Span
     from advisor.catalog.load import Option
-    from advisor.model import Target
+    from advisor.core.model import Target
     from rules.core.rule import Rule
 
 KINDS = {

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
-from advisor.model import Severity, Target
-from advisor.redact import clean
+from advisor.core.model import Severity, Target
+from advisor.redaction.secrets import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.report import Checked
 
 RULE = "OPT008"

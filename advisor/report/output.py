@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -112,7 +112,7 @@ class Draft:
         self._beside = f"{self._place}.mycnf-{os.urandom(4).hex()}" if self._ordinary else path
         self.file: IO[bytes] | None = None
         self._made = False
-        from advisor.ending import end_orderly
+        from advisor.core.signals import end_orderly
 
         end_orderly()
         try:

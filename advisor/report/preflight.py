@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Severity
+from advisor.core.model import Severity
+from advisor.core.sizes import exact, lasted
 from advisor.preflight.item import Kind
 from advisor.preflight.outlook import whole
 from advisor.preflight.remedy import BYTES
 from advisor.report.document import Code, Document, Entry, Facts, Items, Paragraph, Section
 from advisor.report.words import WIDTH, plural
-from advisor.sizes import exact, lasted
 from rules.core.statements import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Action
+    from advisor.core.model import Action
     from advisor.preflight.item import Item, Preflight
     from advisor.report.document import Block, Words
 

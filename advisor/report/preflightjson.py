@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.redact import redact_arguments
+from advisor.redaction.secrets import redact_arguments
 from advisor.report.jsonform import action, dumps
 
 if TYPE_CHECKING:
-    from advisor.model import Location
+    from advisor.core.model import Location
     from advisor.preflight.item import Item, Preflight
 
 VERSION = 1

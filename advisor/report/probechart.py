@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from advisor.redact import clean
+from advisor.redaction.secrets import clean
 from advisor.report.probepublished import most
 from advisor.report.probescale import axes
 

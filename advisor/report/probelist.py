@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.exits import MycnfError
-from advisor.redact import clean
+from advisor.core.errors import MycnfError
+from advisor.core.sizes import about, lasted
+from advisor.redaction.secrets import clean
 from advisor.report import probejson
 from advisor.report.probewords import answer
 from advisor.report.words import bold, plural, wrap
-from advisor.sizes import about, lasted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

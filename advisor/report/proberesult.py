@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.report import probejson, probesvg
 from advisor.report.document import Chart, Code, Document, Items, Paragraph, Section, Table
 from advisor.report.formats import render as render_document

@@ -5,13 +5,13 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import about, exact, lasted
 from advisor.facts.probes import ANSWER, OTHERS, baselines
 from advisor.facts.server import DIGITS
 from advisor.report.probefigures import number
 from advisor.report.probenames import curve_of, short
 from advisor.report.probepublished import curves, evidence, is_grouped
 from advisor.report.words import plural
-from advisor.sizes import about, exact, lasted
 from probes.conclude import conclude
 
 if TYPE_CHECKING:

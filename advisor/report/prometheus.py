@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Severity
-from advisor.redact import clean, redact_value
+from advisor.core.model import Severity
+from advisor.redaction.secrets import clean, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.sizes import percent
+from advisor.core.sizes import percent
 from rules.measured.claims import COST, IDLE
 from rules.measured.compare import BETTER, MIXED, SAME, WORSE, shown
 

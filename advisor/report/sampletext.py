@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redact import clean
+from advisor.core.sizes import about
+from advisor.redaction.secrets import clean
 from advisor.report.words import plural, wrap
-from advisor.sizes import about
 from rules.core.counters import named
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from advisor.facts import Sampled
     from advisor.facts.workload import BusyHour
-    from advisor.sampling.shelf import Ring
+    from advisor.state.sampling.shelf import Ring
 
 NONE = "No server was sampled here; mycnf sample --print-timer shows how to have it done every ten minutes.\n"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor import __version__
-from advisor.redact import clean, redact_text
+from advisor.redaction.secrets import clean, redact_text
 from advisor.report.fingerprint import BASELINED, SHOWN, SUPPRESSED, fingerprinted
 from advisor.report.jsonform import dumps
 from advisor.report.sarifrules import descriptor, message
@@ -14,7 +14,7 @@ from advisor.report.where import from_base
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.model import Edit, Finding, Fix, Location
+    from advisor.core.model import Edit, Finding, Fix, Location
     from advisor.report import Checked, Page
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.model import Confidence, Severity
-from advisor.redact import clean
+from advisor.core.model import Confidence, Severity
+from advisor.redaction.secrets import clean
 from advisor.report.mdtext import prose
 from rules import find
 

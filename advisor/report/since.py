@@ -6,15 +6,15 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.redact import redact_value
+from advisor.core.sizes import lasted
+from advisor.redaction.secrets import redact_value
 from advisor.report.whygone import Load, key, loads, rests_on_load, unjudged
-from advisor.sizes import lasted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from advisor.core.model import Finding
     from advisor.facts import Facts
-    from advisor.model import Finding
     from advisor.report.audited import Audited
 
 # Variables that move by themselves.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.redact import clean
+from advisor.redaction.secrets import clean
 from advisor.report.jsonform import dumps
 from advisor.report.ruletext import STRENGTHS
 from advisor.report.words import wrap

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.catalog.targets import ASKED
-from advisor.model import Confidence
-from advisor.redact import clean
+from advisor.core.model import Confidence
+from advisor.redaction.secrets import clean
 from advisor.report.words import WIDTH, bold, counted, painted, plural, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.model import Finding, Location
+    from advisor.core.model import Finding, Location
     from advisor.report import Checked, Page
     from advisor.report.outdated import Outdated
 

@@ -6,13 +6,13 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import lasted
 from advisor.report.ticketends import facts, fine, since, unlooked, version
 from advisor.report.ticketfindings import forms
 from advisor.report.ticketfit import BETWEEN, MOST, Fitted, fitted, length, within
 from advisor.report.ticketsteps import first, numbered
 from advisor.report.ticketwords import VALUE, said, shown
 from advisor.report.words import counted, plural
-from advisor.sizes import lasted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

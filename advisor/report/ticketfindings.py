@@ -12,7 +12,7 @@ from rules.core.evidence import load
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 BRIEF = 80  # characters of a finding's words where one line must do
 

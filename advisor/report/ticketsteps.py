@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.engine import RANK
-from advisor.model import Confidence, Severity
-from advisor.redact import MASK
+from advisor.analysis.engine import RANK
+from advisor.core.model import Confidence, Severity
+from advisor.redaction.secrets import MASK
 from advisor.report.ticketwords import VALUE, place, said, setting, shown, to_copy
 from rules.core.statements import kept_by, other_name, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
 
 MOST = 10  # steps that are still "first"; the rest stand with their findings
 SURE = list(Confidence)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence
-from advisor.redact import redact_text, redact_value
+from advisor.core.model import Confidence
+from advisor.redaction.secrets import redact_text, redact_value
 from advisor.report.mdtext import code, prose
 
 if TYPE_CHECKING:
-    from advisor.model import Finding, Location
+    from advisor.core.model import Finding, Location
     from rules.core.evidence import Evidence
 
 SENTENCE = 600  # characters of what a rule or a user says

@@ -6,8 +6,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.redact import clean, redact_name, redact_text
+from advisor.core.model import Confidence, Severity
+from advisor.redaction.secrets import clean, redact_name, redact_text
 from advisor.report.document import Code, Document, Entry, Items, Paragraph, Section, Table
 from advisor.report.words import plural
 from advisor.upgrade.change import WEIGHTY, Area, Kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.redact import redact_name, redact_value
+from advisor.redaction.secrets import redact_name, redact_value
 from advisor.report.jsonform import dumps
 from advisor.report.upgrade import SCOPE
 from rules.core.evidence import load

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from advisor.redact import clean
+from advisor.redaction.secrets import clean
 from advisor.report.upgrade import SCOPE, values_of
 from advisor.report.words import wrap
 from advisor.upgrade.change import Area

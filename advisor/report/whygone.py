@@ -6,8 +6,8 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Absent
-from advisor.sizes import lasted
+from advisor.core.model import Absent
+from advisor.core.sizes import lasted
 from rules import find
 from rules.core.context import Missing
 from rules.core.counters import MINIMUM_UPTIME
@@ -15,8 +15,8 @@ from rules.core.counters import MINIMUM_UPTIME
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from advisor.core.model import Finding
     from advisor.facts import Facts
-    from advisor.model import Finding
     from advisor.report.audited import Audited
     from rules.core.context import Known
 
@@ -114,7 +114,7 @@ def _lacking(part: str, audited: Audited) -> Known:
     """What rules could read had the part not been collected: with the files go the lines, and what they set."""
     if part != "files":
         return _without(audited.known, (part,))
-    from advisor.assemble import know
+    from advisor.analysis.context import know
 
     return know(replace(audited.facts, files=None))
 

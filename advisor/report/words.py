@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Severity
+from advisor.core.model import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 WIDTH = 80
 COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}

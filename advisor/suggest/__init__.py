@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import load
+from advisor.core.sizes import exact
 from advisor.optionfile import resolve
-from advisor.sizes import exact
 from advisor.suggest.choices import CHOOSERS, POOL, Choice
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
@@ -16,8 +16,8 @@ from rules.sizing.memory import CHUNK, GIB, instances
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from advisor.core.model import Target
     from advisor.facts import Host
-    from advisor.model import Target
     from advisor.verdict import FileVerdict
 
 NAME = "suggested.cnf"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.exits import MycnfError
-from advisor.model import Edit
+from advisor.core.errors import MycnfError
+from advisor.core.model import Edit
 from advisor.optionfile.edit import apply
 from advisor.optionfile.groups import groups_read
 from advisor.optionfile.lines import Kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.sizes import about, exact
+from advisor.core.sizes import about, exact
 from rules.core.storage import is_solid, is_spinning, names
 from rules.sizing.memory import GIB, MIB, pool_that_fits, usable
 

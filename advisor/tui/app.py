@@ -12,7 +12,7 @@ from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.widgets import ContentSwitcher, Static
 
-from advisor import exits
+from advisor.core import errors
 from advisor.tui.background import in_background
 from advisor.tui.footing import forget_keys, show_keys
 from advisor.tui.heading import Heading, Tab, Tabs
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from textual.content import Content
     from textual.screen import Screen
 
+    from advisor.core.model import Finding
     from advisor.facts import Facts, Sample, Workload
-    from advisor.model import Finding
     from advisor.tui.feed import Feed
     from advisor.tui.opening import Opening
     from advisor.tui.pane import Pane
@@ -148,7 +148,7 @@ class AuditApp(App[int]):
             return
         if self.view is not None:
             self.notify(plain(message.reason).plain, severity="error", timeout=10, markup=False)
-        elif message.code == exits.CONNECTION and self.opening.connect is not None:
+        elif message.code == errors.CONNECTION and self.opening.connect is not None:
             self.action_connect(message.reason)
         else:
             self.exit(message.code, message=message.reason)
@@ -300,7 +300,7 @@ class AuditApp(App[int]):
         try:
             kept = state.change(state.path_of(self.view.audited.facts.server), before, aside)
             self.view = self.view._replace(aside=kept)
-        except exits.MycnfError as error:
+        except errors.MycnfError as error:
             self.notify(str(error), severity="warning", markup=False)
         self._show_all()
 
@@ -320,7 +320,7 @@ class AuditApp(App[int]):
         def done() -> Noted | Arrived:
             try:
                 write(finding, reason)
-            except exits.MycnfError as error:
+            except errors.MycnfError as error:
                 return Noted(str(error), "warning")
             self.post_message(Noted(f"{path} {words}"))
             return Arrived(feed.judged(view.audited.facts)._replace(taken=view.taken))
@@ -351,7 +351,7 @@ class AuditApp(App[int]):
         if feed is not None:
             self.read(feed)
         elif self.view is None:
-            self.exit(exits.CONNECTION, message=plain(self._refused).plain)
+            self.exit(errors.CONNECTION, message=plain(self._refused).plain)
 
     def action_help(self) -> None:
         """Show the keys that count here."""
@@ -361,7 +361,7 @@ class AuditApp(App[int]):
 
     def _fatal_error(self) -> None:
         """One line and a file for the unexpected: the framework's own page shows the values of all variables."""
-        from advisor.crash import write_crash_file
+        from advisor.core.crash_report import write_crash_file
 
         error = sys.exc_info()[1]
         self.panic(plain(write_crash_file(error)).plain if isinstance(error, Exception) else "interrupted")
@@ -369,7 +369,7 @@ class AuditApp(App[int]):
 
     async def action_quit(self) -> None:
         """Give the prompt back at once; the framework's own way knows of nothing that is under way."""
-        self.leave(exits.OK)
+        self.leave(errors.OK)
 
     def leave(self, code: int) -> None:
         """End with that exit code: no thread is waited for, but for what a screen has to clear up."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from advisor import exits
+from advisor.core import errors
 from advisor.tui.messages import Failed, Told
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ def in_background(
     def run() -> None:
         try:
             message = work()
-        except exits.MycnfError as error:
+        except errors.MycnfError as error:
             message = Failed(str(error), error.code)
         except Exception as error:  # noqa: BLE001 - a thread has no caller: the unexpected becomes a line and a file
-            from advisor.crash import write_crash_file
+            from advisor.core.crash_report import write_crash_file
 
-            message = Failed(write_crash_file(error), exits.USAGE)
+            message = Failed(write_crash_file(error), errors.USAGE)
         if isinstance(message, Told):
             message.source = source
         (to or app).post_message(message)

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
 from advisor.collect.options import HIGHEST_PORT, ConnectRequest
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.tui import recent
 from advisor.tui.background import in_background
 from advisor.tui.pane import Pane

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from advisor.model import Confidence
-from advisor.redact import redact_value
+from advisor.core.model import Confidence
+from advisor.redaction.secrets import redact_value
 from advisor.report import ruletext
 from advisor.report.words import wrap
 from advisor.tui.heading import STYLES
@@ -19,8 +19,8 @@ from rules.core.statements import kept_by, other_name, place_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.core.model import Action, Finding, Location
     from advisor.facts import Files
-    from advisor.model import Action, Finding, Location
     from advisor.tui.view import View
     from rules.core.evidence import Evidence
 

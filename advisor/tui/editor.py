@@ -9,7 +9,7 @@ import signal
 import subprocess
 from typing import TYPE_CHECKING
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.tui.filetree import State
 
 if TYPE_CHECKING:

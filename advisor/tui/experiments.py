@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
+from advisor.core.sizes import about
 from advisor.report import probelist
 from advisor.report.paper import Paper
 from advisor.report.probelist import lasts
 from advisor.report.words import plural, wrap
-from advisor.sizes import about
 from advisor.tui.plain import line, plain
 from advisor.tui.speaking import spoken
 

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from advisor.record import record
+from advisor.facts.record import record
 from advisor.tui.view import View
 
 if TYPE_CHECKING:

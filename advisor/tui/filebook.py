@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Origin, Severity
+from advisor.core.model import Origin, Severity
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import Kind, Line
 from advisor.tui.filetree import COMMAND_LINE, Lines, Node, State, lines_of, nodes
@@ -13,8 +13,8 @@ from advisor.tui.plain import MUTED
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from advisor.core.model import Finding, Setting
     from advisor.facts import Files
-    from advisor.model import Finding, Setting
     from advisor.tui.view import View
     from advisor.verdict import LineVerdict
     from rules.core.context import Known

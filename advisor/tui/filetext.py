@@ -14,7 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 
-from advisor.redact import clean
+from advisor.redaction.secrets import clean
 from advisor.tui.heading import SIGNS, STYLES
 from advisor.tui.plain import MUTED
 from advisor.tui.plain import line as plain_line
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from textual.events import Click
 
-    from advisor.model import Severity
+    from advisor.core.model import Severity
 
 LONGEST = 2_000  # columns of a line that can be scrolled to
 TAB = 4

@@ -8,7 +8,7 @@ from textual.content import Content
 
 from advisor.facts.files import WORLD_WRITABLE
 from advisor.optionfile.lines import Kind
-from advisor.redact import redact_value
+from advisor.redaction.secrets import redact_value
 from advisor.report.words import wrap
 from advisor.tui.filebook import setting_of
 from advisor.tui.filetree import State
@@ -18,8 +18,8 @@ from advisor.tui.plain import MUTED, plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.core.model import Finding
     from advisor.facts import Files
-    from advisor.model import Finding
     from advisor.optionfile.lines import Line
     from advisor.tui.filebook import Book, Mark
     from advisor.tui.filetree import Node

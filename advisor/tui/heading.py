@@ -10,8 +10,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from advisor.model import Severity
-from advisor.sizes import lasted
+from advisor.core.model import Severity
+from advisor.core.sizes import lasted
 from advisor.tui.plain import line, put
 from advisor.tui.screens import PLACES
 

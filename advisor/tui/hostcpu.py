@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import about
 from advisor.report.words import plural
-from advisor.sizes import about
 from advisor.tui.bars import bar
 from advisor.tui.ranges import ranges
 

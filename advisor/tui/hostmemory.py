@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.sizes import about, percent
+from advisor.core.sizes import about, percent
 from advisor.tui.bars import bar
 from rules.sizing.memory import budget
 

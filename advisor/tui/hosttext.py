@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
+from advisor.core.sizes import about, lasted
 from advisor.report import facttext
 from advisor.report.words import wrap
-from advisor.sizes import about, lasted
 from advisor.tui.bars import bar
 from advisor.tui.heading import SIGNS, STYLES
 from advisor.tui.hostcpu import nodes, processors
@@ -20,9 +20,9 @@ from rules import find
 from rules.core.storage import is_solid
 
 if TYPE_CHECKING:
+    from advisor.core.model import Finding
     from advisor.facts import Facts, Host
     from advisor.facts.storage import Storage
-    from advisor.model import Finding
     from advisor.report.audited import Audited
     from advisor.tui.hostmemory import Amount
     from advisor.tui.view import View

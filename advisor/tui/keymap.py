@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 
 
 def path() -> str:

@@ -8,8 +8,8 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
-from advisor.ending import ENDING
-from advisor.exits import INTERRUPTED
+from advisor.core.errors import INTERRUPTED
+from advisor.core.signals import ENDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from advisor.record import record
+from advisor.facts.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.collect.options import ConnectRequest
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.tui.feed import Feed
     from probes.experiment import Ground
 

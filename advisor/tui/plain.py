@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from advisor.redact import clean
+from advisor.redaction.secrets import clean
 
 if TYPE_CHECKING:
     from textual.widgets import Static

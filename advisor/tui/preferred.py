@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from advisor.exits import MycnfError
-from advisor.privatefile import replace_private
-from advisor.statefolder import make_state_folder
+from advisor.core.errors import MycnfError
+from advisor.state.directory import make_state_folder
+from advisor.state.private_file import replace_private
 from advisor.tui.state import FOLDER, folder
 
 FEW_COLOURS = "ansi-dark"

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.report.probelist import Entry
 from probes import registry
 from probes.choices import duration

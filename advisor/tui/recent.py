@@ -7,9 +7,9 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.exits import MycnfError
-from advisor.privatefile import replace_private
-from advisor.statefolder import alone_in, make_state_folder
+from advisor.core.errors import MycnfError
+from advisor.state.directory import alone_in, make_state_folder
+from advisor.state.private_file import replace_private
 from advisor.tui.state import FOLDER, folder
 
 if TYPE_CHECKING:

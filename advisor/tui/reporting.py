@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from advisor.redact import MASK
+from advisor.redaction.secrets import MASK
 from advisor.report import formats
 from advisor.report.words import plural
 

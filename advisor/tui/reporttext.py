@@ -10,7 +10,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from advisor.redact import clean
+from advisor.redaction.secrets import clean
 
 if TYPE_CHECKING:
     from textual.events import Resize

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.tui.background import in_background
 from advisor.tui.growing import figure
 from advisor.tui.messages import Measured, Noted
@@ -103,7 +103,7 @@ class Run:
                 return Ended(None, str(error))
             with self._keeping:
                 self._keeper.rescue()
-            from advisor.crash import write_crash_file
+            from advisor.core.crash_report import write_crash_file
 
             return Ended(None, write_crash_file(error))
         with self._keeping:

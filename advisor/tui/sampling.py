@@ -6,7 +6,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.tui.messages import Gone, Sampled, Told
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor.exits import MycnfError
-from advisor.privatefile import replace_private
+from advisor.core.errors import MycnfError
+from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:
     from advisor.facts import Facts

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.engine import by_weight
-from advisor.model import Severity
+from advisor.analysis.engine import by_weight
+from advisor.core.model import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.tui.view import View
 
 ORDERS = ("weight", "family", "code", "option")

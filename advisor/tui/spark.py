@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.sizes import about
+from advisor.core.sizes import about
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,9 +6,9 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from advisor.exits import MycnfError
-from advisor.privatefile import replace_private
-from advisor.statefolder import alone_in, make_state_folder, state_folder
+from advisor.core.errors import MycnfError
+from advisor.state.directory import alone_in, make_state_folder, state_folder
+from advisor.state.private_file import replace_private
 from advisor.tui.view import Aside
 
 if TYPE_CHECKING:

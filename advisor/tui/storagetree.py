@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.core.sizes import about
 from advisor.report import facttext
-from advisor.sizes import about
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

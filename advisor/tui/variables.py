@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Origin
-from advisor.redact import redact_value
+from advisor.core.model import Origin
+from advisor.redaction.secrets import redact_value
 from advisor.verdict.compare import same
 from advisor.verdict.settings import Settings
 from rules.core.statements import AtRunTime, at_run_time
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
-    from advisor.model import Location, Setting
+    from advisor.core.model import Location, Setting
     from advisor.tui.view import View
 
 REFERENCES = {

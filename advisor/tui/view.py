@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from advisor.core.model import Finding
     from advisor.facts import Sample
-    from advisor.model import Finding
     from advisor.report.audited import Audited
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.sizes import lasted
+from advisor.core.sizes import lasted
 from advisor.tui.rates import spans, told, within
 from advisor.tui.series import SERIES
 from advisor.tui.spark import NOTHING, STEPS, figure, spark

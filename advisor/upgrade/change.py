@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-from advisor.model import Confidence, Location, Severity, Target
+from advisor.core.model import Confidence, Location, Severity, Target
 from advisor.optionfile.lines import Placed, Problem
 from advisor.upgrade.path import Path
 from advisor.verdict import LineVerdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from advisor.upgrade import keep
 from advisor.upgrade.change import Area, DefaultChange
 from advisor.upgrade.consequences import said_of
@@ -12,7 +12,7 @@ from advisor.verdict import Outcome
 from advisor.verdict.charsets import plain
 
 if TYPE_CHECKING:
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.verdict import FileVerdict
 
 CHARSET, COLLATION = "character_set_server", "collation_server"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from advisor.optionfile import normalise
 from advisor.upgrade import keep
 from advisor.upgrade.alike import alike, is_flags, is_plugin_state, members, moved_flags, new_flags

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import exact
 from advisor.optionfile import parse
 from advisor.optionfile.lines import Kind, Placed, Resolved
-from advisor.sizes import exact
 from advisor.upgrade.alike import SAME, alike, is_flags, members, moved_flags
 from advisor.verdict import FileVerdict, Outcome, judge_file, take
 from advisor.verdict.plugins import LOADERS

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from advisor.optionfile.lines import Kind as LineKind
 from advisor.optionfile.lines import Placed
-from advisor.redact import redact_text, redact_value
+from advisor.redaction.secrets import redact_text, redact_value
 from advisor.upgrade.alike import alike, is_plugin_state
 from advisor.upgrade.change import Kind, LineChange
 from advisor.upgrade.keep import shown
@@ -18,7 +18,7 @@ from advisor.verdict.effects import number_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.verdict import FileVerdict, LineVerdict
 
     Place = tuple[str, int, int]

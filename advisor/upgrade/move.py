@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Severity
+from advisor.core.model import Severity
 from advisor.upgrade.change import Area, Move
 from advisor.upgrade.collations import changed_collation
 from advisor.upgrade.consequences import needs_binlog

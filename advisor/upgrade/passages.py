@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from advisor.upgrade import keep
 from advisor.upgrade.change import WEIGHTY, DefaultChange
 from advisor.upgrade.consequences import said_of
@@ -20,7 +20,7 @@ from advisor.verdict.effects import number_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.verdict import FileVerdict
 
     When = Callable[[Target, Target], bool]

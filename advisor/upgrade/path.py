@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from advisor.model import Severity, Target
+from advisor.core.model import Severity, Target
 
 # MySQL's bugfix and long-term series, oldest first: an upgrade may skip none of them.
 LONG_TERM = ((5, 5), (5, 6), (5, 7), (8, 0), (8, 4), (9, 7))

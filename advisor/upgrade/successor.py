@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.catalog.elsewhere import known_elsewhere
-from advisor.sizes import exact
+from advisor.core.sizes import exact
 from advisor.upgrade.keep import borne_out
 from advisor.verdict import Outcome
 from advisor.verdict.effects import number_of

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redact import quoted
+from advisor.redaction.secrets import quoted
 from advisor.verdict.number import leading_digits
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.verdict.outcome import LineVerdict
 
 ON = ("1", "on", "true")

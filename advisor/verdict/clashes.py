@@ -10,7 +10,7 @@ from advisor.verdict.startup.words import gtid_consistency
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.verdict.effects import Lines
     from advisor.verdict.outcome import Values
 

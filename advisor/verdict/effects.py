@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from advisor.catalog.load import Catalog
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.verdict.outcome import LineVerdict, Values
 
     Lines = Mapping[str, LineVerdict]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redact import quoted
+from advisor.redaction.secrets import quoted
 from advisor.verdict.number import leading_digits
 from advisor.verdict.outcome import Outcome, Taken
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.catalog.load import Option
-    from advisor.model import Target
+    from advisor.core.model import Target
 
 SHORT = 10  # members that a message may list
 SEVERAL = -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.redact import quoted
+from advisor.redaction.secrets import quoted
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:

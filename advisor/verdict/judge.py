@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import Kind, Line, Placed
-from advisor.redact import EMPTY
+from advisor.redaction.secrets import EMPTY
 from advisor.verdict import effects, startup
 from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome, Taken
 from advisor.verdict.plugins import LOADERS, loaded_by, without_library

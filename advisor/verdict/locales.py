@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redact import quoted
+from advisor.redaction.secrets import quoted
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.verdict.outcome import Case
 
 DEFAULT = "en_US"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from advisor.catalog.load import Catalog
-    from advisor.model import Target
+    from advisor.core.model import Target
 
 # Tried in this order; where one fits, the rest of the name is looked up and the search begins again.
 PREFIXES = ("skip", "disable", "enable", "maximum", "loose")

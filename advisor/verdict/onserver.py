@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Setting
+from advisor.core.model import Setting
 from advisor.verdict.settings import LONG, SET, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from advisor.model import Location, Origin
+    from advisor.core.model import Location, Origin
 
     Source = tuple[Origin, Location | None]
 

@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from advisor.catalog.load import Catalog, Option
-from advisor.model import Target
+from advisor.core.model import Target
 from advisor.optionfile.lines import Placed, Resolved
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.optionfile.lines import Placed
     from advisor.verdict.outcome import LineVerdict
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redact import quoted
+from advisor.redaction.secrets import quoted
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
-    from advisor.model import Target
+    from advisor.core.model import Target
 
 DIGITS = "0123456789"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redact import quoted
+from advisor.redaction.secrets import quoted
 from advisor.verdict.number import leading_digits
 from advisor.verdict.outcome import Outcome, Taken
 

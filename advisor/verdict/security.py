@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.redact import quoted
+from advisor.redaction.secrets import quoted
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.verdict.outcome import Case
 
 SUITES = frozenset({"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Location, Origin, Setting
+from advisor.core.model import Location, Origin, Setting
 from advisor.verdict.number import leading_digits
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redact import quoted
+from advisor.redaction.secrets import quoted
 from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
 from advisor.verdict.names import reads_any_case
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.catalog.load import Option
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.verdict.outcome import Case
 
     Handler = Callable[[Case], Taken | None]

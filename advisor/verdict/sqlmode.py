@@ -10,7 +10,7 @@ from advisor.verdict.outcome import Outcome, Taken
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.verdict.outcome import Case
 
 _ANSI = ("REAL_AS_FLOAT", "PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE")

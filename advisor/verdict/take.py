@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from advisor.catalog.load import Catalog, Option
-    from advisor.model import Target
+    from advisor.core.model import Target
 
 NEGATIVE = ("skip", "disable")
 ENABLED = Argument("1", implied=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from advisor.redact import quoted
+from advisor.redaction.secrets import quoted
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from advisor.verdict.plugins import NOT_LOADED, asked, of_component, plugin_of, 
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.verdict.outcome import Found
 
 SWITCHES = ("skip_", "disable_", "enable_")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.sizes import exact
+from advisor.core.sizes import exact
 from probes.disk.aio import available
 from probes.disk.material import PATIENCE, accepts_direct
 from probes.eviction import evictable

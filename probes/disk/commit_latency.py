@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import exact, waited
 from advisor.facts.probes import ANSWER, Metric
-from advisor.sizes import exact, waited
 from probes.choices import Chosen
 from probes.disk import asking, single
 from probes.disk.tally import PROCESSOR

@@ -6,7 +6,7 @@ import math
 import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.sizes import exact
+from advisor.core.sizes import exact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Self
 
-from advisor.sizes import about
+from advisor.core.sizes import about
 from probes.experiment import ProbeError
 from probes.sandbox import sweep
 from probes.sandbox.farewell import forget, remember

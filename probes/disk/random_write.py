@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import exact
 from advisor.facts.probes import ANSWER, Metric
-from advisor.sizes import exact
 from probes.choices import Chosen
 from probes.disk import asking, single
 from probes.disk.tally import PROCESSOR

@@ -6,8 +6,8 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import about, exact
 from advisor.facts.probes import ANSWER, Metric
-from advisor.sizes import about, exact
 from probes.choices import Chosen
 from probes.disk import asking
 from probes.disk.crew import Crew

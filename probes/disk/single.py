@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.sizes import about
+from advisor.core.sizes import about
 from probes.disk import asking
 from probes.disk.crew import Crew
 from probes.disk.material import Material

@@ -6,8 +6,8 @@ import os
 import statistics
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from advisor.core.sizes import waited
 from advisor.facts.probes import Arm, Block, Metric
-from advisor.sizes import waited
 from probes.experiment import Measured, ProbeError
 from probes.stats.table import table_of
 

@@ -6,8 +6,8 @@ import contextlib
 import statistics
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import exact
 from advisor.facts.probes import ANSWER, Metric
-from advisor.sizes import exact
 from probes.choices import Chosen
 from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
 from probes.memory import asking

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import about, exact
 from advisor.facts.probes import ANSWER, Metric
-from advisor.sizes import about, exact
 from probes.choices import Chosen
 from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
 from probes.memory import asking, plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from advisor.sizes import about
+from advisor.core.sizes import about
 from probes.memory.levels import Boundary, boundaries
 
 MEMORY = 45.0  # ns; no cache that is near a processor takes so long, no memory less

@@ -12,7 +12,7 @@ from advisor.collect.options import ConnectRequest, account
 from advisor.collect.send import Lost, NotRead, open_session, send
 from advisor.collect.sockets import listening_inodes
 from advisor.collect.statements import IDENTITY
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     from advisor.collect.send import Session

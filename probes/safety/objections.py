@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.sizes import about
+from advisor.core.sizes import about
 from probes.experiment import ProbeError
 from probes.safety import thresholds as at
 from probes.safety.neighbours import disk_bytes, find_neighbours, processor_seconds

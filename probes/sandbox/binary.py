@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from advisor.model import Target
+from advisor.core.model import Target
 from probes.sandbox.errors import SandboxError, explain
 from probes.sandbox.tree import tree_of
 

@@ -7,7 +7,7 @@ import re
 import signal
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from probes.workload.tables import ROW_BYTES, Shape, fill
 from probes.workload.task import Task
 
 if TYPE_CHECKING:
-    from advisor.model import Target
+    from advisor.core.model import Target
     from probes.choices import Chosen
     from probes.experiment import Cost, Ground
     from probes.served.serving import Served

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.sizes import about
+from advisor.core.sizes import about
 from probes.choices import Chosen
 from probes.eviction import evictable
 from probes.experiment import Choice, Cost, Plan, Variant

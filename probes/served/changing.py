@@ -9,7 +9,7 @@ from advisor.verdict import REFUSED, take
 from probes.experiment import ProbeError
 
 if TYPE_CHECKING:
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.verdict import LineVerdict
 
 # These say where the server stands and writes, and an experiment touches nothing but its own directory.

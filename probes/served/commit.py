@@ -22,7 +22,7 @@ from probes.workload.task import Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from advisor.model import Target
+    from advisor.core.model import Target
     from probes.experiment import Ground, Measured, Turn, Wanted
     from probes.sandbox import Binary
     from probes.served.mechanism import Activity

@@ -24,7 +24,7 @@ from probes.workload.statements import OLTP
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Target
+    from advisor.core.model import Target
     from probes.experiment import Ground, Measured, Turn, Wanted
     from probes.sandbox import Binary
     from probes.served.mechanism import Activity

@@ -6,8 +6,8 @@ import contextlib
 import statistics
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import percent
 from advisor.facts.probes import Metric
-from advisor.sizes import percent
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, Variant
 from probes.served import measuring

@@ -8,7 +8,7 @@ from advisor.catalog.load import load
 from probes.experiment import Cost
 
 if TYPE_CHECKING:
-    from advisor.model import Target
+    from advisor.core.model import Target
 
 MIB = 1 << 20
 CONNECTIONS = 300

@@ -6,8 +6,8 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import exact
 from advisor.facts.probes import Metric
-from advisor.sizes import exact
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, ProbeError, Variant
 from probes.served import measuring

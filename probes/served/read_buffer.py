@@ -6,8 +6,8 @@ import contextlib
 import statistics
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import about, exact
 from advisor.facts.probes import Metric
-from advisor.sizes import about, exact
 from probes.choices import Chosen
 from probes.eviction import evictable
 from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
@@ -21,7 +21,7 @@ from probes.workload.scans import LONGEST, SHORTEST, Scan, make
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Target
+    from advisor.core.model import Target
     from probes.experiment import Ground, Turn, Wanted
     from probes.sandbox import Binary
     from probes.served.mechanism import Check

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import exact
 from advisor.facts.probes import Metric
-from advisor.sizes import exact
 from probes.choices import Chosen
 from probes.experiment import Choice, Measured, Plan, Variant
 from probes.served import measuring

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.catalog.load import load
 
 if TYPE_CHECKING:
-    from advisor.model import Target
+    from advisor.core.model import Target
     from probes.served.serving import Served
 
 FILES = 2  # innodb_log_files_in_group, where there is more than one

@@ -6,8 +6,8 @@ import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import load
+from advisor.core.sizes import exact
 from advisor.facts.probes import Metric
-from advisor.sizes import exact
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, ProbeError, Variant
 from probes.served import measuring
@@ -23,7 +23,7 @@ from probes.workload.task import Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from advisor.model import Target
+    from advisor.core.model import Target
     from probes.experiment import Ground, Measured, Turn, Wanted
     from probes.sandbox import Binary
     from probes.served.mechanism import Activity

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about
 from advisor.verdict import REFUSED
 from rules.connections.threads import MARIADB, pooled
 from rules.core.advice import advise, default_of, these, words
@@ -16,7 +16,7 @@ from rules.core.subject import of_variable, of_verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
     from rules.core.subject import Subject
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence
-from advisor.sizes import about, exact
+from advisor.core.model import Confidence
+from advisor.core.sizes import about, exact
 from rules.core.advice import advise, default_of, these, words
 from rules.core.rule import Docs, rule
 from rules.core.subject import of_variable
@@ -13,7 +13,7 @@ from rules.core.subject import of_variable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 DUMPED = 1046528  # bytes: the longest INSERT that mysqldump and mariadb-dump write by default

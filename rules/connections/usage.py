@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about, lasted
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about, lasted
 from rules.connections.threads import pooled, threads_worth_keeping
 from rules.core.advice import advise, these, words
 from rules.core.counters import CONNECTIONS, named, over, require_uptime, seen, steady
@@ -16,8 +16,8 @@ from rules.sizing.memory import budget
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.core.model import Finding
     from advisor.facts import Workload
-    from advisor.model import Finding
     from rules.core.context import Known
 
 LIMIT = "max_connections"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Action
-from advisor.sizes import exact
+from advisor.core.model import Action
+from advisor.core.sizes import exact
 from advisor.verdict import Outcome, take
 
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Absent
+from advisor.core.model import Absent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.catalog.load import Catalog
+    from advisor.core.model import Target
     from advisor.facts import Files, Host, Sampled, Server, Service, Workload
-    from advisor.model import Target
     from advisor.verdict import FileVerdict
     from advisor.verdict.settings import Settings
     from rules.core.origin import Decider

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.sizes import lasted
+from advisor.core.sizes import lasted
 from rules.core.context import Missing
 
 if TYPE_CHECKING:

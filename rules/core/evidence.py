@@ -71,6 +71,6 @@ def _table(entry: dict[str, Any]) -> Table:
 
 
 def _written(value: float, *, size: bool) -> str:
-    from advisor.sizes import exact
+    from advisor.core.sizes import exact
 
     return exact(int(value)) if size else f"{value:g}"

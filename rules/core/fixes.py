@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.catalog.elsewhere import documented, known_elsewhere
-from advisor.model import Edit, Fix
+from advisor.core.model import Edit, Fix
+from advisor.core.sizes import exact
 from advisor.optionfile.lines import Kind
-from advisor.sizes import exact
 from advisor.verdict import REFUSED, Outcome, take
 from advisor.verdict.boolean import is_switch, misread
 from advisor.verdict.names import PREFIXES

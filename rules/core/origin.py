@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Location, Origin
-from advisor.redact import redact_value
+from advisor.core.model import Location, Origin
+from advisor.redaction.secrets import redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.catalog.load import Option
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.verdict import LineVerdict
     from rules.core.context import Known
 

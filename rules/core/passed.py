@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.sizes import about, lasted, percent
+from advisor.core.sizes import about, lasted, percent
 from rules.connections.usage import MADE_A_SECOND, NEAR_PERCENT
 from rules.core.context import Missing
 from rules.core.counters import REDO, fullest, steady
@@ -20,7 +20,7 @@ from rules.sql.transactions import WAITING
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 HOUR = 3600

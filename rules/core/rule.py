@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from advisor.model import Action, Confidence, Finding, Fix, Severity, Target
-from advisor.redact import visible
+from advisor.core.model import Action, Confidence, Finding, Fix, Severity, Target
+from advisor.redaction.secrets import visible
 from rules.core.context import Known
 from rules.core.subject import Subject
 

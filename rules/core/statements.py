@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Action, Location, Origin
+from advisor.core.model import Action, Location, Origin
+from advisor.core.sizes import exact
 from advisor.optionfile import groups_read
-from advisor.redact import MASK
-from advisor.sizes import exact
+from advisor.redaction.secrets import MASK
 from advisor.verdict import take
 from advisor.verdict.effects import number_of
 from rules.core.origin import COMMAND, decider
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.catalog.load import Option
-    from advisor.model import Target
+    from advisor.core.model import Target
     from rules.core.context import Known
     from rules.core.origin import Decider
 

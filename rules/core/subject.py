@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from advisor.catalog.load import Catalog
-from advisor.model import Edit, Fix, Location, Origin, Setting
+from advisor.core.model import Edit, Fix, Location, Origin, Setting
 from advisor.optionfile.lines import Line
 from advisor.optionfile.reader import LINE_BYTES, SPACE
-from advisor.redact import redact_name, redact_value
+from advisor.redaction.secrets import redact_name, redact_value
 from advisor.verdict import LineVerdict, Outcome
 from advisor.verdict.names import find
 from rules.core.context import Known

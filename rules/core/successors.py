@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.sizes import exact
+from advisor.core.sizes import exact
 from advisor.verdict import take
 from advisor.verdict.number import SUFFIXES, leading_digits
 from rules.core.subject import written

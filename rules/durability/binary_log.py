@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about, lasted
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about, lasted
 from advisor.verdict import REFUSED
 from rules.core.advice import advise, these, while_stopped, words
 from rules.core.rule import Docs, Span, rule
@@ -14,7 +14,7 @@ from rules.core.subject import line_of, of_variable, of_verdict, written
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
     from advisor.verdict import LineVerdict
     from rules.core.context import Known
 

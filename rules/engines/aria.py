@@ -11,7 +11,7 @@ from rules.core.subject import of_variable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 MARIADB = (Span("mariadb"),)

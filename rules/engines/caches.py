@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about
 from rules.core.advice import advise, default_of, these, words
 from rules.core.counters import busy, over, require_uptime, steady
 from rules.core.rule import Docs, Span, rule
@@ -15,7 +15,7 @@ from rules.sizing.memory import expected, measured, system_part, usable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
     from rules.core.rule import Rule
 

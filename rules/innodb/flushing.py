@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about
 from rules.core.advice import advise, these, words
 from rules.core.counters import over, steady
 from rules.core.rule import Docs, Span, rule
@@ -17,8 +17,8 @@ from rules.measured.apply import most_writes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from advisor.core.model import Finding
     from advisor.facts import Server, Workload
-    from advisor.model import Finding
     from rules.core.context import Known
 
 CAPACITY = "innodb_io_capacity"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about
 from rules.core.advice import advise, these, words
 from rules.core.counters import over, steady
 from rules.core.rule import Docs, Span, rule
@@ -15,8 +15,8 @@ from rules.core.subject import of_variable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.core.model import Finding
     from advisor.facts import Workload
-    from advisor.model import Finding
     from rules.core.context import Known
 
 PAGE = "innodb_page_size"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about, lasted
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about, lasted
 from rules.core.advice import advise, these, words
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import of_variable, written
@@ -13,7 +13,7 @@ from rules.core.subject import of_variable, written
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
     from rules.core.context import Known
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about
 from rules.core.advice import advise, these, words
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import of_variable
@@ -13,7 +13,7 @@ from rules.core.subject import of_variable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding, Target
+    from advisor.core.model import Finding, Target
     from rules.core.context import Known
 
 GIB = 1 << 30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, these, words
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import of_variable
@@ -13,7 +13,7 @@ from rules.durability.binary_log import log_rows, writes_binary_log
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 LEAST_UNDO = 2  # one is emptied while the other takes the undo logs

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Local, Severity
-from advisor.sizes import waited
+from advisor.core.model import Confidence, Local, Severity
+from advisor.core.sizes import waited
 from rules.measured.claims import CLAIMS, COST, IDLE
 from rules.measured.compare import BETTER, SAME, UNKNOWN, WORSE, WORTH, judge, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
     from rules.measured.answers import LocalAnswer
     from rules.measured.claims import Claim

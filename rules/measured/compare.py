@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.sizes import exact, percent
+from advisor.core.sizes import exact, percent
 from advisor.verdict import take
 from rules.measured.claims import DIGITS
 

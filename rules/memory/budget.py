@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about, percent
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about, percent
 from rules.core.advice import advise, these, words
 from rules.core.counters import over, require_uptime, steady
 from rules.core.rule import Docs, rule
@@ -27,7 +27,7 @@ from rules.sizing.memory import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 POOL = "innodb_buffer_pool_size"

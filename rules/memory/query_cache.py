@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence
-from advisor.sizes import about
+from advisor.core.model import Confidence
+from advisor.core.sizes import about
 from rules.core.advice import advise, default_of, these
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import of_variable
@@ -13,7 +13,7 @@ from rules.core.subject import of_variable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
     from rules.core.context import Known
 
 QUERY_CACHE_DOCS = Docs(

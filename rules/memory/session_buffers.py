@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Origin, Severity
-from advisor.sizes import about, exact
+from advisor.core.model import Confidence, Origin, Severity
+from advisor.core.sizes import about, exact
 from rules.core.advice import advise, default_of, these, words
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import UNSAFE, line_of, of_variable, revalue
@@ -13,7 +13,7 @@ from rules.core.subject import UNSAFE, line_of, of_variable, revalue
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
     from rules.core.rule import Rule
 

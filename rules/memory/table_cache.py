@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about
 from rules.core.advice import advise, these, words
 from rules.core.counters import TEMPORARY, busy, over, seen, steady
 from rules.core.rule import Docs, Span, rule
@@ -16,7 +16,7 @@ from rules.sizing.memory import GIB
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
     from rules.core.context import Known
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Severity
+from advisor.core.model import Severity
 from advisor.optionfile.lines import Kind
 from advisor.verdict import Outcome
 from advisor.verdict.plugins import LOADERS
@@ -15,7 +15,7 @@ from rules.optionfile.refused import ASKED, instead, lines_with, sureness
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding, Fix, Target
+    from advisor.core.model import Finding, Fix, Target
     from advisor.verdict import LineVerdict
     from rules.core.context import Known
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Confidence, Edit, Fix, Severity
+from advisor.core.model import Confidence, Edit, Fix, Severity
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import Kind
-from advisor.redact import MASK, quoted, redact_value, visible
+from advisor.redaction.secrets import MASK, quoted, redact_value, visible
 from rules.core.subject import UNSAFE, revalue, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.catalog.load import Catalog
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.optionfile.lines import Line, OptionFile, Resolved
 
 # Programs beside the server, by the groups that they read; what stands there is their own business.

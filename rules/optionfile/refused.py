@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.catalog.elsewhere import documented, documented_value
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from advisor.verdict import REFUSED, Outcome, take
 from advisor.verdict.enumeration import SHORT, named
 from advisor.verdict.plugins import NOT_LOADED, of_component
@@ -15,7 +15,7 @@ from rules.core.subject import UNSAFE, of_verdict, remove, written
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding, Fix
+    from advisor.core.model import Finding, Fix
     from advisor.verdict import LineVerdict
     from rules.core.context import Known
     from rules.core.rule import Rule

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Location, Origin, Severity
+from advisor.core.model import Confidence, Location, Origin, Severity
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import Kind
-from advisor.redact import MASK, redact_value
+from advisor.redaction.secrets import MASK, redact_value
 from advisor.verdict import take
 from rules.core.rule import Docs, rule
 from rules.core.subject import SAFE, UNSAFE, Subject, of_line, of_verdict, remove, sets_value, written
@@ -15,7 +15,7 @@ from rules.core.subject import SAFE, UNSAFE, Subject, of_line, of_verdict, remov
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding, Fix, Setting
+    from advisor.core.model import Finding, Fix, Setting
     from advisor.optionfile.lines import Line, Problem
     from advisor.verdict import LineVerdict
     from rules.core.context import Known

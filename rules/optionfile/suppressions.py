@@ -1,19 +1,19 @@
 """SUP: what is wrong with the comments that suppress findings.
 
-These speak after all other rules, of what those found: `advisor.suppress` makes their findings.
+These speak after all other rules, of what those found: `advisor.analysis.suppress` makes their findings.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Severity
+from advisor.core.model import Severity
 from rules.core.rule import Docs, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 FAMILY = "SUP"

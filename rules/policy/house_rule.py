@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Severity
+from advisor.core.model import Severity
 from advisor.verdict import REFUSED, take
 from advisor.verdict.names import find
 from advisor.verdict.number import SUFFIXES, leading_digits
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.catalog.load import Catalog, Option
-    from advisor.model import Target
+    from advisor.core.model import Target
     from rules.core.context import Known
 
 WHOLE = ("int", "uint")

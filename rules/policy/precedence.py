@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Severity
+from advisor.core.model import Severity
 from rules.policy.house_rule import keeps, root, ruled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
     from rules.core.context import Known
     from rules.policy.house_rule import Ruled
 

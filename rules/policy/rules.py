@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Location
+from advisor.core.model import Location
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import Kind
-from advisor.redact import redact_value
+from advisor.redaction.secrets import redact_value
 from rules.core.advice import advise, these, words
 from rules.core.rule import Docs, rule
 from rules.core.subject import UNSAFE, Subject, of_variable, of_verdict, remove, revalue
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.catalog.load import Option
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
     from advisor.verdict import LineVerdict
     from rules.core.context import Known
     from rules.core.rule import Rule

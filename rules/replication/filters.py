@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.redact import quoted
+from advisor.core.model import Confidence, Severity
+from advisor.redaction.secrets import quoted
 from advisor.verdict import REFUSED
 from rules.core.rule import Docs, rule
 from rules.core.subject import of_verdict
@@ -14,7 +14,7 @@ from rules.durability.binary_log import writes_binary_log
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.verdict import LineVerdict
     from rules.core.context import Known
 

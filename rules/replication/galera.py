@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from advisor.verdict import Outcome
 from rules.core.advice import advise, these, words
 from rules.core.network import ON, PROVIDER, has_provider, in_use
@@ -16,7 +16,7 @@ from rules.durability.binary_log import writes_binary_log
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 MARIADB = (Span("mariadb"),)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about
 from advisor.verdict.effects import number_of
 from rules.core.advice import advise, these, words
 from rules.core.network import in_use
@@ -16,7 +16,7 @@ from rules.replication.galera import MARIADB, OPTIONS, provider_options
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 APPLIERS = "wsrep_slave_threads"

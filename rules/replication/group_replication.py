@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import of_variable
 from rules.durability.binary_log import writes_binary_log
@@ -14,7 +14,7 @@ from rules.replication.settings import LOGS_UPDATES, ORDER, POSITIONS, value, wo
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 MYSQL = (Span("mysql"),)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about, lasted
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about, lasted
 from advisor.verdict.effects import number_of
 from rules.core.advice import these
 from rules.core.rule import Docs, rule
@@ -25,8 +25,8 @@ from rules.replication.settings import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.core.model import Action, Finding
     from advisor.facts.server import ApplierTimes
-    from advisor.model import Action, Finding
     from rules.core.context import Known
 
 LAGGING = 60  # seconds behind; readers of a replica notice that

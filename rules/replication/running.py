@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Action, Confidence, Severity
+from advisor.core.model import Action, Confidence, Severity
 from advisor.verdict.effects import number_of
 from rules.core.advice import advise, these, words
 from rules.core.rule import Docs, Span, rule
@@ -24,7 +24,7 @@ from rules.replication.settings import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about
 from advisor.verdict.effects import number_of
 from rules.core.advice import OF_A_GROUP, advise, these, while_stopped, words
 from rules.core.rule import Docs, Span, rule
@@ -15,7 +15,7 @@ from rules.durability.binary_log import writes_binary_log
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
     from rules.core.context import Known
 
 MYSQL = (Span("mysql"),)

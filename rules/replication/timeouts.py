@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import lasted
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import lasted
 from rules.core.advice import advise, replica_word, these, words
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import of_variable
@@ -14,7 +14,7 @@ from rules.replication.settings import advise_one, advise_stopped, named
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 RETRIES = ("replica_transaction_retries", "slave_transaction_retries")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Location, Severity
+from advisor.core.model import Confidence, Location, Severity
 from advisor.optionfile.lines import Kind
-from advisor.redact import is_secret
+from advisor.redaction.secrets import is_secret
 from rules.core.advice import advise, these, words
 from rules.core.rule import Docs, rule
 from rules.core.subject import Subject, of_line, of_variable, of_verdict, written
@@ -14,7 +14,7 @@ from rules.core.subject import Subject, of_line, of_variable, of_verdict, writte
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 READ_BY_OTHERS = 0o004

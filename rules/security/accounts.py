@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Location, Severity
+from advisor.core.model import Confidence, Location, Severity
 from rules.core.context import Missing
 from rules.core.network import only_from_here
 from rules.core.rule import Docs, Span, rule
@@ -13,8 +13,8 @@ from rules.core.subject import Subject
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from advisor.core.model import Finding
     from advisor.facts.server import Accounts
-    from advisor.model import Finding
     from rules.core.context import Known
 
 HERE, ANYWHERE = "here", "anywhere"

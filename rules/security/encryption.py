@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, these, words
 from rules.core.network import switched_on
 from rules.core.rule import Docs, Span, rule
@@ -14,7 +14,7 @@ from rules.core.subject import of_variable, of_verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 # What each flavour leaves unencrypted unless told: the rows of encrypted tables pass through all of them.

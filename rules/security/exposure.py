@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, these, words
 from rules.core.network import beyond_the_host, switched_on
 from rules.core.rule import Docs, Span, rule
@@ -13,7 +13,7 @@ from rules.core.subject import of_variable, of_verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 NATIVE = "MYSQL_NATIVE_PASSWORD"

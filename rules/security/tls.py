@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import lasted
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import lasted
 from rules.core.context import Missing
 from rules.core.network import beyond_the_host, by_socket_alone
 from rules.core.rule import Docs, Span, rule
@@ -14,7 +14,7 @@ from rules.core.subject import of_variable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.sizes import about
+from advisor.core.sizes import about
 
 if TYPE_CHECKING:
     from rules.core.context import Known

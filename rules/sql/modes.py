@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, default_of, these, words
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import of_variable, of_verdict
@@ -12,7 +12,7 @@ from rules.core.subject import of_variable, of_verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
     from rules.core.context import Known
 
 MODE = "sql_mode"

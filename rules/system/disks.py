@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, these, words
 from rules.core.counters import over, steady
 from rules.core.rule import Docs, rule
@@ -14,8 +14,8 @@ from rules.core.subject import of_variable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.core.model import Finding
     from advisor.facts.storage import BlockDevice, Raid
-    from advisor.model import Finding
     from rules.core.context import Known
 
 NEIGHBOURS = "innodb_flush_neighbors"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from rules.core.rule import Docs, rule
 from rules.core.storage import DATA, TEMPORARY, is_solid, mount_under, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 IN_MEMORY = frozenset({"tmpfs", "ramfs"})

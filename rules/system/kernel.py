@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Origin, Severity
-from advisor.sizes import about
+from advisor.core.model import Confidence, Origin, Severity
+from advisor.core.sizes import about
 from advisor.verdict.effects import number_of
 from rules.core.rule import Docs, rule
 from rules.core.storage import is_solid
@@ -15,7 +15,7 @@ from rules.core.subject import of_variable, of_verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding, Setting
+    from advisor.core.model import Finding, Setting
     from advisor.verdict import LineVerdict
     from rules.core.context import Known
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about
 from rules.core.rule import Docs, rule
 from rules.core.storage import BINARY_LOG, DATA, mount_under, places
 from rules.sizing.memory import GIB
@@ -13,7 +13,7 @@ from rules.sizing.memory import GIB
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 # Where the kernel keeps access times by the rules of the mount: elsewhere the options tell nothing of them.

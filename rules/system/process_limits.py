@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence, Severity
-from advisor.sizes import about
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import about
 from rules.core.rule import Docs, rule
 from rules.core.subject import of_variable
 from rules.sizing.memory import GIB
@@ -13,8 +13,8 @@ from rules.sizing.memory import GIB
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.core.model import Finding
     from advisor.facts.host import Host
-    from advisor.model import Finding
     from rules.core.context import Known
 
 PERIODS = 1000  # mostly of 100 ms: less running time says nothing yet

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.baseline import Baseline, Reading, apply, gone, read, render
-from advisor.exits import MycnfError
-from advisor.model import Confidence, Finding, Location, Severity
+from advisor.analysis.baseline import Baseline, Reading, apply, gone, read, render
+from advisor.core.errors import MycnfError
+from advisor.core.model import Confidence, Finding, Location, Severity
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.carriers.document import CarrierError
-from advisor.model import Target
+from advisor.core.model import Target
 from tests.carriers.conftest import Reader
 
 

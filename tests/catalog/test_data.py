@@ -12,7 +12,7 @@ import pytest
 import advisor.catalog.load
 from advisor.catalog.load import Option, load
 from advisor.catalog.targets import ASKED, SERIES
-from advisor.model import Target
+from advisor.core.model import Target
 
 DATA = os.path.join(os.path.dirname(advisor.catalog.load.__file__), "data")
 NAMES = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]

@@ -15,7 +15,7 @@ import pytest
 import advisor.catalog.load
 from advisor.catalog.load import load
 from advisor.catalog.targets import ASKED, SERIES, parse_target
-from advisor.model import Target
+from advisor.core.model import Target
 from advisor.verdict import Outcome
 from advisor.verdict.judge import take
 

@@ -14,8 +14,8 @@ from advisor.catalog.targets import (
     require_known,
     running,
 )
-from advisor.exits import MycnfError
-from advisor.model import Target
+from advisor.core.errors import MycnfError
+from advisor.core.model import Target
 
 
 @pytest.mark.parametrize(

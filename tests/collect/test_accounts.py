@@ -12,7 +12,7 @@ from advisor.collect.collect import Request, from_account
 from advisor.collect.connect import connect
 from advisor.collect.options import Account
 from advisor.commands.grants import ACCOUNT, statements
-from advisor.exits import ConnectError
+from advisor.core.errors import ConnectError
 
 if TYPE_CHECKING:
     from live_server import Live
@@ -166,7 +166,7 @@ def test_the_printed_account_reads_everything(live: Live) -> None:
 
 def printed_grants(live: Live) -> list[str]:
     """The lines of `mycnf grants` for the server."""
-    from advisor.model import Target
+    from advisor.core.model import Target
 
     version = tuple(int(n) for n in live.name.partition("-")[2].split("."))
     return statements(Target("mariadb" if live.is_mariadb else "mysql", version), "Some-Pass1").splitlines()

@@ -19,9 +19,9 @@ from advisor.collect.innodb import counts_lsn, lsn
 from advisor.collect.options import Account
 from advisor.collect.statements import DATA_SIZES, KILL_OWN, OWN_RUNNING, TAG
 from advisor.collect.workload import read_counters, read_workload
-from advisor.exits import ConnectError
-from advisor.redact import MASK
-from advisor.snapshot import load, save
+from advisor.core.errors import ConnectError
+from advisor.facts.snapshot import load, save
+from advisor.redaction.secrets import MASK
 
 if TYPE_CHECKING:
     from pathlib import Path

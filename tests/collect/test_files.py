@@ -11,7 +11,7 @@ from advisor.collect import files
 from advisor.collect.files import read_files, start_of
 from advisor.facts import FileCopy, Files
 from advisor.optionfile import resolve
-from advisor.redact import MASK
+from advisor.redaction.secrets import MASK
 
 if TYPE_CHECKING:
     from pathlib import Path

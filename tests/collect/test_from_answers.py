@@ -10,7 +10,7 @@ import pytest
 from clients import CLIENT, at, told
 
 from advisor.collect.texts import facts_of_texts
-from advisor.redact import redact_value
+from advisor.redaction.secrets import redact_value
 
 if TYPE_CHECKING:
     from live_server import Live

@@ -12,7 +12,7 @@ from clients import CLIENT, at, told
 from advisor.collect.texts import facts_of_texts
 from advisor.collect.texts.rounds import NO_FIRST
 from advisor.collect.texts.told import TextError
-from advisor.redact import redact_value
+from advisor.redaction.secrets import redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from live_server import Live
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
 from advisor.collect.texts import facts_of_texts
 from advisor.collect.texts.replicas import replica_rows
-from advisor.engine import run
 from rules import all_rules
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from clients import CLIENT, at, told
 from provisioning.shelf import shelf
 from running import eventually
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import choose, run
 from advisor.collect.texts import facts_of_texts
-from advisor.engine import choose, run
-from advisor.model import Severity
-from advisor.redact import redact_value
+from advisor.core.model import Severity
+from advisor.redaction.secrets import redact_value
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from advisor.collect.texts import facts_of_texts
 from advisor.collect.texts import tables as reader
 from advisor.collect.texts.plain import read_plain
 from advisor.collect.texts.sections import rounded, sections
-from advisor.exits import USAGE, MycnfError
+from advisor.core.errors import USAGE, MycnfError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.collect.loginpath import login_lines
-from advisor.exits import ConnectError
+from advisor.core.errors import ConnectError
 
 RECORDED = Path(__file__).parent / "files" / "mylogin.cnf"
 

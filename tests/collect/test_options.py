@@ -9,7 +9,7 @@ import pytest
 
 from advisor.collect import options, sockets
 from advisor.collect.options import ConnectRequest, account
-from advisor.exits import ConnectError, MycnfError
+from advisor.core.errors import ConnectError, MycnfError
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ import pytest
 
 from advisor.collect.connect import Limits, connect
 from advisor.collect.options import Account
-from advisor.exits import CONNECTION, ConnectError
+from advisor.core.errors import CONNECTION, ConnectError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

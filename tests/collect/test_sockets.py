@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.collect import sockets
-from advisor.exits import ConnectError
+from advisor.core.errors import ConnectError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ import pytest
 from advisor.catalog.targets import newest
 from advisor.collect import statements
 from advisor.collect.allowance import Allowance
+from advisor.collect.privileges import grants_for
 from advisor.collect.statements import KILL_OWN, LIMITS_MYSQL, NUMBER, STATEMENTS, TAG, Statement, is_listed, listing
 from advisor.collect.wire import NotListed, Wire
-from advisor.privileges import grants_for
 
 FORBIDDEN = (
     "log_status",

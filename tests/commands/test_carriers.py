@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from asking import CHECKOUT, Mycnf
 
-from advisor.model import Edit
+from advisor.core.model import Edit
 from advisor.optionfile.edit import apply
 
 EXAMPLES = CHECKOUT / "examples"

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from asking import CHECKOUT, Ended, Mycnf
 
-from advisor import exits
 from advisor.__main__ import main
 from advisor.commands import lint
+from advisor.core import errors
 
 TARGET = ("--target", "mysql-8.4")
 BEFORE = "# mine\n[mysqld]\nnet_buffer_length=1\nmax_conections = 50 # many\n"
@@ -48,7 +48,7 @@ def test_fix_makes_the_safe_fixes_and_reports_the_rest(mycnf: Mycnf, file: Path)
     assert ended.err == "mycnf: my.cnf: fixed 1 (OPT006)\n"
     assert "OPT001" in ended.out
     assert "OPT006" not in ended.out
-    assert ended.code == exits.FINDINGS
+    assert ended.code == errors.FINDINGS
 
 
 @pytest.mark.parametrize("flag", ["--fix", "--unsafe-fixes"])
@@ -57,10 +57,10 @@ def test_no_file_named(
 ) -> None:
     """The host's own files are changed for nobody who didn't name them; --diff shows what would change."""
     monkeypatch.setattr(lint, "USUAL", (str(file),))  # never the files of the machine that tests run on
-    assert main(["lint", *TARGET, flag]) == exits.USAGE
+    assert main(["lint", *TARGET, flag]) == errors.USAGE
     assert f"only to files that you name: mycnf lint {flag} {file};" in capsys.readouterr().err
     assert file.read_text() == BEFORE
-    assert main(["lint", *TARGET, "--isolated", "--diff"]) == exits.FINDINGS
+    assert main(["lint", *TARGET, "--isolated", "--diff"]) == errors.FINDINGS
     assert "+net_buffer_length=1024" in capsys.readouterr().out
     assert file.read_text() == BEFORE
 
@@ -70,7 +70,7 @@ def test_unsafe_fixes_makes_both_kinds(flags: tuple[str, ...], mycnf: Mycnf, fil
     """--unsafe-fixes is a --fix that does more; with nothing left to find the exit code is 0."""
     ended = mycnf("lint", *TARGET, *flags, "my.cnf")
     assert file.read_text() == UNSAFE
-    assert ended.code == exits.OK
+    assert ended.code == errors.OK
     assert ended.err == "mycnf: my.cnf: fixed 2 (OPT001, OPT006)\n"
     again = mycnf("lint", *TARGET, *flags, "my.cnf")
     assert (file.read_text(), again.err) == (UNSAFE, "")
@@ -86,7 +86,7 @@ def test_without_the_flags_nothing_is_written(mycnf: Mycnf, file: Path) -> None:
 @pytest.mark.parametrize("flags", [("--diff",), ("--fix", "--diff")])
 def test_diff_prints_and_writes_nothing(flags: tuple[str, ...], mycnf: Mycnf, file: Path) -> None:
     """The diff alone stands on stdout, and exit code 1 says that there is one."""
-    assert mycnf("lint", *TARGET, *flags, "my.cnf") == Ended(exits.FINDINGS, DIFF, "")
+    assert mycnf("lint", *TARGET, *flags, "my.cnf") == Ended(errors.FINDINGS, DIFF, "")
     assert file.read_text() == BEFORE
 
 
@@ -100,7 +100,7 @@ def test_diff_of_unsafe_fixes(mycnf: Mycnf, file: Path) -> None:
 def test_diff_without_changes(mycnf: Mycnf, tmp_path: Path) -> None:
     """Nothing to fix is exit code 0, whatever else there is to find."""
     (tmp_path / "my.cnf").write_text("[mysqld]\nno_such_thing_anywhere = 1\n")
-    assert mycnf("lint", *TARGET, "--diff", "my.cnf") == Ended(exits.OK, "", "")
+    assert mycnf("lint", *TARGET, "--diff", "my.cnf") == Ended(errors.OK, "", "")
 
 
 def test_a_diff_says_which_server_was_assumed(mycnf: Mycnf, file: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_diff_says_which_server_was_assumed(mycnf: Mycnf, file: Path) -> None:
     ended = mycnf("lint", "--diff", "my.cnf")
     assert ended.err.count("no --target given") == 1
     assert "(--target names the one server that matters)" in ended.err
-    assert (ended.code, ended.out, file.read_text()) == (exits.OK, "", before)
+    assert (ended.code, ended.out, file.read_text()) == (errors.OK, "", before)
 
 
 def test_stdin_comes_out_fixed(mycnf: Mycnf) -> None:
@@ -117,14 +117,14 @@ def test_stdin_comes_out_fixed(mycnf: Mycnf) -> None:
     ended = mycnf("lint", *TARGET, "--fix", "-", stdin=BEFORE.encode())
     assert ended.out == SAFE
     assert "OPT001" in ended.err
-    assert ended.code == exits.FINDINGS
+    assert ended.code == errors.FINDINGS
 
 
 def test_stdin_with_nothing_to_fix_comes_out_as_it_was(mycnf: Mycnf) -> None:
     """A filter that has nothing to do gives back what it got, the last line's missing end too."""
     ended = mycnf("lint", *TARGET, "--unsafe-fixes", "-", stdin=b"# \xc3\xa4\r\n[mysqld]\r\nport=1")
     assert ended.out == "# ä\r\n[mysqld]\r\nport=1"
-    assert ended.code == exits.OK
+    assert ended.code == errors.OK
 
 
 def test_stdin_and_a_report_in_a_file(mycnf: Mycnf, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_stdin_and_a_report_in_a_file(mycnf: Mycnf, tmp_path: Path) -> None:
 def test_the_diff_of_stdin(mycnf: Mycnf) -> None:
     """It is called by the name that was given for it."""
     ended = mycnf("lint", *TARGET, "--diff", "--stdin-filename", "my.cnf", "-", stdin=BEFORE.encode())
-    assert ended == Ended(exits.FINDINGS, DIFF, "")
+    assert ended == Ended(errors.FINDINGS, DIFF, "")
 
 
 def test_a_report_for_machines_is_of_what_is_left(mycnf: Mycnf, file: Path) -> None:
@@ -169,11 +169,11 @@ def test_a_file_that_is_not_there(mycnf: Mycnf, file: Path) -> None:
     """It is told of once, exit code 2, and the others are fixed."""
     ended = mycnf("lint", *TARGET, "--fix", "missing.cnf", "my.cnf")
     assert ended.err.count("missing.cnf: can't be read") == 1
-    assert ended.code == exits.USAGE
+    assert ended.code == errors.USAGE
     assert file.read_text() == SAFE
     shown = mycnf("lint", *TARGET, "--diff", "missing.cnf", "my.cnf")
     assert shown.err.count("missing.cnf: can't be read") == 1
-    assert shown.code == exits.USAGE
+    assert shown.code == errors.USAGE
 
 
 def test_a_file_that_cannot_be_written(file: Path, tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_file_that_cannot_be_written(file: Path, tmp_path: Path) -> None:
         preexec_fn=no_room, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert ended.stderr == "mycnf: my.cnf: can't be written (File too large); it is as it was\n"
-    assert ended.returncode == exits.USAGE
+    assert ended.returncode == errors.USAGE
     assert "OPT006" in ended.stdout
     assert file.read_text() == BEFORE
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from advisor import exits
 from advisor.__main__ import main
 from advisor.commands import lint
+from advisor.core import errors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -247,7 +247,7 @@ def test_no_file_in_any_usual_place(
     places = (str(tmp_path / "etc" / "my.cnf"), "~/.my.cnf")
     monkeypatch.setattr(lint, "USUAL", places)
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert main(["lint"]) == exits.USAGE
+    assert main(["lint"]) == errors.USAGE
     out, err = capsys.readouterr()
     assert out == ""
     assert len(err.splitlines()) == 1

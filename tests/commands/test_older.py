@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
+from advisor.facts.snapshot import load
 from advisor.preflight.look import look
-from advisor.snapshot import load
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 VARIABLES = """\

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from restarting import differing, items, preflight, run, variables, written
 
-from advisor.redact import MASK
+from advisor.redaction.secrets import MASK
 
 if TYPE_CHECKING:
     from asking import Mycnf

@@ -10,7 +10,7 @@ import steered
 from asking import Mycnf
 
 from advisor.__main__ import main
-from advisor.snapshot import load
+from advisor.facts.snapshot import load
 from probes import registry
 from probes.results import keep, shelf
 from probes.sandbox import Sandbox

@@ -16,8 +16,8 @@ from servers_plugin import Binaries, Start
 from steered import Steered
 
 from advisor.__main__ import main
+from advisor.core.sizes import exact
 from advisor.facts.probes import Metric
-from advisor.sizes import exact
 from probes import registry
 from probes.choices import Chosen
 from probes.experiment import Choice, Ground, Measured, Plan, Turn, Variant, Wanted

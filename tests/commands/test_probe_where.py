@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.commands.probing import where
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from probes.safety.neighbours import Neighbour
 
 

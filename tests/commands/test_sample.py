@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from general_log import overheard, unlisted
 
-from advisor.sampling import ring
+from advisor.state.sampling import ring
 
 if TYPE_CHECKING:
     from pathlib import Path

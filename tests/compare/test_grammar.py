@@ -9,7 +9,7 @@ import pytest
 
 from advisor.compare.grammar import named
 from advisor.compare.values import Kind
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 
 
 @pytest.mark.parametrize(

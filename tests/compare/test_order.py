@@ -13,7 +13,7 @@ from advisor.compare import nature, weight
 from advisor.compare.renames import FOLLOWERS
 from advisor.compare.sized import BOUNDS
 from advisor.compare.weight import area_of, order
-from advisor.model import Target
+from advisor.core.model import Target
 from advisor.upgrade.change import Area
 from advisor.verdict.tracked import MARIADB, MYSQL, WITHOUT_OPTION
 

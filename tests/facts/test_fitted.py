@@ -9,9 +9,9 @@ import pytest
 from asking import CHECKOUT
 
 from advisor.facts import Facts
-from advisor.fitted import EMPTY, ROOM, fitted, weight, weights_of
-from advisor.shape import plain
-from advisor.snapshot import PARSED, load, save, written
+from advisor.facts.codec import plain
+from advisor.facts.size_limits import EMPTY, ROOM, fitted, weight, weights_of
+from advisor.facts.snapshot import PARSED, load, save, written
 
 SNAPSHOTS = sorted((CHECKOUT / "tests" / "snapshots").glob("*.json"))
 ODD = "\udcff\x01é\U0001f600"  # a byte that is no UTF-8, a control, and characters of two and four bytes
@@ -52,8 +52,8 @@ def test_the_heaviest_part_is_left_out(facts: Facts, tmp_path: Path) -> None:
 @pytest.mark.parametrize("part", EMPTY)
 def test_any_part_may_be_left_out(facts: Facts, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is heaviest, facts without it are facts, and lighter."""
-    monkeypatch.setattr("advisor.fitted.EMPTY", {part: EMPTY[part]})
-    monkeypatch.setattr("advisor.fitted.ROOM", 0)
+    monkeypatch.setattr("advisor.facts.size_limits.EMPTY", {part: EMPTY[part]})
+    monkeypatch.setattr("advisor.facts.size_limits.ROOM", 0)
     found = fitted(facts)
     assert [one.part for one in found.unavailable if one.reason.startswith("left out")] == [part]
     assert len(written(found)) < PARSED

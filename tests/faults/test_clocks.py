@@ -14,11 +14,11 @@ from servers_plugin import Server
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
 from advisor.facts import Facts, Sample
-from advisor.history import keep as history
-from advisor.sampling import ring
-from advisor.sampling.busiest import hours, sampled
-from advisor.sampling.keep import keep, path_of
-from advisor.snapshot import load
+from advisor.facts.snapshot import load
+from advisor.state.history import keep as history
+from advisor.state.sampling import ring
+from advisor.state.sampling.busiest import hours, sampled
+from advisor.state.sampling.keep import keep, path_of
 
 SNAPSHOT = CHECKOUT / "tests" / "snapshots" / "schema-1.0.json"
 DAYS = 40

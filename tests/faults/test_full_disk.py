@@ -11,9 +11,9 @@ from advisor.__main__ import main
 from advisor.facts import Sample
 from advisor.fleet import folder as fleet
 from advisor.fleet.row import Row
-from advisor.sampling import ring
-from advisor.sampling.keep import keep as keep_sample
-from advisor.sampling.keep import path_of
+from advisor.state.sampling import ring
+from advisor.state.sampling.keep import keep as keep_sample
+from advisor.state.sampling.keep import path_of
 
 SNAPSHOT = str(CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json")
 BAD = str(CHECKOUT / "examples" / "bad.cnf")

@@ -10,8 +10,8 @@ from servers_plugin import Start
 from advisor.__main__ import main
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
-from advisor.sampling import ring
-from advisor.sampling.busiest import hours
+from advisor.state.sampling import ring
+from advisor.state.sampling.busiest import hours
 
 
 @pytest.mark.servers("mysql-5.7", "mariadb-10.11")

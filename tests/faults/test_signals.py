@@ -18,10 +18,10 @@ from general_log import overheard
 from running import PATIENCE, eventually
 from servers_plugin import Server
 
-from advisor import privatefile
 from advisor.__main__ import main
 from advisor.fixing import writing
 from advisor.report import output
+from advisor.state import private_file
 
 SNAPSHOT = str(CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json")
 BAD = str(CHECKOUT / "examples" / "bad.cnf")
@@ -61,7 +61,7 @@ def test_while_a_server_is_watched(
 WRITES: dict[str, tuple[tuple[str, ...], Any]] = {
     "report": (("lint", "--isolated", "--target", "mysql-8.4", BAD, "--format", "json", "-o", "out"), output),
     "many": (("report", "--isolated", "--jobs", "1", SNAPSHOT, SNAPSHOT, "--format", "jsonl", "-o", "out"), output),
-    "private": (("history", "add", SNAPSHOT), privatefile),
+    "private": (("history", "add", SNAPSHOT), private_file),
     "fix": (("lint", "--isolated", "--target", "mysql-8.4", "--fix", "out"), writing),
 }
 

@@ -52,7 +52,7 @@ def together(code: str, tmp_path: Path, *words: str) -> list[str]:
 
 ASIDE = """
 from advisor.commands.auditbaseline import put_aside
-from advisor.model import Confidence, Finding, Severity
+from advisor.core.model import Confidence, Finding, Severity
 for turn in range(8):
     finding = Finding(f"TST{own}{turn:02}", "tried", Severity.NOTE, Confidence.CERTAIN, "x", option="x")
     ready(f"turn{turn}")
@@ -153,7 +153,7 @@ def test_reports_of_several_into_one_file(tmp_path: Path) -> None:
 
 def test_a_name_that_somebody_laid_there_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a folder that is everybody's, a link under the name of the draft leads to no file of the user's."""
-    from advisor.exits import MycnfError
+    from advisor.core.errors import MycnfError
     from advisor.report.output import write
 
     (tmp_path / "precious").write_text("mine")

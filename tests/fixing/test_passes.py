@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from mending import fixed, looks, mended
 
+from advisor.core.model import Edit, Fix
 from advisor.fixing import Outcome, Reading, fix_files, plan_fixes
-from advisor.model import Edit, Fix
 
 NOTHING = "nothing to fix"
 

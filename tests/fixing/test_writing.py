@@ -17,7 +17,7 @@ import pytest
 from asking import CHECKOUT
 from mending import looks
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.fixing import fix_files
 from advisor.fixing.keeping import attributes
 from advisor.fixing.writing import Meanwhile, replace_text
@@ -140,7 +140,7 @@ AS_NOBODY = """
 import os, sys
 sys.path.insert(0, {checkout!r})
 from advisor.fixing.writing import replace_text
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:

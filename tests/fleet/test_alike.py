@@ -9,9 +9,9 @@ import pytest
 from fleet_ground import Ground, Servers
 from live_server import Live
 
+from advisor.core.model import Target
 from advisor.fleet.alike import equals, outliers
 from advisor.fleet.member import Member, Value
-from advisor.model import Target
 
 NAME = "mysql-8.0"
 

@@ -15,7 +15,7 @@ from fleet_ground import PATIENCE, Ground
 from live_server import Live
 from servers_plugin import Server
 
-from advisor.snapshot import load
+from advisor.facts.snapshot import load
 
 EXAMPLES = CHECKOUT / "examples" / "fleet"
 BIN = Path(sys.executable).parent

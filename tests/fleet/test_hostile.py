@@ -11,7 +11,7 @@ from hostile_server import Cut, Mischief, Recording, hostile, key
 from live_server import Live
 from servers_plugin import Server
 
-from advisor.snapshot import load
+from advisor.facts.snapshot import load
 from tests.hostile.conftest import TURNS
 from tests.hostile.endless import TOO_LITTLE, TOO_MUCH, endless_rows
 from tests.hostile.framing import Packets, later, only, sized

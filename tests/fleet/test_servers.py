@@ -24,7 +24,7 @@ from live_server import Live
 from referencing import Registry, Resource
 from servers_plugin import lacking, names_of
 
-from advisor.snapshot import load
+from advisor.facts.snapshot import load
 
 SECRET = "Quite5ecret.Word"  # noqa: S105 - looked for everywhere
 WRONG = "0ther.5ecret.Word"

@@ -19,7 +19,7 @@ from provisioning.shelf import shelf
 from servers_plugin import Binaries
 
 from advisor.facts import Facts
-from advisor.snapshot import load
+from advisor.facts.snapshot import load
 from probes.sandbox import Binary
 from probes.sandbox import start as start_sandbox
 

@@ -13,11 +13,11 @@ import pytest
 from asking import CHECKOUT
 from running import PATIENCE
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.facts import Facts
-from advisor.history.keep import LEAST, MOST, keep, names, stamp
-from advisor.history.shelf import find, servers
-from advisor.snapshot import PARSED, load
+from advisor.facts.snapshot import PARSED, load
+from advisor.state.history.keep import LEAST, MOST, keep, names, stamp
+from advisor.state.history.shelf import find, servers
 
 SNAPSHOT = CHECKOUT / "tests" / "snapshots" / "schema-1.0.json"
 
@@ -90,7 +90,7 @@ def test_a_full_disk_leaves_the_old_whole(facts: Facts, monkeypatch: pytest.Monk
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("advisor.privatefile.os.fsync", full)
+    monkeypatch.setattr("advisor.state.private_file.os.fsync", full)
     with pytest.raises(MycnfError, match=r"^the snapshot can't be kept in \S+ \(No space left on device\); [^\n]*$"):
         keep(of_day(facts, 5))
     assert names(os.path.dirname(path)) == [os.path.basename(path)]
@@ -100,8 +100,8 @@ def test_a_full_disk_leaves_the_old_whole(facts: Facts, monkeypatch: pytest.Monk
 def test_two_at_once_lose_nothing(facts: Facts, state: Path) -> None:
     """Processes that keep snapshots of one server at once keep them all."""
     code = (
-        "import sys; from dataclasses import replace; from advisor.snapshot import load\n"
-        "from advisor.history.keep import keep; facts = load(sys.argv[1])\n"
+        "import sys; from dataclasses import replace; from advisor.facts.snapshot import load\n"
+        "from advisor.state.history.keep import keep; facts = load(sys.argv[1])\n"
         "for n in range(10): keep(replace(facts, taken_at=f'2026-11-{int(sys.argv[2]):02}T{n:02}:00:00+00:00'))"
     )
     source = keep(facts)

@@ -19,7 +19,7 @@ from advisor.__main__ import main
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connect import Limits
 from advisor.collect.options import Account
-from advisor.exits import ConnectError
+from advisor.core.errors import ConnectError
 from advisor.facts import Facts
 from probes.sandbox import Sandbox
 

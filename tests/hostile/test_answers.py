@@ -14,7 +14,7 @@ from hostile_server import Recording, error, hostile, key
 
 from advisor.collect.connect import Limits
 from advisor.collect.options import Account
-from advisor.exits import CONNECTION, ConnectError
+from advisor.core.errors import CONNECTION, ConnectError
 from advisor.facts import Facts
 from tests.hostile.conftest import AUDIT, Against, Alone, Turns, collected, ended_well, entered, said
 from tests.hostile.framing import honest, later, only

@@ -11,7 +11,7 @@ from advisor.collect.connect import Limits
 from advisor.collect.options import Account
 from advisor.collect.send import open_session
 from advisor.collect.workload import read_counters
-from advisor.exits import CONNECTION
+from advisor.core.errors import CONNECTION
 from advisor.facts import Facts
 from tests.hostile.conftest import AUDIT, Weigh, collected, connecting, ended_well, said, some
 from tests.hostile.endless import TOO_LITTLE, TOO_MUCH

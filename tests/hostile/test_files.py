@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from advisor.collect.files import Reader, read_again
-from advisor.exits import CONNECTION, USAGE
+from advisor.core.errors import CONNECTION, USAGE
 from advisor.facts import Files
 from advisor.optionfile import resolve
 from tests.hostile.conftest import Alone, ended_well

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hostile_server import Recording, hostile
 
-from advisor.exits import CONNECTION, OK
-from advisor.snapshot import PARSED
+from advisor.core.errors import CONNECTION, OK
+from advisor.facts.snapshot import PARSED
 from tests.hostile.conftest import Alone, Weigh, connecting, ended_well, some
 from tests.hostile.heavy import HEAVY
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from asking import CHECKOUT
 
-from advisor import baseline
-from advisor.exits import CONNECTION, USAGE, MycnfError
-from advisor.snapshot import load
+from advisor.analysis import baseline
+from advisor.core.errors import CONNECTION, USAGE, MycnfError
+from advisor.facts.snapshot import load
 from probes import results
 from tests.hostile.conftest import Alone, Turns, Weigh, ended_well, some
 from tests.hostile.values import TEXTS

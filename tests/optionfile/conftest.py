@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.model import Target
+from advisor.core.model import Target
 from tests.optionfile.judges import PrintDefaults, Server
 
 SERVERS = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.4", "mariadb-11.8")

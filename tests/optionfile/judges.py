@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from advisor.model import Target
+from advisor.core.model import Target
 from advisor.optionfile import groups_read, resolve
 from advisor.optionfile.lines import Kind, Line, Resolved
 

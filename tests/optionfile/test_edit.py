@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.model import Edit
+from advisor.core.model import Edit
 from advisor.optionfile import parse
 from advisor.optionfile.edit import apply
 from advisor.optionfile.lines import Kind, Line

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.model import Target
+from advisor.core.model import Target
 from advisor.optionfile import groups_read
 from tests.optionfile.judges import Server
 

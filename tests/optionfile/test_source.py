@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.exits import USAGE
+from advisor.core.errors import USAGE
 from advisor.optionfile import OptionFileError, read, resolve
 from advisor.optionfile.source import LARGEST
 

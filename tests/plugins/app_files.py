@@ -7,13 +7,13 @@ from pathlib import Path
 from app_driving import screen_text, until
 from textual.pilot import Pilot
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import by_weight, choose, run
 from advisor.collect.files import Reader, read_again
 from advisor.commands.recorded import DEMO
-from advisor.engine import by_weight, choose, run
 from advisor.facts import Facts, Files
+from advisor.facts.snapshot import load
 from advisor.report.audited import Audited
-from advisor.snapshot import load
 from advisor.tui.app import AuditApp
 from advisor.tui.filetext import FileText
 from advisor.tui.view import View

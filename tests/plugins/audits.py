@@ -8,11 +8,11 @@ from functools import cache
 from asking import CHECKOUT
 from nasty import SECRET, nasty
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.core.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
 from advisor.facts import Facts, FileCopy, Files, Unavailable
-from advisor.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
+from advisor.facts.snapshot import load
 from advisor.report.audited import Audited
-from advisor.snapshot import load
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 HOSTILE = "db|1 `<b>` @team #12 [x](http://y) \x1b[31m\u202e ~a~ **b** \n# c"

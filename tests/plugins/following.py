@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from probes.sandbox import Sandbox
 
 

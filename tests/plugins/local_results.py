@@ -8,9 +8,9 @@ from typing import NamedTuple
 from rule_cases import Case, facts_of
 from simulated import METRIC, Noise, Simulated, simulate
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import Run, run
 from advisor.catalog.targets import parse_target
-from advisor.engine import Run, run
 from advisor.facts.probes import Arm, Block, Metric, Place, ProbeResult
 from rules import all_rules
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from advisor.catalog.load import load
-from advisor.model import Target
+from advisor.core.model import Target
 from advisor.optionfile import resolve
 from advisor.upgrade.change import Move
 from advisor.verdict import FileVerdict, judge_file

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from asking import CHECKOUT
 
-from advisor.model import Confidence, Edit, Finding, Fix, Location, Severity, Target
+from advisor.core.model import Confidence, Edit, Finding, Fix, Location, Severity, Target
 from advisor.optionfile.lines import Kind, Line
 from advisor.optionfile.reader import parse
-from advisor.redact import redact_text
+from advisor.redaction.secrets import redact_text
 from advisor.report import Checked, Page
 from rules.core.subject import of_line, place
 

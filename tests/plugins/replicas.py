@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from live_server import Live
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
-from advisor.engine import run
 from rules import all_rules
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from servers_plugin import Start
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 SOURCE = "[mysqld]\nlog_bin = b\nserver_id = 1\n"
 PATIENCE = 600.0  # seconds; a group needs a few on a busy machine

@@ -9,11 +9,11 @@ from typing import Any
 from asking import CHECKOUT
 
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
+from advisor.facts.snapshot import load
 from advisor.fleet.folder import keep as keep_row
 from advisor.fleet.folder import prepare
 from advisor.fleet.row import Row, Status
-from advisor.history.keep import keep as keep_snapshot
-from advisor.snapshot import load
+from advisor.state.history.keep import keep as keep_snapshot
 from probes.results import keep as keep_result
 from probes.results import make_folder
 

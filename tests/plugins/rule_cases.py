@@ -9,10 +9,11 @@ from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from advisor.assemble import know
+from advisor.analysis.context import know
 from advisor.catalog.load import load
 from advisor.catalog.targets import running
 from advisor.config.house import house_rules
+from advisor.core.model import Absent
 from advisor.facts import (
     BusyHour,
     Facts,
@@ -31,7 +32,6 @@ from advisor.facts import (
 from advisor.facts.host import Cgroup, Cpu, Hypervisor, IoLimit, Limit, Memory, NumaNode, OperatingSystem, Process
 from advisor.facts.server import Accounts, ApplierTimes, DataSizes, Link, Plugin, RedoWaits
 from advisor.facts.storage import BlockDevice, Mount, Place, Raid, Space, Storage, Stripe
-from advisor.model import Absent
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
@@ -41,7 +41,7 @@ from rules.measured.answers import LocalAnswer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.model import Target
+    from advisor.core.model import Target
 
 TABLES = Path(__file__).resolve().parents[1] / "rules" / "cases"
 TOP = "/etc/mysql/my.cnf"

@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 from simulated import METRIC, Noise, Simulated, simulate
 
+from advisor.core.sizes import percent
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
-from advisor.sizes import percent
 from probes.conclude import change, conclude
 
 CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)

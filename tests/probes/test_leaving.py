@@ -24,7 +24,7 @@ import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from probes.sandbox import Binary, start
-from advisor.model import Target
+from advisor.core.model import Target
 binary = eval(sys.argv[1])
 sandbox = start(binary, base=sys.argv[2], templates=sys.argv[3])
 print(sandbox.pid, sandbox.directory, flush=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.facts.host import Host
 from advisor.facts.probes import Metric, ProbeResult
 from advisor.report.paper import Paper

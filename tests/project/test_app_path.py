@@ -29,7 +29,7 @@ LATER = {
     "advisor.tui.asking",
     "advisor.tui.connecting",
     "advisor.tui.panes.variables",
-    "advisor.unitfile",
+    "advisor.carriers.service_files",
     "advisor.upgrade",
     "hmac",
     "plotext",

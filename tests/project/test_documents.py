@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor import exits
 from advisor.cli import build_parser
+from advisor.core import errors
 
 
 @pytest.mark.parametrize("tool", ["clidoc.py", "formatpages.py", "readme.py", "rulepages.py", "statementpage.py"])
@@ -27,7 +27,7 @@ def test_made_pages_are_current(tool: str, checkout: Path) -> None:
 def test_exit_codes(page: str, checkout: Path) -> None:
     """The tables of exit codes name each code of the program, and no other."""
     rows = re.findall(r"^\| (\d+) \| (.+) \|$", (checkout / page).read_text(), re.MULTILINE)
-    codes = {exits.OK, exits.FINDINGS, exits.USAGE, exits.CONNECTION, exits.INTERRUPTED}
+    codes = {errors.OK, errors.FINDINGS, errors.USAGE, errors.CONNECTION, errors.INTERRUPTED}
     assert [int(code) for code, _ in rows] == sorted(codes)
 
 

@@ -40,7 +40,7 @@ def copied(checkout: Path, tmp_path: Path) -> Path:
     ("module", "import_line"),
     [
         ("rules/__init__.py", "import advisor.collect"),
-        ("advisor/model.py", "import advisor.catalog"),
+        ("advisor/core/model.py", "import advisor.catalog"),
         ("advisor/optionfile/__init__.py", "import advisor.facts"),
         ("advisor/report/__init__.py", "import advisor.commands"),
     ],

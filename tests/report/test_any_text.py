@@ -11,7 +11,7 @@ from lxml import etree
 from markdown_it import MarkdownIt
 from nasty import MYSQL, page
 
-from advisor.model import Confidence, Edit, Finding, Fix, Location, Severity
+from advisor.core.model import Confidence, Edit, Finding, Fix, Location, Severity
 from advisor.report import Checked
 from advisor.report.formats import names
 from advisor.report.formats import render_lint as render

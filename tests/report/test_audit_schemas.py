@@ -17,7 +17,7 @@ from jsonschema.exceptions import ValidationError
 from referencing import Registry, Resource
 
 from advisor.__main__ import main
-from advisor.snapshot import load, save
+from advisor.facts.snapshot import load, save
 
 if TYPE_CHECKING:
     from probes.sandbox import Sandbox

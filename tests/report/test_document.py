@@ -10,7 +10,7 @@ from lxml import html as parser
 from markdown_it import MarkdownIt
 from nasty import SECRET
 
-from advisor.model import Severity
+from advisor.core.model import Severity
 from advisor.report import formats
 from advisor.report.document import (
     Block,

@@ -14,7 +14,7 @@ from nasty import SECRET, nasty, nothing, page
 
 from advisor.__main__ import main
 from advisor.config.shape import faults
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.report import formats
 from advisor.report.formats import Format, names
 from advisor.report.formats import render_lint as render

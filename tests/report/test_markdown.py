@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from nasty import nasty, nothing, page
 
-from advisor.redact import clean
+from advisor.redaction.secrets import clean
 from advisor.report import mdtext
 from advisor.report.formats import render_lint as render
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from audits import audited, recorded
 
+from advisor.core.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
 from advisor.facts import Accounts, Replication, Unavailable
-from advisor.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
 from advisor.report import Page
 from advisor.report.audited import Audited
 from advisor.report.formats import names, render_audit

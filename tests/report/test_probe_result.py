@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from lxml import etree
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.facts.probes import OTHERS, PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
 from advisor.report import probechart
 from advisor.report.paper import Paper

@@ -17,7 +17,7 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from advisor.__main__ import main
-from advisor.model import Confidence, Finding, Severity
+from advisor.core.model import Confidence, Finding, Severity
 from advisor.report import Page
 from advisor.report.audited import Audited
 from advisor.report.prometheus import LONGEST, METRICS, report

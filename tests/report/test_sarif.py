@@ -15,10 +15,10 @@ from asking import CHECKOUT
 from jsonschema import Draft4Validator
 from nasty import NAMES, SECRET, nasty, nothing, page
 
-from advisor.model import Finding, Severity
+from advisor.core.model import Finding, Severity
 from advisor.optionfile import edit
 from advisor.optionfile.reader import parse
-from advisor.redact import MASK
+from advisor.redaction.secrets import MASK
 from advisor.report import Checked
 from advisor.report.formats import render_lint as render
 from rules import all_rules

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.sizes import STEPS, about, exact, lasted
+from advisor.core.sizes import STEPS, about, exact, lasted
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from advisor.model import Confidence, Finding, Location, Severity, Target
+from advisor.core.model import Confidence, Finding, Location, Severity, Target
 from advisor.report import Checked, Page, jsonform, text
 
 TARGET = Target("mysql", (8, 4, 8))

@@ -19,8 +19,8 @@ from nasty import GOLDEN, SECRET
 
 from advisor import __version__
 from advisor.__main__ import main
+from advisor.core.model import Action, Confidence, Finding, Location, Severity
 from advisor.facts import Unavailable
-from advisor.model import Action, Confidence, Finding, Location, Severity
 from advisor.report import Page
 from advisor.report.audited import Audited
 from advisor.report.formats import names, render_audit

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rule_cases import Case, all_cases, by_rule, known_of
 
-from advisor.model import Action, Finding
+from advisor.core.model import Action, Finding
 from advisor.verdict import Outcome, take
 from rules import all_rules, find
 from rules.core.advice import advise, default_of, words

@@ -12,11 +12,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rule_cases import all_cases
 
+from advisor.analysis.engine import run
 from advisor.catalog.load import load
 from advisor.catalog.targets import ASKED, SERIES, parse_target
 from advisor.collect.declared import host_from_words
-from advisor.engine import run
-from advisor.model import Target
+from advisor.core.model import Target
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file, take
 from advisor.verdict.settings import Settings
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from advisor.catalog.load import Catalog
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 RULES = all_rules()
 EACH = 90  # of the recorded files, one in so many for each server, and others for the next

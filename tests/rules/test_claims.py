@@ -8,12 +8,12 @@ import pytest
 from local_results import LOUD, TPS, Variant, measured
 from rule_cases import Case, known_of
 
+from advisor.analysis.local_results import answers
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.collect.host import open_root, read_host
+from advisor.core.model import Target
 from advisor.facts.probes import Metric
-from advisor.localanswers import answers
-from advisor.model import Target
 from advisor.optionfile.lines import Resolved
 from advisor.report.ruletext import page
 from advisor.verdict import judge_file, take

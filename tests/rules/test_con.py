@@ -13,7 +13,7 @@ from rules import all_rules, find
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 MYSQL, MARIADB = "mysql-9.7.4", "mariadb-10.11"
 POOL = "thread_handling = pool-of-threads\n"

@@ -12,7 +12,7 @@ from rules import find
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 WEEKS = {"uptime": 14 * 86400}
 

@@ -15,7 +15,7 @@ from rules.core.passed import LOOKS, fine
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from probes.sandbox import Sandbox
     from rules.core.context import Known
 
@@ -81,7 +81,7 @@ RULES = {name for look in LOOKS if look.part == "connections" for name in look.r
 @pytest.mark.servers("mysql-9.7", "mariadb-11.8")
 def test_a_real_server(any_server: Sandbox) -> None:
     """A default server has room for connections and files, and says how much it used."""
-    from advisor.assemble import know
+    from advisor.analysis.context import know
 
     facts = from_account(Account(user="root", socket=any_server.socket), Request(window=0.0))
     told = dict(fine(know(facts), [], NAMES))

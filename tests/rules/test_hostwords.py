@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rule_cases import Case, known_of
 
+from advisor.core.model import Confidence
 from advisor.facts import Host
-from advisor.model import Confidence
 from rules import all_rules, find
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 
 def first(name: str, host: dict[str, Any], tmp_path: Path, **words: Any) -> Finding:

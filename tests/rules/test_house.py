@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rule_cases import Case, known_of
 
+from advisor.analysis.engine import choose, run
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.engine import choose, run
-from advisor.model import Action
+from advisor.core.model import Action
 from advisor.optionfile import resolve
 from advisor.verdict import Outcome, judge_file, take
 from advisor.verdict.settings import Settings
@@ -22,7 +22,7 @@ from rules.policy.precedence import defer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 
 def findings(file: str, house: dict[str, Any], folder: Path, target: str = "mysql-8.4", **more: Any) -> list[Finding]:

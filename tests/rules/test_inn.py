@@ -12,7 +12,7 @@ from rules import all_rules, find
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 MODULES = {f"rules.{name}" for name in ("inn", "innset", "inntab", "innflush", "log", "logset")}
 OURS = [r for r in all_rules() if r.look.__module__ in MODULES]

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from ordinary_user import past_support, start_as_ordinary_user
 from servers_plugin import quickly
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
-from advisor.engine import run
-from advisor.model import Severity
+from advisor.core.model import Severity
 from rules import all_rules
 
 if TYPE_CHECKING:
     import pytest
     from servers_plugin import Start
 
-    from advisor.engine import Run
+    from advisor.analysis.engine import Run
     from probes.sandbox import Binary, Sandbox
 
 # Values that rules speak of, and that every server of the six takes.

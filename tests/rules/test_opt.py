@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import advisor.catalog.elsewhere
+from advisor.analysis.engine import run
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target
-from advisor.engine import run
-from advisor.model import Finding
+from advisor.core.model import Finding
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from rule_cases import Case, known_of
 
-from advisor.engine import choose, run
+from advisor.analysis.engine import choose, run
 from rules import file_rules, find
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 PLACES = {"capacity_resized": 8 << 20, "current_lsn": 9_000_000, "checkpoint_lsn": 1_000_000}
 PRESSED = {"innodb_checkpoint_age": 9_000_000, "innodb_checkpoint_max_age": 10_000_000}

@@ -13,7 +13,7 @@ from rule_cases import all_cases, known_of
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target
-from advisor.model import Confidence, Target
+from advisor.core.model import Confidence, Target
 from rules import all_rules, file_rules, find, rule_modules_for
 from rules._index import ANY_OPTION
 from rules.core.evidence import load as evidence
@@ -22,7 +22,7 @@ from rules.core.rule import EVERY, RULES, Docs, Span, rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from rules.core.context import Known
 
 CHECKOUT = Path(__file__).resolve().parents[2]

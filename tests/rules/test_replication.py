@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rule_cases import Case, known_of
 
-from advisor.model import Confidence
+from advisor.core.model import Confidence
 from rules import find
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 MEMBER = "plugin_load_add = group_replication.so\ngroup_replication_group_name = aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa\n"
 MANY = "binlog_ignore_db = a\nbinlog_ignore_db = b\nbinlog_ignore_db = c\nbinlog_ignore_db = {}"

@@ -15,7 +15,7 @@ from rules.security.tls import moment
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 OURS = [rule for rule in all_rules() if rule.family == "TLS" or (rule.family == "SEC" and rule.code >= "SEC008")]
 WITHOUT_RESTART = {

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rule_cases import Case, known_of
 
-from advisor.engine import choose, run
+from advisor.analysis.engine import choose, run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.engine import Run
+    from advisor.analysis.engine import Run
 
 WEEK = 7 * 86400
 # A rule, what its file sets, and counters that speak for the finding, whatever the uptime.

@@ -12,17 +12,17 @@ from local_results import CALM, HOST, LOUD, PLACE, TPS, Variant, audited, measur
 from rule_cases import Case, facts_of
 from simulated import Noise
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import run
 from advisor.catalog.targets import parse_target
-from advisor.engine import run
+from advisor.core.model import Confidence, Severity
 from advisor.facts.probes import Metric, Place
-from advisor.model import Confidence, Severity
 from rules import all_rules
 
 if TYPE_CHECKING:
-    from advisor.engine import Run
+    from advisor.analysis.engine import Run
+    from advisor.core.model import Finding, Local
     from advisor.facts.probes import ProbeResult
-    from advisor.model import Finding, Local
 
 MARIADB = "mariadb-10.11"
 ARIA = "default_storage_engine = Aria\n"

@@ -12,7 +12,7 @@ from rules import find
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 
 def first(rule: str, target: str, folder: Path, **words: object) -> Finding:

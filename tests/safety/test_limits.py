@@ -19,7 +19,7 @@ from advisor.collect.connect import Limits, connect
 from advisor.collect.options import Account
 from advisor.collect.send import open_session
 from advisor.collect.server import greet
-from advisor.exits import ConnectError
+from advisor.core.errors import ConnectError
 
 HEADER = 4  # bytes of a packet: three of length, one that counts
 PATIENCE = 600.0  # seconds after which a wait counts as one without end

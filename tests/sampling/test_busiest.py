@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.sampling.busiest import hours, sampled
-from advisor.sampling.ring import Entry
+from advisor.state.sampling.busiest import hours, sampled
+from advisor.state.sampling.ring import Entry
 from rules.core.counters import named
 
 NOON = 1_795_262_400  # 2026-11-21 12:00 UTC

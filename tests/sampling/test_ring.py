@@ -17,11 +17,11 @@ from asking import CHECKOUT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.exits import USAGE, MycnfError
+from advisor.core.errors import USAGE, MycnfError
 from advisor.facts import Sample
-from advisor.sampling import ring
-from advisor.sampling.keep import keep, path_of
-from advisor.sampling.ring import Entry, Head, RingError
+from advisor.state.sampling import ring
+from advisor.state.sampling.keep import keep, path_of
+from advisor.state.sampling.ring import Entry, Head, RingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,7 +140,7 @@ def test_a_full_disk_leaves_the_old_whole(monkeypatch: pytest.MonkeyPatch) -> No
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("advisor.sampling.ring.os.pwrite", full)
+    monkeypatch.setattr("advisor.state.sampling.ring.os.pwrite", full)
     with pytest.raises(MycnfError, match=r"^the sample can't be kept in \S+ \(No space left on device\); [^\n]*$"):
         keep(sample(6000), SERVER, NOON + 1000)
     assert ring.read(path_of(SERVER)) == before
@@ -149,7 +149,7 @@ def test_a_full_disk_leaves_the_old_whole(monkeypatch: pytest.MonkeyPatch) -> No
 def test_two_at_once_lose_nothing(state: Path) -> None:
     """Four processes that sample at once, each another moment of a server, keep all that they sample."""
     code = (
-        "import sys; from advisor.facts import Sample; from advisor.sampling.keep import keep\n"
+        "import sys; from advisor.facts import Sample; from advisor.state.sampling.keep import keep\n"
         "for n in range(25):\n"
         "    at = 600 * (4 * n + int(sys.argv[1])) + 1000\n"
         "    keep(Sample(float(at), {'questions': at}), {'hostname': 'db1'}, -at)"  # each start is another one

@@ -16,7 +16,7 @@ from advisor.__main__ import main
 from advisor.cli import COMMANDS, build_parser
 from advisor.fleet.folder import HOSTS, keep, prepare, snapshot_name
 from advisor.fleet.row import Row, Status
-from advisor.redact import MASK
+from advisor.redaction.secrets import MASK
 
 
 class Ground(NamedTuple):

@@ -13,13 +13,13 @@ from local_results import told
 from planted import SNAPSHOT
 
 from advisor.collect.options import ConnectRequest
-from advisor.crash import write_crash_file
+from advisor.core.crash_report import write_crash_file
 from advisor.facts import Sample
+from advisor.facts.snapshot import load, save
 from advisor.fleet import folder as fleet
 from advisor.fleet.row import Row
-from advisor.history.keep import keep as keep_snapshot
-from advisor.sampling.keep import keep as keep_sample
-from advisor.snapshot import load, save
+from advisor.state.history.keep import keep as keep_snapshot
+from advisor.state.sampling.keep import keep as keep_sample
 from advisor.tui import preferred, recent, saving, state
 from advisor.tui.view import Aside
 from probes import places, results

@@ -22,7 +22,7 @@ from running import PATIENCE, eventually
 from servers_plugin import Start
 
 from advisor.__main__ import main
-from advisor.redact import MASK
+from advisor.redaction.secrets import MASK
 from advisor.report.formats import names
 from probes.sandbox import Sandbox
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from advisor.analysis.engine import run
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.collect.declared import host_from_words
-from advisor.engine import run
-from advisor.model import Severity, Target
+from advisor.core.model import Severity, Target
 from advisor.report.suggestfile import option_file
 from advisor.suggest import judge, suggest
 from advisor.suggest.choices import WORKLOADS

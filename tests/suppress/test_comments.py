@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from advisor.analysis.suppress.comments import Suppression, suppressions
 from advisor.optionfile.dialect import dialect
 from advisor.optionfile.reader import parse
-from advisor.suppress.comments import Suppression, suppressions
 
 
 def read(text: str) -> list[Suppression]:

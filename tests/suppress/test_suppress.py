@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from advisor.analysis.engine import choose, run
+from advisor.analysis.suppress import Reading, Suppressed, suppress
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.engine import choose, run
 from advisor.optionfile import resolve
-from advisor.suppress import Reading, Suppressed, suppress
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import all_rules, file_rules

@@ -12,10 +12,10 @@ from app_driving import driven, screen_text, until
 from textual.widgets import ContentSwitcher, Input
 from textual.widgets._footer import FooterKey
 
-from advisor import narration
 from advisor.commands.app import tell_narration
-from advisor.exits import MycnfError
-from advisor.sizes import lasted
+from advisor.core import console
+from advisor.core.errors import MycnfError
+from advisor.core.sizes import lasted
 from advisor.tui import preferred
 from advisor.tui.app import AuditApp
 from advisor.tui.heading import Heading
@@ -213,10 +213,10 @@ async def test_the_time_up_goes_on_between_reads() -> None:
 async def test_what_is_narrated_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line that the command line would have on stderr comes up in the app, in its own words."""
     heard: list[Callable[[str], object]] = []
-    monkeypatch.setattr(narration, "_LISTENERS", heard)
+    monkeypatch.setattr(console, "_LISTENERS", heard)
     async with driven() as (app, pilot):
         tell_narration(app)
-        narration.narrate("may be measured: see --dir\x1b[31m")
+        console.narrate("may be measured: see --dir\x1b[31m")
         await until(pilot, lambda: bool(app._notifications))
         (told,) = app._notifications
         assert "takes another directory" in told.message

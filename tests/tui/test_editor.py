@@ -16,7 +16,7 @@ from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 from tmux import terminal
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.facts import Facts
 from advisor.tui import editor
 from advisor.tui.app import AuditApp

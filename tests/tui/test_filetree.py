@@ -10,7 +10,7 @@ import pytest
 from app_files import OF_DEMO, RECORDED, SERVER, TUNING, read, view_of
 from servers_plugin import Start
 
-from advisor.assemble import know
+from advisor.analysis.context import know
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
 from advisor.facts import FileCopy, Files, PersistedOption, VariableOrigin

@@ -9,7 +9,7 @@ from pathlib import Path
 from app_driving import driven, screen_text, until
 from textual.widgets import Input, OptionList
 
-from advisor.model import Severity
+from advisor.core.model import Severity
 from advisor.tui.app import AuditApp
 from advisor.tui.view import key_of
 

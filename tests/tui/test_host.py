@@ -11,14 +11,14 @@ import pytest
 from app_driving import driven, screen_text, snapshot_with, until
 from textual.containers import VerticalScroll
 
-from advisor.assemble import know
+from advisor.analysis.context import know
 from advisor.collect.host import open_root, read_host
 from advisor.commands.recorded import DEMO
 from advisor.facts import Facts, Unavailable
 from advisor.facts.host import Cgroup, Host, Memory, Skipped
+from advisor.facts.snapshot import load
 from advisor.facts.storage import BlockDevice, Mount, Raid, Storage, Stripe
 from advisor.report.audited import Audited
-from advisor.snapshot import load
 from advisor.tui.app import AuditApp
 from advisor.tui.bars import bar
 from advisor.tui.hosttext import TITLES, sections

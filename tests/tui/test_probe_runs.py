@@ -10,7 +10,7 @@ from app_driving import driven, screen_text, until
 from app_measuring import ask, choose_probe, leftovers, measuring, run, screen, shown
 from scanning import Scans
 
-from advisor.model import Confidence
+from advisor.core.model import Confidence
 from advisor.tui import running
 from advisor.tui.app import AuditApp
 from advisor.tui.panes.probes import Probes

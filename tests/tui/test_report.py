@@ -19,10 +19,10 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from advisor.__main__ import main
-from advisor.exits import MycnfError
-from advisor.redact import clean
+from advisor.core.errors import MycnfError
+from advisor.facts.snapshot import load
+from advisor.redaction.secrets import clean
 from advisor.report.formats import Format, names
-from advisor.snapshot import load
 from advisor.tui.app import AuditApp
 from advisor.tui.panes.report import Report
 from advisor.tui.replacing import Replacing

@@ -11,8 +11,8 @@ from textual.widgets import DataTable, Input
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.model import Origin
-from advisor.redact import clean
+from advisor.core.model import Origin
+from advisor.redaction.secrets import clean
 from advisor.tui.app import AuditApp
 from advisor.tui.panes.variables import Variables
 from advisor.tui.variables import Row, rows, widths

@@ -6,7 +6,7 @@ import pytest
 from moving import Moved, verdict_on
 
 from advisor.catalog.targets import parse_target
-from advisor.model import Target
+from advisor.core.model import Target
 from advisor.upgrade.change import Move
 from advisor.upgrade.move import compare
 

@@ -11,7 +11,7 @@ import pytest
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.model import Severity
+from advisor.core.model import Severity
 from advisor.optionfile import resolve
 from advisor.upgrade.change import Kind, LineChange
 from advisor.upgrade.lines import changed_lines

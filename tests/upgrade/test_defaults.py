@@ -9,7 +9,7 @@ from moving import Moved, verdict_on
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
-from advisor.model import Confidence, Severity, Target
+from advisor.core.model import Confidence, Severity, Target
 from advisor.report.upgradekeep import fragment
 from advisor.upgrade.change import WEIGHTY, Area, DefaultChange
 from advisor.upgrade.consequences import _meanings

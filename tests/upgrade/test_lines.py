@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from moving import Moved
 
-from advisor.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity
 from advisor.upgrade.change import Kind, LineChange
 
 

@@ -16,7 +16,7 @@ from moving import Moved
 from servers_plugin import Binaries, Start
 
 from advisor.catalog.targets import ASKED
-from advisor.model import Confidence, Target
+from advisor.core.model import Confidence, Target
 from advisor.upgrade.passages import GONE, NONE, PASSAGES, Passage
 from probes.sandbox import Sandbox
 

@@ -11,7 +11,7 @@ import pytest
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.model import Severity
+from advisor.core.model import Severity
 from advisor.optionfile import groups_read, resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from advisor.catalog.load import Catalog, load
 from advisor.catalog.targets import SERIES, parse_target
-from advisor.model import Origin, Setting
+from advisor.core.model import Origin, Setting
 from advisor.optionfile import resolve
 from advisor.verdict import Outcome, judge_file, startup, take
 from advisor.verdict.onserver import ServerSettings

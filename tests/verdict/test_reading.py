@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.catalog.load import Option
-from advisor.model import Target
+from advisor.core.model import Target
 from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
 from advisor.verdict.flags import take_flags

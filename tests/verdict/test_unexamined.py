@@ -10,10 +10,10 @@ import pytest
 from asking_servers import Ask, Judge, judge_lines, refused_lines
 
 import advisor.catalog.elsewhere
+from advisor.analysis.engine import run
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest, parse_target
-from advisor.engine import run
-from advisor.model import Finding, Target
+from advisor.core.model import Finding, Target
 from advisor.verdict.settings import Settings
 from rules import all_rules
 from rules.core.context import Known

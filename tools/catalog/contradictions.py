@@ -24,7 +24,7 @@ from series import GIVEN_BY_TESTS
 from tables import Version, canonical, read
 
 from advisor.catalog.load import Catalog, Option, load
-from advisor.model import Target
+from advisor.core.model import Target
 
 MYSQL, MARIADB, ASKED_MARIADB = (
     Target("mysql", (8, 4, 8)),

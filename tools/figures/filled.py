@@ -15,7 +15,7 @@ from servers_plugin import provisioned
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
 from advisor.facts import Facts
-from advisor.snapshot import load, save
+from advisor.facts.snapshot import load, save
 from probes.sandbox import Sandbox, start
 
 SESSIONS = 64

@@ -17,9 +17,9 @@ KILLED = re.compile(r"^rules: killed (\d+) of (\d+)", re.MULTILINE)
 
 def figures(top: str) -> Iterator[Figure]:
     """Rules, the verdicts on options counted once, and the processor time of one run in milliseconds."""
-    from advisor.assemble import know
-    from advisor.engine import run
-    from advisor.snapshot import load
+    from advisor.analysis.context import know
+    from advisor.analysis.engine import run
+    from advisor.facts.snapshot import load
     from rules import all_rules
 
     rules = all_rules()

@@ -15,7 +15,7 @@ from servers_plugin import lacking, names_of, provisioned, quickly
 
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
-from advisor.snapshot import written
+from advisor.facts.snapshot import written
 from probes.sandbox import SandboxError, start
 
 SEED = 7

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from filled import PREPARED, SESSIONS, SETTINGS, SPARE, Step
 
-from advisor.assemble import know
-from advisor.sizes import about
+from advisor.analysis.context import know
+from advisor.core.sizes import about
 from rules.sizing.memory import budget, expected
 
 MIB = 1 << 20

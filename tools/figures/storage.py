@@ -18,8 +18,8 @@ sys.path[:0] = [TOP]
 import disk
 
 from advisor.collect.host import open_root, read_host
+from advisor.core.sizes import about
 from advisor.facts.probes import Arm, Metric, ProbeResult
-from advisor.sizes import about
 from probes.experiment import Ground, Wanted
 from probes.registry import load
 from probes.rounds import run

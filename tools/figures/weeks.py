@@ -56,7 +56,7 @@ def figures(top: str) -> Iterator[Figure]:
 def ring() -> dict[str, Any]:
     """What `mycnf sample` keeps, a sample every ten minutes as its ring is made for."""
     from advisor.facts import Sample
-    from advisor.sampling.keep import keep
+    from advisor.state.sampling.keep import keep
 
     server = {"hostname": "db1", "port": "3306", "datadir": "/var/lib/mysql/"}
     early: dict[str, int] = {}
@@ -75,8 +75,8 @@ def history() -> dict[str, Any]:
     """
     from advisor.cli import build_parser
     from advisor.commands.history import run
-    from advisor.history.keep import keep
-    from advisor.snapshot import load
+    from advisor.facts.snapshot import load
+    from advisor.state.history.keep import keep
 
     facts = load(RECORDED)
     asked = build_parser("history").parse_args(["history", "--isolated", "--format", "json"])
@@ -105,9 +105,9 @@ async def _watched() -> dict[str, Any]:
 
     from advisor.cli import build_parser
     from advisor.commands.judging import audit, wanted
-    from advisor.exits import MycnfError
+    from advisor.core.errors import MycnfError
     from advisor.facts import Sample
-    from advisor.snapshot import load
+    from advisor.facts.snapshot import load
     from advisor.tui.app import AuditApp
     from advisor.tui.feed import Feed
     from advisor.tui.messages import Sampled

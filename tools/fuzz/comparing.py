@@ -10,7 +10,7 @@ from answers import Stop
 from truth import Truth
 
 from advisor.catalog.load import load
-from advisor.model import Target
+from advisor.core.model import Target
 from advisor.optionfile import resolve
 from advisor.verdict import REFUSED, FileVerdict, LineVerdict, Outcome, judge_file
 

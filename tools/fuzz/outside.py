@@ -150,7 +150,7 @@ def _snapshot(chance: random.Random) -> bytes:
 
 
 def _load_snapshot(data: bytes, folder: str) -> Any:
-    from advisor.snapshot import load
+    from advisor.facts.snapshot import load
 
     return load(put(data, folder))
 
@@ -176,8 +176,8 @@ def _baseline(chance: random.Random) -> bytes:
 
 
 def _read_baseline(data: bytes, folder: str) -> None:
-    from advisor.baseline import Reading, amended, apply, gone, read
-    from advisor.model import Confidence, Finding, Location, Severity
+    from advisor.analysis.baseline import Reading, amended, apply, gone, read
+    from advisor.core.model import Confidence, Finding, Location, Severity
 
     path = put(data, folder)
     place = Location(os.path.join(folder, "my.cnf"), 2, 1, 2, 5)
@@ -190,8 +190,8 @@ def _read_baseline(data: bytes, folder: str) -> None:
 
 
 def _read_ring(data: bytes, folder: str) -> None:
-    from advisor.sampling import ring
-    from advisor.sampling.busiest import sampled
+    from advisor.state.sampling import ring
+    from advisor.state.sampling.busiest import sampled
 
     path = put(data, folder)
     head, entries = ring.read(path)
@@ -202,7 +202,7 @@ def _read_ring(data: bytes, folder: str) -> None:
 
 
 def _kept_snapshot(data: bytes, folder: str) -> None:
-    from advisor.history.shelf import newest_first, servers
+    from advisor.state.history.shelf import newest_first, servers
 
     place = os.path.join(folder, "state", "mycnf", "history", "s")
     os.makedirs(place, exist_ok=True)
@@ -295,7 +295,7 @@ def _ask_server(data: bytes, _folder: str) -> None:
     from advisor.collect.collect import Request, from_account
     from advisor.collect.options import Account
     from advisor.collect.wire import Wire
-    from advisor.snapshot import written
+    from advisor.facts.snapshot import written
 
     chance = random.Random(data)
 

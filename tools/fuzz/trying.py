@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from outside import READERS
 
-from advisor.exits import MycnfError
-from advisor.redact import clean
+from advisor.core.errors import MycnfError
+from advisor.redaction.secrets import clean
 
 SLOW = 1.0  # seconds of processor time that no input may take
 STUCK = 60.0  # seconds after which a reader that only waits is called off

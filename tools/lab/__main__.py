@@ -37,8 +37,8 @@ from labserver import filled
 from labstage import Stage, staged
 from servers_plugin import provisioned
 
-from advisor.exits import MycnfError
-from advisor.sizes import exact
+from advisor.core.errors import MycnfError
+from advisor.core.sizes import exact
 from probes.stopping import Stop
 from probes.workload.driving import driver_of
 

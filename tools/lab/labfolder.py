@@ -6,7 +6,7 @@ import os
 import tomllib
 from typing import Any, NamedTuple
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.facts.probes import Metric
 from probes.workload.scans import Scan
 from probes.workload.statements import OLTP, Step, Workload

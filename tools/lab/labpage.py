@@ -12,8 +12,8 @@ from labadvice import Advice
 from labfolder import FEWEST_ROUNDS, Lab
 from labrounds import AFTER, BEFORE
 
+from advisor.core.sizes import about, percent
 from advisor.facts.probes import Place, ProbeResult
-from advisor.sizes import about, percent
 from probes.conclude import BLIND, change, conclude
 from probes.stats import Comparison
 

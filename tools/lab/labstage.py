@@ -16,7 +16,7 @@ from labserver import FILE, filled
 from servers_plugin import provisioned
 
 from advisor.catalog.load import load
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from probes.stopping import Stop
 from probes.workload.driving import driver_of
 

@@ -12,7 +12,7 @@ import stat
 from itertools import islice
 from typing import NamedTuple, Protocol
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.facts.storage import Space
 
 MAX_READ = 4 << 20

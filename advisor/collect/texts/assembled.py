@@ -24,7 +24,7 @@ from advisor.collect.texts.told import SAME, TextError
 from advisor.collect.texts.whole import counters_lack, variables_lack
 from advisor.facts import SCHEMA, Facts, Link, Replication, Server, Unavailable
 from advisor.facts.storage import Storage
-from advisor.redact import clean, redact_value
+from advisor.redaction.secrets import clean, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.collect.texts.replicamarkup import marked_rows
 from advisor.collect.texts.tables import unescaped
-from advisor.unkept import without_sql
+from advisor.redaction.scrub import without_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     from advisor.facts import Host

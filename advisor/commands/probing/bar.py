@@ -8,8 +8,8 @@ import time
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Self
 
-from advisor.narration import narrate
-from advisor.redact import clean
+from advisor.core.console import narrate
+from advisor.redaction.secrets import clean
 
 if TYPE_CHECKING:
     from types import TracebackType

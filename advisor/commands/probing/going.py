@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor import exits
 from advisor.commands.probing.bar import bar
 from advisor.commands.probing.signals import ending
-from advisor.exits import MycnfError
-from advisor.narration import narrate
+from advisor.core import errors
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
 from probes import rounds
 from probes.keeping import Keeper
 from probes.stopping import Stop
@@ -51,7 +51,7 @@ def go(experiment: Experiment, ground: Ground, wanted: Wanted, earlier: Kept | N
             if stop.reason != "cancelled":
                 raise
             shown.say(str(error))
-            return Outcome(None, exits.INTERRUPTED)
+            return Outcome(None, errors.INTERRUPTED)
         except BaseException:
             keeper.rescue()
             raise
@@ -61,8 +61,8 @@ def go(experiment: Experiment, ground: Ground, wanted: Wanted, earlier: Kept | N
 
 def _code(ended: str) -> int:
     if ended == "cancelled":
-        return exits.INTERRUPTED
-    return exits.OK if ended in GOOD_ENDS else exits.USAGE
+        return errors.INTERRUPTED
+    return errors.OK if ended in GOOD_ENDS else errors.USAGE
 
 
 class _Announced:

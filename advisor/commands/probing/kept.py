@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor import exits
 from advisor.commands.probing.showing import show
 from advisor.commands.probing.where import this_host
-from advisor.exits import MycnfError
-from advisor.narration import narrate
+from advisor.core import errors
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
 from advisor.report import probelist
 from advisor.report.output import write
 from advisor.report.paper import Paper
@@ -29,7 +29,7 @@ def look(words: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
     here = this_host()
     for form, path in reports:
         write(probelist.kept(found.kept, here, form, Paper.to(path)), path)
-    return exits.OK
+    return errors.OK
 
 
 def _show(found: results.Shelf, names: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
@@ -38,4 +38,4 @@ def _show(found: results.Shelf, names: Sequence[str], reports: list[tuple[str, s
         if kept is None:
             raise MycnfError(f"no result {name!r} is kept; mycnf probe results lists them")
         show(kept.result, reports)
-    return exits.OK
+    return errors.OK

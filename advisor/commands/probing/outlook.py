@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.report.probelist import Entry
 from probes.experiment import Wanted
 from probes.safety import objections

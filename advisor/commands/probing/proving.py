@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import load
-from advisor.exits import MycnfError
-from advisor.meant import did_you_mean
-from advisor.narration import narrate
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
+from advisor.core.suggestions import did_you_mean
 from advisor.optionfile.lines import Resolved
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
@@ -20,8 +20,8 @@ from rules.measured.compare import judge, shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from advisor.core.model import Target
     from advisor.facts.probes import ProbeResult
-    from advisor.model import Target
     from advisor.report.proof import Proof
     from probes.experiment import Ground, Wanted
     from probes.sandbox import Binary
@@ -46,7 +46,7 @@ class Task(NamedTuple):
 
     def proof(self, result: ProbeResult) -> Proof:
         """What the run says of the claim."""
-        from advisor.localanswers import answers
+        from advisor.analysis.local_results import answers
         from advisor.report.proof import Proof
 
         self.known.parts["probes"] = answers([result])
@@ -115,7 +115,7 @@ def _binary(rule: Rule, ground: Ground, running: Target | None) -> Binary:
 
 def _running(rule: Rule) -> Known | None:
     """What is known of the server that runs here, where it lets us in and the rule speaks of a value of it."""
-    from advisor.assemble import know
+    from advisor.analysis.context import know
     from advisor.collect.collect import Request, collect
     from probes.safety.neighbours import find_neighbours
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.narration import narrate
+from advisor.core.console import narrate
 from probes.resuming import matching
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host import open_root, read_host
-from advisor.exits import MycnfError
-from advisor.narration import narrate
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
 from probes.experiment import Ground
 from probes.hostid import host_id
 from probes.places import tidy

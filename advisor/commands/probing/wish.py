@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from advisor.exits import MycnfError
-from advisor.meant import did_you_mean
+from advisor.core.errors import MycnfError
+from advisor.core.suggestions import did_you_mean
 from probes.choices import duration
 from probes.experiment import Wanted
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redact import MASK, redact_text
+from advisor.redaction.secrets import MASK, redact_text
 from advisor.report.html.markup import Html, code, joined, tag
 from advisor.report.words import plural
 from rules.core.statements import kept_by, other_name, place_of
@@ -12,7 +12,7 @@ from rules.core.statements import kept_by, other_name, place_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
 
 STATEMENT = 4_000  # characters of a statement or line to copy, which is whole or not there
 

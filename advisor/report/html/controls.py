@@ -10,7 +10,7 @@ from advisor.report.html.markup import Html, tag
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from advisor.model import Severity
+    from advisor.core.model import Severity
 
 
 def controls(counts: Mapping[Severity, int], orders: Iterable[tuple[str, str]], what: str) -> Html:

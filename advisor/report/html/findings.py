@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.model import Confidence
-from advisor.redact import redact_value
+from advisor.core.model import Confidence
+from advisor.redaction.secrets import redact_value
 from advisor.report.html.actions import actions, place
 from advisor.report.html.evidence import names, passages
 from advisor.report.html.markup import Html, code, joined, tag
@@ -14,7 +14,7 @@ from advisor.report.ticketfindings import Forms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from advisor.model import Finding, Severity
+    from advisor.core.model import Finding, Severity
     from rules.core.rule import Rule
 
 SIGNS = {"error": "✖", "warning": "▲", "note": "●"}  # as in the app: no severity is told by its colour alone

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor import __version__
-from advisor.model import Severity
+from advisor.core.model import Severity
 from advisor.report.document import holds, plain
 from advisor.report.html.controls import controls
 from advisor.report.html.document import document, section

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from advisor.redact import clean, redact_value
+from advisor.redaction.secrets import clean, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.redact import MASK, STATEMENTS, is_secret
+from advisor.redaction.secrets import MASK, STATEMENTS, is_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
 
 _LITERAL = r"'(?:\\.|[^'\\])+'?|\"(?:\\.|[^\"\\])+\"?"
 

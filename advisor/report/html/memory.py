@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import about
 from advisor.report.html.markup import Html, tag
-from advisor.sizes import about
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

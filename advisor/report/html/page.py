@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from advisor.model import Severity
+from advisor.core.model import Severity
+from advisor.core.sizes import lasted
 from advisor.report.html import ends
 from advisor.report.html.actions import actions
 from advisor.report.html.controls import controls
@@ -17,13 +18,12 @@ from advisor.report.html.measured import measured
 from advisor.report.ticketfit import fitted
 from advisor.report.ticketsteps import first
 from advisor.report.words import plural
-from advisor.sizes import lasted
 from rules import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.report import Page
     from advisor.report.audited import Audited
 

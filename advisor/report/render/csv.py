@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redact import clean
+from advisor.redaction.secrets import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.report import Checked, Page
     from advisor.report.audited import Audited
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redact import clean, redact_value
+from advisor.redaction.secrets import clean, redact_value
 from advisor.report.document import (
     Chart,
     Code,

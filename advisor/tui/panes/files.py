@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.report.words import plural
 from advisor.tui import editor
 from advisor.tui.asking import Offer

@@ -11,8 +11,8 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from advisor.model import Severity
-from advisor.redact import clean, redact_value
+from advisor.core.model import Severity
+from advisor.redaction.secrets import clean, redact_value
 from advisor.tui.heading import SIGNS, STYLES
 from advisor.tui.pane import Pane
 from advisor.tui.plain import line, plain
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from textual.events import Resize
     from textual.widgets import Input
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from advisor.tui.app import AuditApp
     from advisor.tui.sought import Sought
 

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 from advisor.report.words import plural
 from advisor.tui.background import in_background
 from advisor.tui.pane import Pane

@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import DataTable, Input, Static
 
-from advisor.sizes import about
+from advisor.core.sizes import about
 from advisor.tui.pane import Pane
 from advisor.tui.plain import line, plain
 from advisor.tui.sought import Sought

@@ -12,8 +12,8 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from advisor.core.sizes import lasted
 from advisor.report.words import plural
-from advisor.sizes import lasted
 from advisor.tui.background import in_background
 from advisor.tui.pane import Pane
 from advisor.tui.plain import MUTED, line, plain, put

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.catalog.load import Option
-    from advisor.model import Target
+    from advisor.core.model import Target
 
     Rule = Callable[["Start", str], str | None]
 

@@ -3,10 +3,10 @@
 import re
 from typing import TYPE_CHECKING
 
-from advisor.redact import quoted
+from advisor.redaction.secrets import quoted
 
 if TYPE_CHECKING:
-    from advisor.model import Target
+    from advisor.core.model import Target
 
 SYSTEM, TEMPORARY = "innodb_data_file_path", "innodb_temp_data_file_path"
 MEGABYTE = 1 << 20  # the least size of a file

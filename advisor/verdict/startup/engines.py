@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from advisor.redact import quoted
+from advisor.redaction.secrets import quoted
 from advisor.verdict.startup.words import OTHER_NAMES
 
 if TYPE_CHECKING:
-    from advisor.model import Target
+    from advisor.core.model import Target
 
 EVERYWHERE = ("InnoDB", "MyISAM", "MEMORY", "CSV", "MRG_MYISAM", "PERFORMANCE_SCHEMA")
 OF_MYSQL = ("ARCHIVE", "BLACKHOLE")

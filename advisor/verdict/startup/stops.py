@@ -9,7 +9,7 @@ from advisor.verdict.special import NOTHING
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.verdict.outcome import Values
 
 ZONE, MOST_HOURS, MOST_MINUTES = "default_time_zone", 15, 59

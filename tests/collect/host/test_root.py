@@ -14,7 +14,7 @@ import pytest
 from advisor.collect.host import ArchiveError, open_root, read_host
 from advisor.collect.host.archive import MAX_UNPACKED
 from advisor.collect.host.root import MAX_READ, DirectoryRoot, LiveRoot
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

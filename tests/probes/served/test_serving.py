@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from grounds import ground_of, served
 
+from advisor.core.model import Target
 from advisor.facts.host import Host
-from advisor.model import Target
 from probes.eviction import evict, evictable, resident
 from probes.experiment import Ground, ProbeError
 from probes.sandbox import Binary

@@ -172,7 +172,7 @@ def _kill_once_loaded(it: Served) -> None:
 
 OWNER = """
 import os, sys, threading, time
-from advisor.model import Target
+from advisor.core.model import Target
 from pathlib import Path
 sys.path.insert(0, "tests/plugins")
 from grounds import children, served

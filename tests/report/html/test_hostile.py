@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nasty import SECRET
 
 from advisor.__main__ import main
-from advisor.model import Action, Confidence, Finding, Local, Location, Severity
+from advisor.core.model import Action, Confidence, Finding, Local, Location, Severity
 from advisor.report import Page
 from advisor.report.html.markup import tag, text
 from advisor.report.html.page import report

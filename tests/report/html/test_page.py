@@ -13,8 +13,8 @@ from audits import audited, many, recorded
 from browser import ASKED, Tab
 from local_results import scans
 
+from advisor.analysis.engine import choose
 from advisor.commands.judging import Wanted, judged
-from advisor.engine import choose
 from advisor.report import Page
 from advisor.report.formats import render_audit
 from advisor.report.html.page import report

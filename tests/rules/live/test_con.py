@@ -13,10 +13,10 @@ from following import tried
 from running import eventually
 from windows import SECONDS, lasting, rising, wait_for
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
-from advisor.engine import run
 from rules import all_rules
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from servers_plugin import Start
 
+    from advisor.core.model import Finding
     from advisor.facts import Facts
-    from advisor.model import Finding
     from probes.sandbox import Sandbox
 
 OURS = [rule for rule in all_rules() if rule.family == "CON"]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
-from advisor.engine import run
 from rules import all_rules
 
 if TYPE_CHECKING:

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import choose, run
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
-from advisor.engine import choose, run
-from advisor.model import Severity
+from advisor.core.model import Severity
 
 if TYPE_CHECKING:
     from servers_plugin import Start
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from probes.sandbox import Sandbox
 
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 import pytest
 from rule_cases import Case, known_of
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
 from advisor.collect.host import open_root, read_host
 from advisor.collect.host.process import read_process
 from advisor.collect.host.root import LiveRoot
 from advisor.collect.options import Account
-from advisor.engine import run
 from advisor.facts import Host
 from advisor.facts.host import Memory
 from rules import all_rules, find
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from servers_plugin import Server, Start
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from probes.sandbox import Sandbox
 
 TARGET = "mysql-8.0.15"

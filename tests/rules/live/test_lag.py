@@ -9,9 +9,9 @@ import pymysql
 import pytest
 from replicas import dialect, found, pair, until
 
-from advisor.assemble import know
+from advisor.analysis.context import know
 from advisor.collect.collect import Request, from_account
-from advisor.model import Severity
+from advisor.core.model import Severity
 from rules import all_rules
 from rules.core.passed import fine
 from rules.replication.lag import VISIBLE

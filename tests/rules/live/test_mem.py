@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from filling import Sizes, connected, each, held, make_tables, sizes, statements
 
-from advisor.assemble import know
+from advisor.analysis.context import know
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
 from advisor.facts.host import Memory
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from servers_plugin import Start
 
+    from advisor.core.model import Finding
     from advisor.facts import Facts
-    from advisor.model import Finding
     from probes.sandbox import Sandbox
     from rules.sizing.memory import Budget
 

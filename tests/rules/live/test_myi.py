@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from windows import SECONDS, lasting
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
-from advisor.engine import run
 from probes.sandbox import SandboxError
 from rules import all_rules
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from servers_plugin import Start
 
+    from advisor.core.model import Finding
     from advisor.facts import Facts
-    from advisor.model import Finding
     from probes.sandbox import Sandbox
 
 OURS = [rule for rule in all_rules() if rule.family in {"MYI", "ARI", "OBS", "MOD"}]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import choose, run
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
-from advisor.engine import choose, run
 from rules.core.statements import place_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from servers_plugin import Start
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from probes.sandbox import Sandbox
 
 # Of each rule one option that it speaks of, a bad value, and whether it can be set at run time.

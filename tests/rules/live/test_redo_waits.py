@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import choose, run
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
-from advisor.engine import choose, run
-from advisor.model import Severity
-from advisor.privileges import grants_for
+from advisor.collect.privileges import grants_for
+from advisor.core.model import Severity
 
 if TYPE_CHECKING:
     from servers_plugin import Start
 
+    from advisor.core.model import Finding
     from advisor.facts import Facts
-    from advisor.model import Finding
     from probes.sandbox import Sandbox
 
 ROW = 3_000_000  # bytes; a few of them fill a log of 8M

@@ -13,7 +13,7 @@ from replicas import found, until, written
 
 from advisor.collect.collect import Request, from_account
 from advisor.collect.statements import GROUP_MEMBERS
-from advisor.model import Severity
+from advisor.core.model import Severity
 from probes.sandbox.server import free_port
 
 if TYPE_CHECKING:

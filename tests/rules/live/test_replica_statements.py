@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from servers_plugin import Start
 
-    from advisor.model import Action, Finding
+    from advisor.core.model import Action, Finding
 
 FAMILIES = ("REP", "GRP", "GAL", "BIN")
 # Values that these families speak against; each server gets the lines that it knows, under its own names.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
-from advisor.engine import run
 from probes.sandbox import start as start_sandbox
 from rules import all_rules
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from servers_plugin import Binaries
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from probes.sandbox import Binary
 
 OURS = [rule for rule in all_rules() if rule.family in ("TAB", "SYS", "CON")]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from live_server import Live
 from replicas import written
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
-from advisor.engine import run
-from advisor.model import Severity
+from advisor.core.model import Severity
 from rules import all_rules
 
 if TYPE_CHECKING:

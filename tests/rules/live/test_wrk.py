@@ -12,10 +12,10 @@ import pytest
 from running import eventually
 from windows import SECONDS, lasting, rising
 
-from advisor.assemble import know
+from advisor.analysis.context import know
+from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
 from advisor.collect.options import Account
-from advisor.engine import run
 from rules import all_rules
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from servers_plugin import Start
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
     from probes.sandbox import Sandbox
 
     Load = Callable[[Any], object]

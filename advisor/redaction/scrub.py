@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from advisor.redact import MASK, redact_arguments, redact_text, redact_value
+from advisor.redaction.secrets import MASK, redact_arguments, redact_text, redact_value
 
 _QUOTES_SQL = "query:"
 # Duplicate entry 'x' for key 'y'; Incorrect integer value: 'x' for column 'y'; syntax to use near 'x' at line 1

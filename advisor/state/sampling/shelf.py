@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.sampling import ring
-from advisor.sampling.busiest import sampled
-from advisor.sampling.keep import ENDING, FOLDER
-from advisor.statefolder import state_folder
+from advisor.state.directory import state_folder
+from advisor.state.sampling import ring
+from advisor.state.sampling.busiest import sampled
+from advisor.state.sampling.keep import ENDING, FOLDER
 
 if TYPE_CHECKING:
     from advisor.facts import Sampled

@@ -3,8 +3,8 @@
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.meant import nearest_word
-from advisor.model import Location
+from advisor.core.model import Location
+from advisor.core.suggestions import nearest_word
 from advisor.optionfile.lines import Kind
 from advisor.optionfile.value import comment_start
 

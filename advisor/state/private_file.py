@@ -6,7 +6,7 @@ import os
 import stat
 from contextlib import suppress
 
-from advisor.ending import orderly
+from advisor.core.signals import orderly
 
 PRIVATE = 0o600
 PART = ".part"

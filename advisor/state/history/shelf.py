@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.exits import MycnfError
-from advisor.history.keep import FOLDER, names
-from advisor.serverid import server_name
-from advisor.snapshot import SnapshotError, load
-from advisor.statefolder import state_folder
+from advisor.core.errors import MycnfError
+from advisor.facts.snapshot import SnapshotError, load
+from advisor.state.directory import state_folder
+from advisor.state.history.keep import FOLDER, names
+from advisor.state.server_identity import server_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,7 +9,7 @@ import tempfile
 import traceback
 
 from advisor import __version__
-from advisor.privatefile import PRIVATE, make_private
+from advisor.state.private_file import PRIVATE, make_private
 
 
 def write_crash_file(error: BaseException) -> str:

@@ -6,12 +6,12 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.exits import MycnfError
+from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from advisor.model import Finding
+    from advisor.core.model import Finding
 
 VERSION = 1
 LARGEST = 16 << 20  # bytes; a hundred thousand findings take as many, and nonsense of that size takes 25 times the room

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.facts.workload import BusyHour, Sample, Sampled, Workload
-from advisor.sampling.keep import same_start
+from advisor.state.sampling.keep import same_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from advisor.sampling.ring import Entry
+    from advisor.state.sampling.ring import Entry
 
 HOUR = 3600
 SHORTEST, LONGEST = 0.75 * HOUR, 1.5 * HOUR  # what counts as an hour: schedules slip, and samples may be missed

@@ -14,7 +14,7 @@ _LISTENERS: list[Callable[[str], object]] = []
 
 def narrate(message: str) -> None:
     """Say one line that is no part of the report, without secrets; control characters of others are made harmless."""
-    from advisor.redact import clean, redact_value
+    from advisor.redaction.secrets import clean, redact_value
 
     line = clean(redact_value("", message))
     if _LISTENERS:

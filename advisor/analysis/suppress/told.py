@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.meant import nearest_word
+from advisor.core.suggestions import nearest_word
 from rules.core.subject import Subject
 from rules.optionfile import suppressions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.model import Finding
-    from advisor.suppress import Reading, Word
-    from advisor.suppress.comments import Suppression
+    from advisor.analysis.suppress import Reading, Word
+    from advisor.analysis.suppress.comments import Suppression
+    from advisor.core.model import Finding
     from rules.core.rule import Rule
 
 NO_HINT = "`mycnf rules` lists them"

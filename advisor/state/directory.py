@@ -9,8 +9,8 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from advisor.exits import MycnfError
-from advisor.privatefile import PRIVATE, make_private
+from advisor.core.errors import MycnfError
+from advisor.state.private_file import PRIVATE, make_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

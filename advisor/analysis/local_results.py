@@ -14,9 +14,9 @@ from rules.measured.claims import COMPARED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from advisor.core.model import Target
     from advisor.facts import Facts
     from advisor.facts.probes import Metric, ProbeResult
-    from advisor.model import Target
 
 JUDGED = ("more", "less")
 MOST = 64  # variants that are compared each with each; no experiment that a claim rests on has as many

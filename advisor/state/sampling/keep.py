@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.sampling import ring
-from advisor.sampling.counters import NAMES
-from advisor.sampling.ring import RESOLUTION, SLOTS, Entry, Head, RingError
-from advisor.serverid import server_id, server_name
-from advisor.statefolder import alone_in, make_state_folder, state_folder
+from advisor.state.directory import alone_in, make_state_folder, state_folder
+from advisor.state.sampling import ring
+from advisor.state.sampling.counters import NAMES
+from advisor.state.sampling.ring import RESOLUTION, SLOTS, Entry, Head, RingError
+from advisor.state.server_identity import server_id, server_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import running
-from advisor.model import Absent, Location, Origin
+from advisor.core.model import Absent, Location, Origin
 from advisor.optionfile import resolve
 from advisor.optionfile.lines import Resolved
 from advisor.verdict import judge_file
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.catalog.load import Catalog
+    from advisor.core.model import Setting, Target
     from advisor.facts import Facts, Server
-    from advisor.model import Setting, Target
     from advisor.preflight.nextstart import NextStart
     from advisor.verdict import FileVerdict, LineVerdict
     from advisor.verdict.onserver import Source
@@ -99,7 +99,7 @@ def _decide(facts: Facts, catalog: Catalog) -> Decide:
 def _measured(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:
     if not facts.probes:
         return ()
-    from advisor.localanswers import answers_for
+    from advisor.analysis.local_results import answers_for
 
     return answers_for(facts, target)
 

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.model import Finding, Location
-from advisor.suppress.comments import Suppression, suppressions
+from advisor.analysis.suppress.comments import Suppression, suppressions
+from advisor.core.model import Finding, Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from advisor.model import Target
+    from advisor.core.model import Target
     from advisor.optionfile.lines import Resolved
     from rules.core.rule import Rule
 
@@ -46,7 +46,7 @@ def suppress(readings: "Sequence[Reading]") -> list[Suppressed]:
     A suppression is used as soon as it hides something in one of the readings, so what speaks on one target only, or
     only where two files are read together, is not told as unused because of the others.
     """
-    from advisor.suppress.told import about
+    from advisor.analysis.suppress.told import about
 
     comments = _comments(readings)
     rules = _rules_by_word() if comments else {}

@@ -7,8 +7,8 @@ from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Any
 
 from advisor.facts import Unavailable
-from advisor.shape import plain
-from advisor.snapshot import PARSED
+from advisor.facts.codec import plain
+from advisor.facts.snapshot import PARSED
 
 if TYPE_CHECKING:
     from advisor.facts import Facts

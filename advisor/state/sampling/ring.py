@@ -13,8 +13,8 @@ import zlib
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.exits import MycnfError
-from advisor.privatefile import replace_private
+from advisor.core.errors import MycnfError
+from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

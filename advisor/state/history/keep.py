@@ -9,12 +9,12 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from advisor.exits import MycnfError
-from advisor.fitted import fitted
-from advisor.privatefile import PART, replace_private
-from advisor.serverid import server_id
-from advisor.snapshot import written
-from advisor.statefolder import alone_in, make_state_folder
+from advisor.core.errors import MycnfError
+from advisor.facts.size_limits import fitted
+from advisor.facts.snapshot import written
+from advisor.state.directory import alone_in, make_state_folder
+from advisor.state.private_file import PART, replace_private
+from advisor.state.server_identity import server_id
 
 if TYPE_CHECKING:
     from advisor.facts import Facts

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.targets import is_too_old
-from advisor.exits import MycnfError
-from advisor.model import Finding, Severity, Skipped
+from advisor.core.errors import MycnfError
+from advisor.core.model import Finding, Severity, Skipped
 from rules import all_rules
 from rules.core.context import Missing
 
@@ -46,7 +46,7 @@ def _named(rules: "Iterable[Rule]", words: "Iterable[str]") -> set[str]:
 
 
 def _no_such(word: str, rules: "Iterable[Rule]") -> str:
-    from advisor.meant import did_you_mean
+    from advisor.core.suggestions import did_you_mean
 
     hint = did_you_mean(word, {n for r in rules for n in (r.code, r.name, r.family)}, "`mycnf rules` lists them")
     return f"no rule, name or family is called {word!r}{hint}"

@@ -1,0 +1,1 @@
+"""Values and small helpers that every part of mycnf shares; standard library only."""

@@ -1,0 +1,1 @@
+"""Remove secrets from texts and facts, and make foreign text harmless."""

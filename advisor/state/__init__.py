@@ -1,0 +1,1 @@
+"""The user's state directory: private files, locks, history and samples."""
