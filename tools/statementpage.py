@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from clidoc import TOP, keep
 
 if TYPE_CHECKING:
-    from advisor.collect.statements import Statement
+    from advisor.collect.connection.statements import Statement
 
 ALL = "all"  # as the list says it
 PAGE = os.path.join(TOP, "docs", "statements.md")
@@ -45,8 +45,8 @@ Ours carry the tag `/* mycnf */`, so that a server's own logs show them; what th
 def main() -> int:
     """Write or check the page."""
     sys.path.insert(0, TOP)
-    from advisor.collect.connect import DEFAULT_LIMITS
-    from advisor.collect.statements import STATEMENTS
+    from advisor.collect.connection.connect import DEFAULT_LIMITS
+    from advisor.collect.connection.statements import STATEMENTS
 
     intro = INTRO.replace("{number}", "{{number}}").format(**DEFAULT_LIMITS._asdict())
     page = "\n".join([intro, *(part for statement in STATEMENTS for part in _described(statement))])

@@ -36,7 +36,7 @@ def host_from_words(*, ram: str | None, cpus: int | None, disk: str | None, tar:
 
 def _from_tar(path: str) -> Host:
     from advisor.collect.host import read_host
-    from advisor.collect.host.opening import open_root
+    from advisor.collect.host.host import open_root
 
     return read_host(open_root(path))
 

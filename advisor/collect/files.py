@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.collect.host.opening import open_root
+from advisor.collect.host.host import open_root
 from advisor.collect.persisted import NAME as PERSISTED
 from advisor.collect.persisted import read_persisted
 from advisor.core.errors import MycnfError

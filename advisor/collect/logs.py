@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.collect.asking import ask, number
-from advisor.collect.statements import BINARY_LOG_BYTES, REDO_WAITS
+from advisor.collect.connection.session import ask, number
+from advisor.collect.connection.statements import BINARY_LOG_BYTES, REDO_WAITS
 from advisor.facts.server import RedoWaits
 
 if TYPE_CHECKING:
-    from advisor.collect.asking import Notes
-    from advisor.collect.send import Session
-    from advisor.collect.server import Greeting
+    from advisor.collect.connection.session import Notes, Session
+    from advisor.collect.server.server import Greeting
 
 _CAPACITY = "innodb_redo_log_capacity"  # where it exists, MySQL warns of a full redo log in its error log
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from advisor.collect.options import ConnectRequest
+    from advisor.collect.connection.options import ConnectRequest
     from advisor.commands.judging import Wanted
     from advisor.core.model import Finding
     from advisor.facts import Facts
@@ -109,8 +109,8 @@ def _load(path: str) -> Facts:
 
 def _live(request: ConnectRequest, password: str, judge: Callable[[Facts], Audited]) -> Feed:
     from advisor.collect.collect import Request, from_account
-    from advisor.collect.options import account
-    from advisor.collect.send import open_session
+    from advisor.collect.connection.options import account
+    from advisor.collect.connection.session import open_session
     from advisor.commands.collect import kept_probes
     from advisor.commands.sample import kept_samples
 

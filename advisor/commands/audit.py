@@ -20,7 +20,7 @@ FAIL_ON = "error"
 def run(args: argparse.Namespace) -> int:
     """Audit a server or a snapshot; of a server lost on the way, what was collected is reported, exit code 3."""
     if args.list_statements:
-        from advisor.collect.statements import listing
+        from advisor.collect.connection.statements import listing
         from advisor.report.output import write
 
         write(listing(), args.output)

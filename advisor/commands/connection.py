@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.collect.options import ConnectRequest
+    from advisor.collect.connection.options import ConnectRequest
 
 CONNECTION = (
     "socket",
@@ -28,6 +28,6 @@ CONNECTION = (
 
 def request_of(args: argparse.Namespace) -> ConnectRequest:
     """What the command line says about the connection."""
-    from advisor.collect.options import ConnectRequest
+    from advisor.collect.connection.options import ConnectRequest
 
     return ConnectRequest(**{name: getattr(args, name) for name in CONNECTION})

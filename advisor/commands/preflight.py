@@ -38,7 +38,7 @@ def _facts(args: argparse.Namespace) -> Facts:
 
         return load(args.snapshot)
     from advisor.collect.collect import Request, collect
-    from advisor.collect.options import ConnectRequest
+    from advisor.collect.connection.options import ConnectRequest
     from advisor.commands.connection import CONNECTION
 
     return collect(Request(ConnectRequest(**{name: getattr(args, name) for name in CONNECTION}), window=0))
@@ -46,7 +46,7 @@ def _facts(args: argparse.Namespace) -> Facts:
 
 def _placed(facts: Facts, args: argparse.Namespace) -> Facts:
     """With service and files as the next start finds them: by --root and --service, or as the unit says."""
-    from advisor.collect.around import reread
+    from advisor.collect.collect import reread
     from advisor.preflight.command import next_command
 
     running = next_command(replace(facts, service=None)).leading
@@ -60,7 +60,7 @@ def _placed(facts: Facts, args: argparse.Namespace) -> Facts:
 
 def _of_service(facts: Facts, args: argparse.Namespace) -> Facts:
     """With the service of --root and --service; MycnfError where there is none of that name."""
-    from advisor.collect.around import service_at
+    from advisor.collect.collect import service_at
 
     if args.root is not None and not os.path.isdir(args.root):
         raise errors.MycnfError(f"--root {args.root} is no directory; name one that holds a copy of the host's files")

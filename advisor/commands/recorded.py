@@ -30,7 +30,7 @@ def of_texts(args: argparse.Namespace) -> Facts:
     """The facts that the texts of --from tell; MycnfError for what is no such text, or another source beside it."""
     from dataclasses import replace
 
-    from advisor.collect.texts import facts_of_texts
+    from advisor.collect.pasted import facts_of_texts
     from advisor.commands.machine import declared_host, is_declared
 
     if args.snapshot or args.demo:

@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _sample(args: argparse.Namespace) -> None:
-    from advisor.collect.once import read_once
+    from advisor.collect.collect import read_once
     from advisor.commands.connection import request_of
     from advisor.core.console import narrate
     from advisor.state.sampling.keep import keep

@@ -61,7 +61,7 @@ def _target(args: argparse.Namespace) -> Target:
 def _this_host() -> Host:
     """The machine that we run on, with the disks under the usual data directory where there is one."""
     from advisor.collect.host import read_host
-    from advisor.collect.host.opening import open_root
+    from advisor.collect.host.host import open_root
 
     return read_host(open_root(), datadir=USUAL_DATA if os.path.isdir(USUAL_DATA) else os.sep)
 

@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.collect.around import directories
+from advisor.collect.collect import directories
 from advisor.collect.declared import host_from_words
 from advisor.collect.host import open_root, read_host, server_pids
 from advisor.core.errors import MycnfError

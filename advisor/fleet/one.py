@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from advisor.collect.collect import Request, from_account
-from advisor.collect.connect import Limits
+from advisor.collect.connection.connect import Limits
 from advisor.core.errors import ConnectError, MycnfError
 from advisor.fleet.folder import HOSTS, keep, snapshot_name
 from advisor.fleet.leaving import end_with_parent
@@ -27,7 +27,7 @@ from advisor.redaction.secrets import MASK, clean, redact_value
 from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:
-    from advisor.collect.options import Account
+    from advisor.collect.connection.options import Account
     from advisor.facts import Facts, ProbeResult
 
 # Of the server's and the driver's errors, those that say the account isn't let in: mysqld_error.h.

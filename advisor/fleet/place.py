@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from advisor.collect.options import HIGHEST_PORT, SSL_MODES, Account, ConnectRequest, account
+from advisor.collect.connection.options import HIGHEST_PORT, SSL_MODES, Account, ConnectRequest, account
 from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
-from advisor.collect.options import HIGHEST_PORT, ConnectRequest
+from advisor.collect.connection.options import HIGHEST_PORT, ConnectRequest
 from advisor.core.errors import MycnfError
 from advisor.tui import recent
 from advisor.tui.background import in_background

@@ -12,7 +12,7 @@ from advisor.tui.view import View
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.collect.send import Session
+    from advisor.collect.connection.session import Session
     from advisor.facts import Facts, Workload
     from advisor.facts.probes import ProbeResult
     from advisor.report.audited import Audited

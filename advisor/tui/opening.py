@@ -10,7 +10,7 @@ from advisor.facts.record import record
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.collect.options import ConnectRequest
+    from advisor.collect.connection.options import ConnectRequest
     from advisor.core.model import Finding
     from advisor.tui.feed import Feed
     from probes.experiment import Ground

@@ -13,7 +13,7 @@ from advisor.state.private_file import replace_private
 from advisor.tui.state import FOLDER, folder
 
 if TYPE_CHECKING:
-    from advisor.collect.options import ConnectRequest
+    from advisor.collect.connection.options import ConnectRequest
 
 MOST = 5
 

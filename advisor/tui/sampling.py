@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
-    from advisor.collect.asking import Notes
-    from advisor.collect.send import Session
+    from advisor.collect.connection.session import Notes, Session
 
 EVERY = 2.0  # seconds between two samples
 AGAIN = 3.0  # seconds until a server that went away is tried again
@@ -57,7 +56,7 @@ class Sampler:
 
     def _sample(self, session: Session) -> None:
         """Samples for as long as the session stands."""
-        from advisor.collect.workload import read_counters, sample_of
+        from advisor.collect.server.workload import read_counters, sample_of
 
         first = None
         while not self._stop.is_set():

@@ -7,15 +7,15 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from advisor.collect.connect import Limits
-from advisor.collect.options import ConnectRequest, account
-from advisor.collect.send import Lost, NotRead, open_session, send
-from advisor.collect.sockets import listening_inodes
-from advisor.collect.statements import IDENTITY
+from advisor.collect.connection.connect import Limits
+from advisor.collect.connection.options import ConnectRequest, account
+from advisor.collect.connection.session import Lost, NotRead, open_session, send
+from advisor.collect.connection.sockets import listening_inodes
+from advisor.collect.connection.statements import IDENTITY
 from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
-    from advisor.collect.send import Session
+    from advisor.collect.connection.session import Session
     from probes.safety.neighbours import Neighbour
 
 LIMITS = Limits(connect=2.0, read=2.0, statement=2)

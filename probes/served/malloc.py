@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from advisor.collect.host.opening import open_root
+from advisor.collect.host.host import open_root
 from advisor.collect.host.process import read_process
 from advisor.facts.probes import Metric
 from probes.choices import Chosen

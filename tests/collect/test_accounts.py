@@ -9,8 +9,8 @@ import pytest
 
 from advisor.catalog.targets import parse_target
 from advisor.collect.collect import Request, from_account
-from advisor.collect.connect import connect
-from advisor.collect.options import Account
+from advisor.collect.connection.connect import connect
+from advisor.collect.connection.options import Account
 from advisor.commands.grants import ACCOUNT, statements
 from advisor.core.errors import ConnectError
 

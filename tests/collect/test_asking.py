@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.collect.asking import number
-from advisor.collect.innodb import lsn
-from advisor.collect.server import Greeting
+from advisor.collect.connection.session import number
+from advisor.collect.server.innodb import lsn
+from advisor.collect.server.server import Greeting
 from advisor.facts.server import Link
 
 LONG = "9" * 5000

@@ -12,13 +12,13 @@ from general_log import logged, ours, unlisted
 from hurried import PATIENT, hurried, hurry
 from running import eventually
 
-from advisor.collect import send
 from advisor.collect.collect import Request, from_account
-from advisor.collect.connect import Limits, connect
-from advisor.collect.innodb import counts_lsn, lsn
-from advisor.collect.options import Account
-from advisor.collect.statements import DATA_SIZES, KILL_OWN, OWN_RUNNING, TAG
-from advisor.collect.workload import read_counters, read_workload
+from advisor.collect.connection import session as session_module
+from advisor.collect.connection.connect import Limits, connect
+from advisor.collect.connection.options import Account
+from advisor.collect.connection.statements import DATA_SIZES, KILL_OWN, OWN_RUNNING, TAG
+from advisor.collect.server.innodb import counts_lsn, lsn
+from advisor.collect.server.workload import read_counters, read_workload
 from advisor.core.errors import ConnectError
 from advisor.facts.snapshot import load, save
 from advisor.redaction.secrets import MASK
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from live_server import Live
     from servers_plugin import Start
 
-    from advisor.collect.allowance import Allowance
-    from advisor.collect.send import Session
-    from advisor.collect.wire import Wire
+    from advisor.collect.connection.limits import Allowance
+    from advisor.collect.connection.session import Session
+    from advisor.collect.connection.wire import Wire
     from advisor.facts import Unavailable
 
 NO_WINDOW = Request(window=0)
@@ -70,7 +70,7 @@ def test_no_transaction_stays_open(live: Live) -> None:
 
 def test_the_session_cannot_write(live: Live) -> None:
     """Our session is read-only and commits by itself, as the server sees it."""
-    from advisor.collect.send import open_session
+    from advisor.collect.connection.session import open_session
 
     session = open_session(live.account())
     try:
@@ -255,8 +255,8 @@ def test_a_silent_statement_is_followed_by_a_second_connection(
         return connect(account, PATIENT, allowance)
 
     with live.general_log(tmp_path / "general.log") as log, monkeypatch.context() as patched:
-        session = send.open_session(live.account(), PATIENT)
-        patched.setattr(send, "connect", thaw_and_connect)
+        session = session_module.open_session(live.account(), PATIENT)
+        patched.setattr(session_module, "connect", thaw_and_connect)
         notes: list[Unavailable] = []
         try:
             first = read_counters(session, notes, with_text=False)
@@ -291,7 +291,7 @@ def test_a_server_that_hangs_on_the_way_keeps_what_was_read(live: Live, monkeypa
     opened: list[Session] = []
 
     def keep(account: Account, limits: Limits) -> Session:
-        opened.append(send.open_session(account, limits))
+        opened.append(session_module.open_session(account, limits))
         return opened[0]
 
     def freeze(_seconds: float) -> None:

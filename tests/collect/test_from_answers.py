@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from clients import CLIENT, at, told
 
-from advisor.collect.texts import facts_of_texts
+from advisor.collect.pasted import facts_of_texts
 from advisor.redaction.secrets import redact_value
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.collect.texts import facts_of_texts
-from advisor.collect.texts.tables import tables
-from advisor.collect.texts.told import TextError
+from advisor.collect.pasted import facts_of_texts
+from advisor.collect.pasted.facts import TextError
+from advisor.collect.pasted.tables import tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

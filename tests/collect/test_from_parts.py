@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from clients import CLIENT, at, told
 
-from advisor.collect.texts import facts_of_texts
-from advisor.collect.texts.rounds import NO_FIRST
-from advisor.collect.texts.told import TextError
+from advisor.collect.pasted import facts_of_texts
+from advisor.collect.pasted.facts import TextError
+from advisor.collect.pasted.samples import NO_FIRST
 from advisor.redaction.secrets import redact_value
 
 if TYPE_CHECKING:

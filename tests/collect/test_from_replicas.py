@@ -18,8 +18,8 @@ from live_server import Live
 from advisor.analysis.context import know
 from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
-from advisor.collect.texts import facts_of_texts
-from advisor.collect.texts.replicas import replica_rows
+from advisor.collect.pasted import facts_of_texts
+from advisor.collect.pasted.replicas import replica_rows
 from rules import all_rules
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from running import eventually
 
 from advisor.analysis.context import know
 from advisor.analysis.engine import choose, run
-from advisor.collect.texts import facts_of_texts
+from advisor.collect.pasted import facts_of_texts
 from advisor.core.model import Severity
 from advisor.redaction.secrets import redact_value
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.collect.texts import facts_of_texts
-from advisor.collect.texts import tables as reader
-from advisor.collect.texts.plain import read_plain
-from advisor.collect.texts.sections import rounded, sections
+from advisor.collect.pasted import facts_of_texts
+from advisor.collect.pasted import tables as reader
+from advisor.collect.pasted.summaries import rounded, sections
+from advisor.collect.pasted.text import read_plain
 from advisor.core.errors import USAGE, MycnfError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.collect.identity import flavour_of, managed_by, number_of, vendor_of
+from advisor.collect.connection.session import flavour_of, managed_by, number_of, vendor_of
 
 if TYPE_CHECKING:
     from pathlib import Path

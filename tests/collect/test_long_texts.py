@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.collect.texts import facts_of_texts, source
-from advisor.collect.texts.counted import FELL, workload_of
-from advisor.collect.texts.plain import read_plain
-from advisor.collect.texts.told import TextError
+from advisor.collect.pasted import facts_of_texts
+from advisor.collect.pasted import lines as lines_module
+from advisor.collect.pasted.facts import TextError
+from advisor.collect.pasted.samples import FELL, workload_of
+from advisor.collect.pasted.text import read_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,6 +125,6 @@ def test_where_a_part_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chun
     """Wherever the parts end in which a file is read, its lines and letters are whole."""
     path = tmp_path / "all.txt"
     path.write_bytes((VARIABLES + SAID).replace("\n", "\r\n").encode())
-    monkeypatch.setattr(source, "CHUNK", chunk)
-    with source.opened(str(path)) as text:
+    monkeypatch.setattr(lines_module, "CHUNK", chunk)
+    with lines_module.opened(str(path)) as text:
         assert list(text.lines) == (VARIABLES + SAID).split("\n")

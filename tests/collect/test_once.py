@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.collect import once
-from advisor.collect.options import ConnectRequest
-from advisor.collect.workload import read_counters
+from advisor.collect import collect
+from advisor.collect.connection.options import ConnectRequest
+from advisor.collect.server.workload import read_counters
 
 if TYPE_CHECKING:
     from servers_plugin import Start
 
-    from advisor.collect.asking import Notes
-    from advisor.collect.send import Session
-    from advisor.collect.workload import Reading
+    from advisor.collect.connection.session import Notes, Session
+    from advisor.collect.server.workload import Reading
 
 
 @pytest.mark.servers("mysql-5.7", "mariadb-10.11")
@@ -29,8 +28,8 @@ def test_a_server_in_its_first_second_is_sampled(
         reading = read_counters(session, notes, with_text=with_text)
         return reading._replace(status={**reading.status, "uptime": "0"})
 
-    monkeypatch.setattr(once, "read_counters", early)
-    variables, sample = once.read_once(ConnectRequest(socket=server.socket, user="root"))
+    monkeypatch.setattr(collect, "read_counters", early)
+    variables, sample = collect.read_once(ConnectRequest(socket=server.socket, user="root"))
     assert variables["version"].startswith(("5.7", "10.11"))
     assert sample.at == 0
     assert sample.status["threads_connected"] >= 1

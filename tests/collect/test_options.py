@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.collect import options, sockets
-from advisor.collect.options import ConnectRequest, account
+from advisor.collect.connection import options, sockets
+from advisor.collect.connection.options import ConnectRequest, account
 from advisor.core.errors import ConnectError, MycnfError
 
 

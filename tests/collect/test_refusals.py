@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.collect.connect import Limits, connect
-from advisor.collect.options import Account
+from advisor.collect.connection.connect import Limits, connect
+from advisor.collect.connection.options import Account
 from advisor.core.errors import CONNECTION, ConnectError
 
 if TYPE_CHECKING:

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.collect.connect import Limits
-from advisor.collect.send import Lost, NotRead, open_session, send
-from advisor.collect.statements import DATA_SIZES, METRICS_MARIADB, METRICS_MYSQL, PLUGINS, STATUS, VARIABLES, Statement
-from advisor.collect.wire import NotListed
+from advisor.collect.connection.connect import Limits
+from advisor.collect.connection.session import Lost, NotRead, open_session, send
+from advisor.collect.connection.statements import (
+    DATA_SIZES,
+    METRICS_MARIADB,
+    METRICS_MYSQL,
+    PLUGINS,
+    STATUS,
+    VARIABLES,
+    Statement,
+)
+from advisor.collect.connection.wire import NotListed
 
 if TYPE_CHECKING:
     from live_server import Live

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.collect import sockets
+from advisor.collect.connection import sockets
 from advisor.core.errors import ConnectError
 
 if TYPE_CHECKING:

@@ -8,11 +8,20 @@ from pathlib import Path
 import pytest
 
 from advisor.catalog.targets import newest
-from advisor.collect import statements
-from advisor.collect.allowance import Allowance
+from advisor.collect.connection import statements
+from advisor.collect.connection.limits import Allowance
+from advisor.collect.connection.statements import (
+    KILL_OWN,
+    LIMITS_MYSQL,
+    NUMBER,
+    STATEMENTS,
+    TAG,
+    Statement,
+    is_listed,
+    listing,
+)
+from advisor.collect.connection.wire import NotListed, Wire
 from advisor.collect.privileges import grants_for
-from advisor.collect.statements import KILL_OWN, LIMITS_MYSQL, NUMBER, STATEMENTS, TAG, Statement, is_listed, listing
-from advisor.collect.wire import NotListed, Wire
 
 FORBIDDEN = (
     "log_status",

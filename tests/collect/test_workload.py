@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.collect.workload import Reading, sample_of
+from advisor.collect.server.workload import Reading, sample_of
 
 
 def test_what_is_no_counter_is_left_out() -> None:

@@ -12,7 +12,7 @@ from asking import CHECKOUT
 from servers_plugin import Server
 
 from advisor.collect.collect import Request, from_account
-from advisor.collect.options import Account
+from advisor.collect.connection.options import Account
 from advisor.facts import Facts, Sample
 from advisor.facts.snapshot import load
 from advisor.state.history import keep as history

@@ -9,7 +9,7 @@ from servers_plugin import Start
 
 from advisor.__main__ import main
 from advisor.collect.collect import Request, from_account
-from advisor.collect.options import Account
+from advisor.collect.connection.options import Account
 from advisor.state.sampling import ring
 from advisor.state.sampling.busiest import hours
 

@@ -17,8 +17,8 @@ from hostile_server import Heard, Mischief, Recording, hostile
 
 from advisor.__main__ import main
 from advisor.collect.collect import Request, from_account
-from advisor.collect.connect import Limits
-from advisor.collect.options import Account
+from advisor.collect.connection.connect import Limits
+from advisor.collect.connection.options import Account
 from advisor.core.errors import ConnectError
 from advisor.facts import Facts
 from probes.sandbox import Sandbox

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hostile_server import END, HEADER, Mischief, columns_of, packet
 
-from advisor.collect.allowance import ANSWER
+from advisor.collect.connection.limits import ANSWER
 from tests.hostile.endless import TOO_MUCH
 from tests.hostile.framing import NULL, Packets, named, numbered, only, sized
 

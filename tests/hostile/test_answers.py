@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from hostile_server import Recording, error, hostile, key
 
-from advisor.collect.connect import Limits
-from advisor.collect.options import Account
+from advisor.collect.connection.connect import Limits
+from advisor.collect.connection.options import Account
 from advisor.core.errors import CONNECTION, ConnectError
 from advisor.facts import Facts
 from tests.hostile.conftest import AUDIT, Against, Alone, Turns, collected, ended_well, entered, said

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hostile_server import Recording
 
-from advisor.collect.connect import Limits
+from advisor.collect.connection.connect import Limits
 from advisor.facts import Facts
 from tests.hostile.conftest import Turns, collected
 from tests.hostile.values import CutAfter, mangled

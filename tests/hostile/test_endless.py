@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from hostile_server import Recording, hostile
 
-from advisor.collect.connect import Limits
-from advisor.collect.options import Account
-from advisor.collect.send import open_session
-from advisor.collect.workload import read_counters
+from advisor.collect.connection.connect import Limits
+from advisor.collect.connection.options import Account
+from advisor.collect.connection.session import open_session
+from advisor.collect.server.workload import read_counters
 from advisor.core.errors import CONNECTION
 from advisor.facts import Facts
 from tests.hostile.conftest import AUDIT, Weigh, collected, connecting, ended_well, said, some

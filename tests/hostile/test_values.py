@@ -10,9 +10,9 @@ import pytest
 from hostile_server import Recording, hostile
 from markdown_it import MarkdownIt
 
-from advisor.collect.options import Account
-from advisor.collect.send import open_session
-from advisor.collect.workload import read_counters, sample_of
+from advisor.collect.connection.options import Account
+from advisor.collect.connection.session import open_session
+from advisor.collect.server.workload import read_counters, sample_of
 from advisor.report.formats import names
 from advisor.tui.rates import moments
 from advisor.tui.workload import live

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from advisor.collect.host.opening import open_root
-from advisor.collect.host.read import read_host
+from advisor.collect.host.host import open_root, read_host
 from probes.experiment import Bench, Experiment, Ground, Wanted
 from probes.sandbox import Binary
 from probes.served import measuring

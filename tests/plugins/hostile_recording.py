@@ -12,7 +12,7 @@ from typing import BinaryIO
 from hostile_server import ERROR, HEADER, MORE, OK, QUERY, Recording, is_end, key, read_packet
 
 from advisor.collect.collect import Request, from_account
-from advisor.collect.options import Account
+from advisor.collect.connection.options import Account
 
 
 def record(server: str, folder: Path) -> Recording:

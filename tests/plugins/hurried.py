@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from advisor.collect import send
-from advisor.collect.connect import Limits
-from advisor.collect.send import Rows, Session
-from advisor.collect.statements import Statement
-from advisor.collect.wire import Wire
+from advisor.collect.connection import session as session_module
+from advisor.collect.connection.connect import Limits
+from advisor.collect.connection.session import Rows, Session
+from advisor.collect.connection.statements import Statement
+from advisor.collect.connection.wire import Wire
 
 PATIENT = Limits(connect=60, read=60, statement=60, answer=120, whole=600)
 SHORT = 0.5  # seconds
@@ -26,7 +26,7 @@ def hurry(session: Session) -> None:
 @contextmanager
 def hurried(statement: Statement, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """For the block the client waits but a moment for the answer to this statement, and with patience for others."""
-    usual = send._ask
+    usual = session_module._ask
 
     def ask(wire: Wire, text: str) -> Rows:
         patience = wire._read_timeout
@@ -37,5 +37,5 @@ def hurried(statement: Statement, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
             wire._read_timeout = patience
 
     with monkeypatch.context() as patched:
-        patched.setattr(send, "_ask", ask)
+        patched.setattr(session_module, "_ask", ask)
         yield

@@ -12,7 +12,7 @@ from typing import Any
 
 import pymysql
 
-from advisor.collect.options import Account
+from advisor.collect.connection.options import Account
 from probes.sandbox import Sandbox
 
 

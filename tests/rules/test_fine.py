@@ -8,7 +8,7 @@ import pytest
 from rule_cases import Case, known_of
 
 from advisor.collect.collect import Request, from_account
-from advisor.collect.options import Account
+from advisor.collect.connection.options import Account
 from rules import all_rules
 from rules.core.passed import LOOKS, fine
 

@@ -11,7 +11,7 @@ from servers_plugin import quickly
 from advisor.analysis.context import know
 from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
-from advisor.collect.options import Account
+from advisor.collect.connection.options import Account
 from advisor.core.model import Severity
 from rules import all_rules
 

@@ -16,9 +16,9 @@ from running import eventually
 from slow_server import slowed
 
 from advisor.collect.collect import Request, from_account
-from advisor.collect.options import Account
-from advisor.collect.send import open_session
-from advisor.collect.statements import AUTOCOMMIT
+from advisor.collect.connection.options import Account
+from advisor.collect.connection.session import open_session
+from advisor.collect.connection.statements import AUTOCOMMIT
 from advisor.tui import sampling
 from advisor.tui.messages import Sampled
 from advisor.tui.sampling import Sampler

@@ -16,13 +16,13 @@ from live_server import Live, number_of
 from running import eventually
 from servers_plugin import Server, Start
 
-from advisor.collect import send
-from advisor.collect.allowance import Allowance
-from advisor.collect.connect import Limits, connect
-from advisor.collect.options import Account
-from advisor.collect.send import NotRead, open_session
-from advisor.collect.statements import DATA_SIZES, OWN_RUNNING, TAG
-from advisor.collect.wire import Wire
+from advisor.collect.connection import session as session_module
+from advisor.collect.connection.connect import Limits, connect
+from advisor.collect.connection.limits import Allowance
+from advisor.collect.connection.options import Account
+from advisor.collect.connection.session import NotRead, open_session
+from advisor.collect.connection.statements import DATA_SIZES, OWN_RUNNING, TAG
+from advisor.collect.connection.wire import Wire
 from advisor.commands import grants
 
 NAP = "SELECT SLEEP(120)"
@@ -67,7 +67,7 @@ def test_our_own_statement_is_ended(live: Live) -> None:
     with live.user("bare", f"IDENTIFIED BY '{PASSWORD}'") as user:
         second = connect(live.account(user, PASSWORD.encode()))
         with napping(live, live.sandbox.connect(user=user, password=PASSWORD), TAG + NAP) as number:
-            assert send._end_own(second, number)
+            assert session_module._end_own(second, number)
             eventually(lambda: row(live, number) == ("Sleep", None), what="the statement ends")
         second.close()
 
@@ -78,12 +78,12 @@ def test_a_stranger_with_the_number_goes_on(live: Live, second: Wire, tmp_path: 
         theirs = {"user": other, "password": PASSWORD}
         for statement, who in ((NAP, {}), (f"SELECT '{TAG}', SLEEP(120)", {}), (TAG + NAP, theirs)):
             with napping(live, live.sandbox.connect(**who), statement) as number:
-                assert not send._end_own(second, number)
+                assert not session_module._end_own(second, number)
                 assert row(live, number) == ("Query", statement)
         idle = live.sandbox.connect()
-        assert not send._end_own(second, number_of(idle))
+        assert not session_module._end_own(second, number_of(idle))
         idle.close()
-        assert not send._end_own(second, number_of(idle))
+        assert not session_module._end_own(second, number_of(idle))
         asked = [said.text for said in logged(log) if said.connection == second.handshake_id]
     assert len(asked) == 5
     assert {text.replace(str(number_of(idle)), "0") for text in asked[-2:]} == {OWN_RUNNING.text(0)}
@@ -95,7 +95,7 @@ def test_behind_a_proxy_nothing_is_ended(live: Live, second: Wire) -> None:
     """A connection that the server knows by another number than we were greeted with proves nothing."""
     second.server_thread_id = (second.handshake_id + 1,)  # as a proxy's greeting would have it
     with napping(live, live.sandbox.connect(), TAG + NAP) as number:
-        assert not send._end_own(second, number)
+        assert not session_module._end_own(second, number)
         assert row(live, number) == ("Query", TAG + NAP)
 
 
@@ -114,7 +114,7 @@ def test_after_a_restart_the_number_is_a_strangers(server_name: str, start: Star
         connection = server.connect()
     with napping(live, connection, NAP) as number:
         assert number == session.connection_id
-        assert send._stand_in(session) == "given up"
+        assert session_module._stand_in(session) == "given up"
         assert row(live, number) == ("Query", NAP)
     session.close()
 
@@ -127,10 +127,10 @@ def test_another_server_behind_the_address_is_left_alone(server: Server, monkeyp
     def elsewhere(_account: Account, limits: Limits, allowance: Allowance) -> Wire:
         return connect(other.account(), limits, allowance)
 
-    monkeypatch.setattr(send, "connect", elsewhere)
+    monkeypatch.setattr(session_module, "connect", elsewhere)
     with napping(other, other.sandbox.connect(), NAP) as number:
         session.connection_id = number  # as if both had counted as far
-        assert send._stand_in(session) == "given up"
+        assert session_module._stand_in(session) == "given up"
         assert row(other, number) == ("Query", NAP)
     session.close()
 
@@ -151,8 +151,8 @@ def test_what_was_ended_is_said(live: Live, printed: Account, monkeypatch: pytes
     with live.sandbox.connect() as holder, holder.cursor() as cursor:
         cursor.execute("LOCK TABLES mysql.innodb_table_stats WRITE")
         with hurried(DATA_SIZES, monkeypatch), pytest.raises(NotRead, match=r"no answer within \d+ s, so it was ended"):
-            send.send(session, DATA_SIZES)
+            session_module.send(session, DATA_SIZES)
         cursor.execute("UNLOCK TABLES")
-    assert send.send(session, DATA_SIZES).rows
+    assert session_module.send(session, DATA_SIZES).rows
     app.close()
     session.close()

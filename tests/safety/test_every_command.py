@@ -14,8 +14,8 @@ from live_server import Live
 from servers_plugin import names_of
 
 from advisor.cli import COMMANDS, dispatch
-from advisor.collect.connect import Limits
-from advisor.collect.statements import STATUS
+from advisor.collect.connection.connect import Limits
+from advisor.collect.connection.statements import STATUS
 from advisor.commands.probing.proving import _running
 from advisor.report.formats import names
 from advisor.tui import sampling

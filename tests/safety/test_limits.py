@@ -12,13 +12,12 @@ import pytest
 from live_server import Live
 from pymysql.constants import CLIENT
 
-from advisor.collect import send
-from advisor.collect.asking import Notes
 from advisor.collect.collect import Request, from_account
-from advisor.collect.connect import Limits, connect
-from advisor.collect.options import Account
-from advisor.collect.send import open_session
-from advisor.collect.server import greet
+from advisor.collect.connection import session as session_module
+from advisor.collect.connection.connect import Limits, connect
+from advisor.collect.connection.options import Account
+from advisor.collect.connection.session import Notes, open_session
+from advisor.collect.server.server import greet
 from advisor.core.errors import ConnectError
 
 HEADER = 4  # bytes of a packet: three of length, one that counts
@@ -107,7 +106,7 @@ def test_a_session_is_bound_before_it_asks(live: Live) -> None:
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
 def test_a_wrong_idea_of_the_flavour_is_mended(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the greeting's version misleads, the limits are set once the variables have told what it is."""
-    monkeypatch.setattr(send, "flavour_of", lambda *_: "mysql" if live.is_mariadb else "mariadb")
+    monkeypatch.setattr(session_module, "flavour_of", lambda *_: "mysql" if live.is_mariadb else "mariadb")
     session = open_session(live.account())
     assert "doesn't know it" in session.unlimited
     notes: Notes = []
@@ -120,9 +119,9 @@ def test_a_wrong_idea_of_the_flavour_is_mended(live: Live, monkeypatch: pytest.M
 def test_a_server_that_takes_no_limits_is_told_of(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the server refuses our limits, the audit goes on within those of the client, and says so."""
     wrong = "mysql" if live.is_mariadb else "mariadb"
-    right = send.limit
-    monkeypatch.setattr(send, "limit", lambda session, _flavour: right(session, wrong))
-    monkeypatch.setattr("advisor.collect.server.limit", lambda session, _flavour: right(session, wrong))
+    right = session_module.limit
+    monkeypatch.setattr(session_module, "limit", lambda session, _flavour: right(session, wrong))
+    monkeypatch.setattr("advisor.collect.server.server.limit", lambda session, _flavour: right(session, wrong))
     facts = from_account(live.account(), Request(window=0))
     assert "doesn't know it" in facts.why_not("server.limits")
     assert facts.server.variables

@@ -12,7 +12,7 @@ import pytest
 from local_results import told
 from planted import SNAPSHOT
 
-from advisor.collect.options import ConnectRequest
+from advisor.collect.connection.options import ConnectRequest
 from advisor.core.crash_report import write_crash_file
 from advisor.facts import Sample
 from advisor.facts.snapshot import load, save

@@ -12,7 +12,7 @@ from servers_plugin import Start
 
 from advisor.analysis.context import know
 from advisor.collect.collect import Request, from_account
-from advisor.collect.options import Account
+from advisor.collect.connection.options import Account
 from advisor.facts import FileCopy, Files, PersistedOption, VariableOrigin
 from advisor.tui.filebook import beside, book, text_of
 from advisor.tui.filetree import COMMAND_LINE, State, lines_of, nodes

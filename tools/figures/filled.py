@@ -13,7 +13,7 @@ from pymysql.err import OperationalError
 from servers_plugin import provisioned
 
 from advisor.collect.collect import Request, from_account
-from advisor.collect.options import Account
+from advisor.collect.connection.options import Account
 from advisor.facts import Facts
 from advisor.facts.snapshot import load, save
 from probes.sandbox import Sandbox, start

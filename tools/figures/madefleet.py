@@ -14,7 +14,7 @@ import msgspec
 from servers_plugin import lacking, names_of, provisioned, quickly
 
 from advisor.collect.collect import Request, from_account
-from advisor.collect.options import Account
+from advisor.collect.connection.options import Account
 from advisor.facts.snapshot import written
 from probes.sandbox import SandboxError, start
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from figure import UNMEASURED, Figure
 
-from advisor.collect.host.opening import open_root
-from advisor.collect.host.read import read_host
+from advisor.collect.host.host import open_root, read_host
 
 KEPT = 10  # tables
 TOLD = 20  # percent: what changed by more is said; between two runs a quiet machine is within a tenth

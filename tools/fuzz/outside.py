@@ -274,7 +274,7 @@ def _read_keys(data: bytes, folder: str) -> None:
 
 
 def _read_login_path(data: bytes, folder: str) -> None:
-    from advisor.collect.loginpath import login_lines
+    from advisor.collect.connection.login_path import login_lines
 
     with _environment(MYSQL_TEST_LOGIN_FILE=put(data, folder, "mylogin.cnf")):
         login_lines("client")
@@ -291,10 +291,10 @@ def _read_host(data: bytes, folder: str) -> None:
 
 
 def _ask_server(data: bytes, _folder: str) -> None:
-    from advisor.collect import connect
     from advisor.collect.collect import Request, from_account
-    from advisor.collect.options import Account
-    from advisor.collect.wire import Wire
+    from advisor.collect.connection import connect
+    from advisor.collect.connection.options import Account
+    from advisor.collect.connection.wire import Wire
     from advisor.facts.snapshot import written
 
     chance = random.Random(data)

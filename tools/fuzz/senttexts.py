@@ -20,7 +20,7 @@ def text(chance: random.Random) -> bytes:
 
 def read_text(data: bytes, folder: str) -> None:
     """Read it as --from does."""
-    from advisor.collect.texts import facts_of_texts
+    from advisor.collect.pasted import facts_of_texts
 
     facts_of_texts([put(data, folder)])
 
@@ -33,7 +33,7 @@ def recorded_dice(chance: random.Random) -> bytes:
 
 def read_back(data: bytes, folder: str) -> None:
     """Read a whole text, and hold what was read to what was written."""
-    from advisor.collect.texts import facts_of_texts
+    from advisor.collect.pasted import facts_of_texts
 
     chance = random.Random(data)
     variables, counters = seeds.server_tables(chance)
@@ -53,7 +53,7 @@ def stalk(chance: random.Random) -> bytes:
 
 def read_stalk(data: bytes, folder: str) -> None:
     """Read them as a directory."""
-    from advisor.collect.texts import facts_of_texts
+    from advisor.collect.pasted import facts_of_texts
 
     place = os.path.join(folder, "stalk")
     os.makedirs(place, exist_ok=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from advisor.collect.host.devices import read_devices
-from advisor.collect.host.opening import open_root
+from advisor.collect.host.host import open_root, read_host
+from advisor.collect.host.ownership import NotProved, Proof, ServerClaim, prove
 from advisor.collect.host.process import server_pids
-from advisor.collect.host.read import read_host
 from advisor.collect.host.root import ArchiveError, Root
 from advisor.collect.host.storage import trace
-from advisor.collect.host.tarscript import host_tar_script
-from advisor.collect.host.whose import NotProved, Proof, ServerClaim, prove
+from advisor.collect.host.tar_script import host_tar_script
 
 __all__ = [
     "ArchiveError",

@@ -6,17 +6,17 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host import arm_parts, cpuinfo
-from advisor.collect.host.architecture import read_architecture
 from advisor.collect.host.caches import read_caches
-from advisor.collect.host.formats import cpu_list, cpu_mask, number, read_number, read_word
+from advisor.collect.host.formats import cpu_list, cpu_mask, number, read_number, read_word, size
 from advisor.collect.host.hypervisor import read_hypervisor
-from advisor.collect.host.numa import read_nodes
-from advisor.facts.host import Cpu, CpuKind
+from advisor.facts.host import Cpu, CpuKind, NumaNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from advisor.collect.host.cpuinfo import Kind
     from advisor.collect.host.root import Root
+
 
 SYS_CPU = "/sys/devices/system/cpu"
 _EXTENSIONS = (("svm", "AMD-V"), ("vmx", "VT-x"))
@@ -138,3 +138,42 @@ def _firmware(root: Root) -> Firmware | None:
     text = root.read("/proc/sysinfo") or ""
     found = re.search(r"^CPU Topology SW:" + r"\s+([0-9]{1,9})" * 6, text, re.MULTILINE)
     return Firmware(*(int(found[i]) for i in range(3, 7))) if found else None
+
+
+def read_architecture(root: Root, kind: Kind) -> str | None:
+    """Ask the machine, then its kernel's files (6.1 and later tell), then conclude from what its processors can do."""
+    return root.machine() or read_word(root, "/proc/sys/kernel/arch") or _conclude(root, kind)
+
+
+def _conclude(root: Root, kind: Kind) -> str | None:
+    isa, arm = kind.get("isa") or "", kind.get("architecture")
+    power = {"little": "ppc64le", "big": "ppc64"}.get(read_word(root, "/sys/kernel/cpu_byteorder") or "")
+    signs = (
+        ("lm" in kind.flags, "x86_64"),
+        ("zarch" in kind.flags, "s390x"),
+        (bool(kind.flags & {"sun4u", "sun4v"}), "sparc64"),
+        ("loongarch64" in isa.split(), "loongarch64"),
+        (isa.startswith("rv64"), "riscv64"),
+        ((kind.get("name") or "").startswith("POWER"), power),
+        (arm == "8", "aarch64"),
+        (arm == "7", "armv7l"),
+    )
+    return next((name for holds, name in signs if holds), None)
+
+
+_NODES = "/sys/devices/system/node"
+
+
+def read_nodes(root: Root) -> tuple[NumaNode, ...]:
+    """The nodes by number; none on a kernel that knows of no nodes."""
+    numbers = sorted(int(name[4:]) for name in root.names(_NODES) if re.fullmatch(r"node[0-9]{1,9}", name))
+    return tuple(NumaNode(n, _cpus(root, f"{_NODES}/node{n}"), _memory(root, f"{_NODES}/node{n}")) for n in numbers)
+
+
+def _cpus(root: Root, node: str) -> tuple[int, ...]:
+    return tuple(sorted(cpu_mask(root.read(f"{node}/cpumap")))) or cpu_list(root.read(f"{node}/cpulist"))
+
+
+def _memory(root: Root, node: str) -> int | None:
+    found = re.search(r"MemTotal:\s*([0-9]+ kB)", root.read(f"{node}/meminfo") or "")
+    return size(found[1]) if found else None

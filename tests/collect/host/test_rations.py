@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.collect.host.cgroup import read_cgroup
-from advisor.collect.host.rations import read_rations
+from advisor.collect.host.cgroup import read_cgroup, read_rations
 from advisor.collect.host.root import LiveRoot
 from advisor.facts.host import IoLimit
 

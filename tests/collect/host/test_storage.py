@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.collect.host.devices import read_devices
-from advisor.collect.host.mounts import mount_of, read_mounts
 from advisor.collect.host.root import LiveRoot
-from advisor.collect.host.storage import trace
+from advisor.collect.host.storage import mount_of, read_mounts, trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from foreign_server import foreign_server
 from live_server import freeze
 from running import PATIENCE
 
-from advisor.collect.connect import Limits
+from advisor.collect.connection.connect import Limits
 from advisor.facts.host import Host
 from probes.experiment import Cost, Ground, Wanted
 from probes.safety import listening, objections, thresholds, watching

@@ -16,7 +16,7 @@ from windows import SECONDS, lasting, rising, wait_for
 from advisor.analysis.context import know
 from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
-from advisor.collect.options import Account
+from advisor.collect.connection.options import Account
 from rules import all_rules
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from advisor.analysis.context import know
 from advisor.analysis.engine import choose, run
 from advisor.collect.collect import Request, from_account
-from advisor.collect.options import Account
+from advisor.collect.connection.options import Account
 from advisor.core.model import Severity
 
 if TYPE_CHECKING:

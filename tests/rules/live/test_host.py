@@ -19,10 +19,10 @@ from rule_cases import Case, known_of
 from advisor.analysis.context import know
 from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
+from advisor.collect.connection.options import Account
 from advisor.collect.host import open_root, read_host
 from advisor.collect.host.process import read_process
 from advisor.collect.host.root import LiveRoot
-from advisor.collect.options import Account
 from advisor.facts import Host
 from advisor.facts.host import Memory
 from rules import all_rules, find

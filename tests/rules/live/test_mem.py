@@ -10,7 +10,7 @@ from filling import Sizes, connected, each, held, make_tables, sizes, statements
 
 from advisor.analysis.context import know
 from advisor.collect.collect import Request, from_account
-from advisor.collect.options import Account
+from advisor.collect.connection.options import Account
 from advisor.facts.host import Memory
 from rules import find
 from rules.sizing.memory import budget, expected, pool_lists

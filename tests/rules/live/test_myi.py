@@ -12,7 +12,7 @@ from windows import SECONDS, lasting
 from advisor.analysis.context import know
 from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
-from advisor.collect.options import Account
+from advisor.collect.connection.options import Account
 from probes.sandbox import SandboxError
 from rules import all_rules
 

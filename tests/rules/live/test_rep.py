@@ -12,7 +12,7 @@ from live_server import Live
 from replicas import found, until, written
 
 from advisor.collect.collect import Request, from_account
-from advisor.collect.statements import GROUP_MEMBERS
+from advisor.collect.connection.statements import GROUP_MEMBERS
 from advisor.core.model import Severity
 from probes.sandbox.server import free_port
 

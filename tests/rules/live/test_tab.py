@@ -11,7 +11,7 @@ import pytest
 from advisor.analysis.context import know
 from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
-from advisor.collect.options import Account
+from advisor.collect.connection.options import Account
 from probes.sandbox import start as start_sandbox
 from rules import all_rules
 

@@ -1,0 +1,1 @@
+"""Connect to a server and send statements of the closed list."""

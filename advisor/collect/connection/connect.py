@@ -1,0 +1,111 @@
+"""Open a connection to a server, or say in one line why not and what to do."""
+
+from __future__ import annotations
+
+import ssl
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pymysql import err
+
+from advisor.collect.connection.errors import refusal
+from advisor.collect.connection.limits import Allowance
+from advisor.collect.connection.sockets import is_socket
+from advisor.collect.connection.wire import Nonsense, NotListed, Wire
+from advisor.core.errors import ConnectError
+from advisor.redaction.secrets import clean
+
+if TYPE_CHECKING:
+    from advisor.collect.connection.options import Account
+
+
+class Limits(NamedTuple):
+    """Seconds: to connect, of silence at the client, and for one statement at the server where that works.
+
+    `answer` is for one whole answer, however busily it comes, and `whole` for all of an audit together.
+    """
+
+    connect: float = 5.0
+    read: float = 10.0
+    statement: int = 5
+    answer: float = 20.0
+    whole: float = 120.0
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def connect(account: Account, limits: Limits = DEFAULT_LIMITS, allowance: Allowance | None = None) -> Wire:
+    """A connection with autocommit on; raises ConnectError with one line of what went wrong and what to do.
+
+    It takes from the `allowance` of the connection that it stands in for, where there is one.
+    TLS `preferred` (the default on TCP) goes on without it where the server has none, as the servers' own clients do,
+    or only versions that are too old; on a Unix socket TLS is used only where it is asked for.
+    """
+    if account.socket and not is_socket(account.socket):
+        raise ConnectError(
+            f"there is no server socket {account.socket}; is the server running? Else give --socket or --host"
+        )
+    mode = account.ssl_mode or ("disabled" if account.socket else "preferred")
+    allowance = allowance or Allowance(limits.answer)
+    try:
+        return _open(account, mode, limits, allowance)
+    except ssl.SSLError:
+        return _open(account, "disabled", limits, allowance)
+
+
+def _open(account: Account, mode: str, limits: Limits, allowance: Allowance) -> Wire:
+    seconds = {"connect_timeout": limits.connect, "read_timeout": limits.read, "write_timeout": limits.read}
+    try:
+        wire = Wire(allowance, **_address(account), **_tls(account, mode), **seconds)
+        wire.connect()
+    except (ConnectError, NotListed):
+        raise
+    except Nonsense as error:
+        raise _not_spoken(account) from error
+    except ssl.SSLError as error:
+        if mode == "preferred":
+            raise
+        raise refusal(account, error) from error
+    except (err.Error, OSError, RuntimeError) as error:
+        cause = getattr(error, "original_exception", None)
+        if mode == "preferred" and isinstance(cause, ssl.SSLError):
+            raise cause from error
+        raise refusal(account, error) from error
+    except Exception as error:  # the driver indexes, unpacks and asserts as it reads a greeting
+        raise _not_spoken(account) from error
+    return wire
+
+
+def _not_spoken(account: Account) -> ConnectError:
+    return ConnectError(f"what answers at {account.place} doesn't speak the MySQL protocol; check host and port")
+
+
+def _address(account: Account) -> dict[str, Any]:
+    where = {"unix_socket": account.socket} if account.socket else {"host": account.host, "port": account.port}
+    return {"user": account.user, "password": account.password, **where}
+
+
+def _tls(account: Account, mode: str) -> dict[str, Any]:
+    """What the driver wants to know about TLS in one of the five modes of the servers' clients."""
+    if mode == "disabled":
+        return {"ssl_disabled": True}
+    if mode == "preferred" and not account.ssl_cert:
+        return {}
+    try:
+        return {"ssl": _context(account, mode)}
+    except OSError as error:
+        given = (("ca", account.ssl_ca), ("cert", account.ssl_cert), ("key", account.ssl_key))
+        files = " or ".join(f"--ssl-{name} {clean(path)}" for name, path in given if path)
+        why = "it holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
+        raise ConnectError(f"{files} can't be used ({why}); name a file of certificates") from error
+
+
+def _context(account: Account, mode: str) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=account.ssl_ca if mode.startswith("verify") else None)
+    # The certificates that servers make for themselves fail the strict check of Python 3.13.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    context.check_hostname = mode == "verify-identity"
+    context.verify_mode = ssl.CERT_REQUIRED if mode.startswith("verify") else ssl.CERT_NONE
+    if account.ssl_cert:
+        context.load_cert_chain(account.ssl_cert, account.ssl_key)
+    return context

@@ -1,0 +1,172 @@
+"""How to reach the server: what the command line says over what option files and the login path say."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from dataclasses import dataclass, field, replace
+
+from advisor.collect.connection.login_path import login_file, login_lines
+from advisor.collect.connection.sockets import default_socket
+from advisor.core.errors import ConnectError, MycnfError
+from advisor.optionfile import resolve
+
+# What the servers' own interactive clients read, MySQL's and MariaDB's, and a group of our own.
+GROUPS = ("client", "client-server", "client-mariadb", "mysql", "mariadb-client", "mycnf")
+GLOBAL_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf")
+DEFAULT_PORT = 3306
+HIGHEST_PORT = 65535
+SSL_MODES = ("disabled", "preferred", "required", "verify-ca", "verify-identity")
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectRequest:
+    """What the user said about the connection; None where nothing was said. No password stands here on purpose."""
+
+    socket: str | None = None
+    host: str | None = None
+    port: int | None = None
+    user: str | None = None
+    ask_password: bool = False
+    defaults_file: str | None = None
+    defaults_extra_file: str | None = None
+    defaults_group_suffix: str | None = None
+    login_path: str | None = None
+    ssl_mode: str | None = None
+    ssl_ca: str | None = None
+    ssl_cert: str | None = None
+    ssl_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Where to connect and as whom. `socket` is None for TCP; the password never shows in a repr.
+
+    `given_by` says in words where the password came from, for the message that it was wrong.
+    """
+
+    user: str
+    password: bytes = field(default=b"", repr=False)
+    given_by: str = "no password was given"
+    socket: str | None = None
+    host: str = "localhost"
+    port: int = DEFAULT_PORT
+    ssl_mode: str = ""
+    ssl_ca: str | None = None
+    ssl_cert: str | None = None
+    ssl_key: str | None = None
+
+    @property
+    def place(self) -> str:
+        """The server's address in words."""
+        return f"socket {self.socket}" if self.socket else f"{self.host}:{self.port}"
+
+
+def account(request: ConnectRequest) -> Account:
+    """The account to connect with; asks for a password on the terminal where it was asked to.
+
+    Raises ConnectError where no socket is to be found, a file can't be read or an option makes no sense.
+    """
+    said = _from_files(request)
+    chosen = _place(request, said)
+    if request.ssl_ca:
+        said["ssl-ca"] = (request.ssl_ca, "--ssl-ca")
+    mode = _ssl_mode(request.ssl_mode or said.get("ssl-mode", ("", ""))[0], said)
+    password, source = said.get("password", ("", ""))
+    chosen = replace(
+        chosen,
+        user=request.user or said.get("user", (_system_user(), ""))[0],
+        password=password.encode("utf-8", "surrogateescape"),
+        given_by=f"password from {source}" if password else "no password was given",
+        ssl_mode=mode,
+        ssl_ca=said.get("ssl-ca", (None, ""))[0],
+        ssl_cert=request.ssl_cert or said.get("ssl-cert", (None, ""))[0],
+        ssl_key=request.ssl_key or said.get("ssl-key", (None, ""))[0],
+    )
+    return _asked(chosen) if request.ask_password else chosen
+
+
+def _from_files(request: ConnectRequest) -> dict[str, tuple[str, str]]:
+    """Option → (value, where it stands), later wins; dashes in names."""
+    groups = _groups(request)
+    said: dict[str, tuple[str, str]] = {}
+    for path in _files(request):
+        for placed in resolve([path], on_host=True).options:
+            if placed.line.group in groups and placed.line.name:
+                said[_name(placed.line.name)] = (placed.line.value or "", placed.path)
+    for group, name, value in login_lines(request.login_path):
+        if group in groups or group == request.login_path:
+            said[_name(name)] = (value, f"{login_file()} [{group}]")
+    return said
+
+
+def _files(request: ConnectRequest) -> list[str]:
+    if request.defaults_file == os.devnull:  # how the servers' clients are told to read nothing
+        return []
+    if request.defaults_file is not None:
+        if not os.path.exists(request.defaults_file):
+            raise ConnectError(f"--defaults-file {request.defaults_file} does not exist; name an option file")
+        return [request.defaults_file]
+    extra = [request.defaults_extra_file] if request.defaults_extra_file else []
+    usual = [*GLOBAL_FILES, *extra, os.path.expanduser("~/.my.cnf")]
+    return [path for path in usual if os.path.isfile(path) and os.access(path, os.R_OK)]
+
+
+def _groups(request: ConnectRequest) -> frozenset[str]:
+    suffix = request.defaults_group_suffix or os.environ.get("MYSQL_GROUP_SUFFIX", "")
+    return frozenset(GROUPS) | {group + suffix for group in GROUPS}
+
+
+def _name(name: str) -> str:
+    plain = name.lower().replace("_", "-").removeprefix("loose-")
+    return "password" if len(plain) >= len("pass") and "password".startswith(plain) else plain
+
+
+def _place(request: ConnectRequest, said: dict[str, tuple[str, str]]) -> Account:
+    """Socket or TCP, as the servers' clients decide: `localhost` means the socket unless a port was asked for."""
+    host = request.host or ("" if request.socket else said.get("host", ("", ""))[0])
+    port = _port(said) if request.port is None else request.port
+    if not 0 < port <= HIGHEST_PORT:
+        raise MycnfError(f"--port {port} is no TCP port; write a number from 1 to {HIGHEST_PORT}")
+    by_tcp = said.get("protocol", ("", ""))[0].lower() == "tcp" or (request.port is not None and not request.socket)
+    if host not in ("", "localhost") or (by_tcp and not request.socket):
+        return Account("", host=host or "127.0.0.1", port=port)
+    return Account("", socket=request.socket or said.get("socket", ("", ""))[0] or default_socket())
+
+
+def _port(said: dict[str, tuple[str, str]]) -> int:
+    text, path = said.get("port", (str(DEFAULT_PORT), ""))
+    if not text.isdecimal() or not 0 < int(text) <= HIGHEST_PORT:
+        raise ConnectError(f"port={text!r} in {path} is no TCP port; write a number from 1 to {HIGHEST_PORT}")
+    return int(text)
+
+
+def _ssl_mode(text: str, said: dict[str, tuple[str, str]]) -> str:
+    """One of SSL_MODES, or nothing where nobody said; MariaDB's own switches are understood as well."""
+    if text:
+        mode = text.lower().replace("_", "-")
+        if mode not in SSL_MODES:
+            raise ConnectError(f"ssl-mode {text!r} is unknown; use one of {', '.join(SSL_MODES)}")
+        return mode
+    if "skip-ssl" in said or said.get("ssl", ("1", ""))[0].lower() in ("0", "off", "false"):
+        return "disabled"
+    if "ssl-verify-server-cert" in said and said["ssl-verify-server-cert"][0].lower() not in ("0", "off", "false"):
+        return "verify-identity" if "ssl-ca" in said else "required"
+    return "verify-ca" if "ssl-ca" in said else ""
+
+
+def _asked(chosen: Account) -> Account:
+    try:
+        typed = getpass.getpass(f"Password of {chosen.user}: ")
+    except (EOFError, OSError) as error:
+        raise ConnectError(
+            "there is no terminal to ask for the password on; put it into an option file (--defaults-file)"
+        ) from error
+    return replace(chosen, password=typed.encode("utf-8", "surrogateescape"), given_by="password as typed")
+
+
+def _system_user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "root" if os.getuid() == 0 else ""

@@ -1,0 +1,323 @@
+"""The one function that sends: a statement of the closed list, within its limits, its errors turned into reasons."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from pymysql import err
+
+from advisor.collect.connection.connect import DEFAULT_LIMITS, connect
+from advisor.collect.connection.errors import words
+from advisor.collect.connection.limits import ANSWER, Overdue
+from advisor.collect.connection.statements import (
+    KILL_OWN,
+    LIMITS_MARIADB,
+    LIMITS_MYSQL,
+    OWN_RUNNING,
+    READ_ONLY,
+    STATEMENTS,
+    Statement,
+)
+from advisor.collect.connection.wire import Nonsense, NotListed
+from advisor.core.errors import ConnectError
+from advisor.facts import Unavailable
+from advisor.facts.snapshot import FARTHEST
+
+if TYPE_CHECKING:
+    from advisor.collect.connection.connect import Limits
+    from advisor.collect.connection.options import Account
+    from advisor.collect.connection.wire import Wire
+
+
+# Errors that mean "this account may not": MySQL's mysqld_error.h; 1227 is the one for missing global privileges.
+_DENIED = frozenset({1044, 1045, 1142, 1143, 1227, 1345, 1370, 3118})
+# The statement ran into a limit: max_execution_time, max_statement_time, lock_wait_timeout, KILL QUERY.
+_STOPPED = frozenset({1205, 1317, 1907, 1969, 3024})
+# The connection is gone: client numbers, shutdown, KILL CONNECTION, idle time-out.
+_GONE = frozenset({0, 1053, 1927, 1080, 1152, 1158, 1159, 1160, 1161, 2006, 2013, 2014, 2055, 4031})
+# No such table, variable, plugin or syntax: this server doesn't have it.
+_UNKNOWN = frozenset({1046, 1049, 1064, 1109, 1146, 1193, 1235, 1286, 1289})
+_TIMEOUTS_BORNE = 2
+BRIEF = 100  # characters of a statement in a reason
+
+Row = tuple[str | None, ...]
+
+
+class Rows(NamedTuple):
+    """What a statement returned: column names and rows, as text; bytes that are no UTF-8 survive by surrogateescape."""
+
+    names: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def dicts(self) -> tuple[dict[str, str | None], ...]:
+        """Each row by column name."""
+        return tuple(dict(zip(self.names, row, strict=True)) for row in self.rows)
+
+
+class NotRead(Exception):  # noqa: N818 - turned into a skipped part, never an error of the run
+    """A statement gave nothing; the message says what it would need."""
+
+
+class Lost(NotRead):
+    """The connection is gone, and with it everything that was still to be asked."""
+
+
+class Session:
+    """A connection, what was sent over it, and whether it still stands. One thread owns it; any may call `shut`."""
+
+    __slots__ = ("account", "connection_id", "limits", "lost", "sent_before", "setup", "timeouts", "unlimited", "wire")
+
+    def __init__(self, account: Account, wire: Wire, limits: Limits) -> None:
+        self.account = account
+        self.wire = wire
+        self.limits = limits
+        self.sent_before = 0
+        self.timeouts = 0
+        self.lost = ""
+        self.unlimited = ""
+        self.connection_id = 0
+        self.setup: list[tuple[Statement, int | None]] = []
+
+    @property
+    def sent(self) -> int:
+        """Statements sent so far, the driver's and those of a connection that was given up included."""
+        return self.sent_before + self.wire.sent
+
+    def bound(self) -> None:
+        """From now on the server may take no longer than the limit for a whole audit, and send no more."""
+        self.wire.allowance.bound(self.limits.whole)
+
+    def shut(self) -> None:
+        """End whatever is being waited for; for another thread that wants to quit at once."""
+        self.wire.shut()
+
+    def close(self) -> None:
+        """Say goodbye to the server; never fails."""
+        with suppress(err.Error, OSError):
+            self.wire.close()
+
+
+def open_session(account: Account, limits: Limits = DEFAULT_LIMITS) -> Session:
+    """A session that can't write to tables and that the server itself limits; raises ConnectError."""
+    session = Session(account, connect(account, limits), limits)
+    session.connection_id = session.wire.handshake_id
+    try:
+        prepare(session, READ_ONLY)
+        limit(session, flavour_of(session.wire.server_version, "", {}))
+    except NotRead as reason:
+        session.close()
+        raise ConnectError(f"{account.place}: {reason}; nothing could be asked") from reason
+    return session
+
+
+def limit(session: Session, flavour: str) -> None:
+    """Have the server bound our statements and waits; `unlimited` says why it would not. Raises Lost."""
+    seconds = session.limits.statement
+    session.unlimited = ""
+    try:
+        if flavour == "mariadb":
+            prepare(session, LIMITS_MARIADB, seconds)
+        else:
+            prepare(session, LIMITS_MYSQL, seconds * 1000)
+    except Lost:
+        raise
+    except NotRead as reason:
+        session.unlimited = str(reason)
+
+
+def prepare(session: Session, statement: Statement, number: int | None = None) -> None:
+    """Send a statement that sets the session up, and remember it for a second connection, should one be needed."""
+    send(session, statement, number)
+    session.setup.append((statement, number))
+
+
+def send(session: Session, statement: Statement, number: int | None = None) -> Rows:
+    """Send one statement of the closed list and read its answer.
+
+    Raises NotListed before a byte is sent for any other; NotRead with the reason where the server refuses, answers
+    with other columns, or a limit ends it; Lost where the connection is gone. After a time-out of the client our
+    statement is killed and a new connection stands in.
+    """
+    if statement not in STATEMENTS:
+        raise NotListed(f"not on the closed list: {statement.sql}")
+    if session.lost:
+        raise Lost(session.lost)
+    try:
+        answer = _ask(session.wire, statement.text(number))
+    except err.Error as error:
+        raise _reason(session, statement, error) from error
+    return _cut(answer, statement)
+
+
+def _ask(wire: Wire, text: str) -> Rows:
+    with wire.cursor() as cursor:
+        cursor.execute(text)
+        names = tuple(column[0] for column in cursor.description or ())
+        return Rows(tuple(_text(n) or "" for n in names), tuple(tuple(map(_text, row)) for row in cursor.fetchall()))
+
+
+def _cut(answer: Rows, statement: Statement) -> Rows:
+    """As many columns as the statement asks for: who reads the rows relies on them."""
+    wanted, found = statement.columns, min(map(len, (answer.names, *answer.rows)))
+    if found < wanted or any(len(row) != len(answer.names) for row in answer.rows):
+        raise NotRead(f"the server's answer has {found} columns, and {wanted or len(answer.names)} were asked for")
+    if not wanted and len(answer.rows) * sum(map(len, answer.names)) > ANSWER:
+        raise NotRead("the server's answer has too many rows and columns for each row to name its columns")
+    if not wanted or len(answer.names) == wanted:
+        return answer
+    return Rows(answer.names[:wanted], tuple(row[:wanted] for row in answer.rows))
+
+
+def _text(value: object) -> str | None:
+    return (
+        value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else None if value is None else str(value)
+    )
+
+
+def _reason(session: Session, statement: Statement, error: err.Error) -> NotRead:
+    code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
+    if isinstance(error, Nonsense):
+        session.lost = f"the server was given up during {statement.sql!r}: {error.args[-1]}"
+        return Lost(session.lost)
+    if code in _DENIED:
+        return NotRead(f"needs {statement.needs or 'more privileges'}")
+    if code in _STOPPED:
+        return NotRead(f"the server gave no answer within {session.limits.statement} s: {_brief(statement)}")
+    if code in _UNKNOWN:
+        return NotRead(f"this server doesn't know it: {_brief(statement)}")
+    if code in _GONE:
+        return _after_silence(session, statement, error)
+    return NotRead(f"the server refused {_brief(statement)!r}: {words(error)} (error {code})")
+
+
+def _brief(statement: Statement) -> str:
+    """As much of it as tells it from others in docs/statements.md, which has it whole."""
+    return statement.sql if len(statement.sql) <= BRIEF else statement.sql[: BRIEF - 2].rstrip() + " …"
+
+
+def _after_silence(session: Session, statement: Statement, error: err.Error) -> NotRead:
+    """Tell a server that is gone from one that is slow: the slow one gets our statement killed and a new connection."""
+    overran = isinstance(error.__context__, TimeoutError)
+    session.timeouts += overran
+    if session.wire.allowance.over:
+        session.lost = f"the server was given up: its answers took more than {session.limits.whole:g} s"
+        return Lost(session.lost)
+    fate = _stand_in(session) if overran and session.timeouts <= _TIMEOUTS_BORNE else ""
+    if fate:
+        seconds = session.limits.answer if isinstance(error.__context__, Overdue) else session.limits.read
+        return NotRead(f"no answer within {seconds:g} s, so it was {fate}: {statement.sql}")
+    session.lost = f"the connection was lost during {statement.sql!r}"
+    return Lost(session.lost)
+
+
+def _stand_in(session: Session) -> str:
+    """Go on over a second connection, and say what became of the statement; empty where none can be had."""
+    try:
+        second = connect(session.account, session.limits, session.wire.allowance)
+    except ConnectError:
+        return ""
+    session.sent_before += session.wire.sent
+    session.wire, first_id = second, session.connection_id
+    session.connection_id = second.handshake_id
+    try:
+        ended = _end_own(second, first_id)
+        for statement, number in session.setup:
+            _ask(second, statement.text(number))
+    except err.Error:
+        return ""
+    return "ended" if ended else "given up"
+
+
+def _end_own(second: Wire, number: int) -> bool:
+    """Kill the statement of our first connection, where the second one sees that it is ours.
+
+    A balancer may have led the second connection to another server, and a server that was restarted counts from one
+    again: there the number is another's, or nobody's. What was seen stays true until the next statement of the same
+    connection, for no server gives a number out twice in its life.
+    """
+    with suppress(err.ProgrammingError, err.OperationalError):
+        answer = _ask(second, OWN_RUNNING.text(number))
+        if answer.rows == ((str(second.handshake_id), "1"),):
+            _ask(second, KILL_OWN.text(number))
+            return True
+    return False
+
+
+Notes = list[Unavailable]
+
+
+def ask(session: Session, statement: Statement, part: str, notes: Notes) -> Rows | None:
+    """The answer to a statement, or None with the reason noted under the part that it would have filled."""
+    try:
+        return send(session, statement)
+    except NotRead as reason:
+        notes.append(Unavailable(part, str(reason)))
+        return None
+
+
+def pairs(answer: Rows | None) -> dict[str, str]:
+    """Rows of name and value as a dictionary with lower-case names."""
+    rows = answer.rows if answer else ()
+    return {row[0].lower(): row[1] or "" for row in rows if row[0]}
+
+
+# No longer than a server's own: what is, is no server's, and Python counts to no more than 4,300 digits.
+_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,2})?", re.IGNORECASE)
+
+
+def number(text: str | None) -> int | None:
+    """A whole number as servers print sums (12, 12.00, 1.2e10), None for anything else."""
+    if text is None or not _NUMBER.fullmatch(text):
+        return None
+    found = int(text) if text.lstrip("-").isdigit() else int(float(text))
+    return found if abs(found) < FARTHEST else None
+
+
+# Variables that one flavour has had in every supported series and the other never.
+_MARIADB_ONLY = ("gtid_domain_id", "aria_pagecache_buffer_size")
+_MYSQL_ONLY = ("server_uuid", "gtid_purged")
+
+# What the managed platforms leave visible: variables of their own, their directories, words in version and comment.
+_MANAGED_VARIABLES = (("aurora", "aurora_version"), ("azure", "aad_auth_only"))
+_MANAGED_PATHS = (("rds", ("/rdsdbbin/", "/rdsdbdata/")),)
+_MANAGED_WORDS = (("cloudsql", "(google)"), ("cloudsql", "-google"), ("heatwave", "mysql enterprise - cloud"))
+_DIGITS = 9  # of a part of a version
+_VENDORS = (("Percona", "percona"), ("MariaDB", "mariadb"))
+
+
+def flavour_of(version: str, comment: str, variables: dict[str, str]) -> str:
+    """mysql or mariadb: by variables that only one of them has; by the texts where no variables could be read."""
+    if any(name in variables for name in _MARIADB_ONLY):
+        return "mariadb"
+    if any(name in variables for name in _MYSQL_ONLY):
+        return "mysql"
+    return "mariadb" if "mariadb" in f"{version} {comment}".lower() else "mysql"
+
+
+def number_of(version: str) -> str:
+    """The digits of a version text: 10.11.6 of 5.5.5-10.11.6-MariaDB-log, 8.0.36 of 8.0.36-28.1-log."""
+    match = re.match(r"(?:5\.5\.5-)?([0-9]{1,9}(?:\.[0-9]{1,9})+)", version)
+    return match[1] if match else version
+
+
+def numbers_of(version: str) -> tuple[int, ...]:
+    """A version text as numbers; parts that are none, or longer than any, are left out."""
+    return tuple(int(n) for n in number_of(version).split(".") if n.isdecimal() and len(n) <= _DIGITS)
+
+
+def vendor_of(flavour: str, version: str, comment: str) -> str:
+    """Who built it: MySQL, Percona, MariaDB, …; a fork that says nothing counts as the flavour that it speaks."""
+    text = f"{version} {comment}".lower()
+    named = next((vendor for vendor, word in _VENDORS if word in text), "")
+    return named or ("MariaDB" if flavour == "mariadb" else "MySQL")
+
+
+def managed_by(version: str, comment: str, variables: dict[str, str]) -> str:
+    """The managed platform (aurora, rds, azure, cloudsql, heatwave); empty for a server of one's own."""
+    by_variable = next((platform for platform, name in _MANAGED_VARIABLES if name in variables), "")
+    folders = (variables.get("basedir", ""), variables.get("datadir", ""))
+    by_path = next((platform for platform, starts in _MANAGED_PATHS if any(f.startswith(starts) for f in folders)), "")
+    text = f"{version} {comment}".lower()
+    return by_variable or by_path or next((platform for platform, word in _MANAGED_WORDS if word in text), "")

@@ -1,0 +1,97 @@
+"""Everything about one host in one value."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from advisor.collect.host.cgroup import read_cgroup
+from advisor.collect.host.cpu import read_cpu
+from advisor.collect.host.devices import read_devices
+from advisor.collect.host.process import read_process, server_pids
+from advisor.collect.host.root import DirectoryRoot, LiveRoot
+from advisor.collect.host.storage import trace
+from advisor.collect.host.system import read_memory, read_system
+from advisor.facts.host import Host, Skipped
+from advisor.facts.storage import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from advisor.collect.host.root import Root
+    from advisor.facts.storage import BlockDevice, Storage
+
+
+def read_host(
+    root: Root, pid: int | None = None, datadir: str | None = None, others: Mapping[str, str] | None = None
+) -> Host:
+    """Read a host; with the server's pid also its process, limits and storage.
+
+    `datadir` is where its data lies; without it, the process's working directory, which is the data directory
+    of a server; `others` are its other directories by variable, absolute or below `datadir`. Of a recorded host
+    without a pid its only server is meant; on a live one a pid must be proved.
+    What can't be read is None and stands in `skipped` with the reason; nothing is raised.
+    """
+    pid = _only_server(root) if pid is None else pid
+    process = read_process(root, pid) if pid is not None else None
+    devices = read_devices(root)
+    place = datadir or (process.cwd if process else None)
+    storage = trace(root, place, devices, pid) if place else None
+    directories = {name: posixpath.join(place, path) for name, path in (others or {}).items() if path} if place else {}
+    host = Host(
+        cpu=read_cpu(root),
+        memory=read_memory(root),
+        cgroup=read_cgroup(root, pid),
+        devices=devices,
+        storage=storage,
+        process=process,
+        os=read_system(root),
+        places=_places(root, storage, directories, devices, pid),
+    )
+    reasons = {
+        "cpu": "no processors in /sys/devices/system/cpu",
+        "memory": "no total in /proc/meminfo",
+        "cgroup": "no control groups that account for memory are mounted",
+        "devices": "no block devices in /sys/block",
+        "storage": f"no mount holds {place}" if place else "no data directory was given",
+        "process": "no server process was given" if pid is None else f"no process {pid} is here",
+        "os": "neither the kernel's version nor os-release is to be read",
+    }
+    return replace(host, skipped=tuple(Skipped(part, why) for part, why in reasons.items() if not getattr(host, part)))
+
+
+def _places(
+    root: Root,
+    storage: Storage | None,
+    directories: Mapping[str, str],
+    devices: tuple[BlockDevice, ...],
+    pid: int | None,
+) -> tuple[Place, ...]:
+    """The directories that lie on another mount than the data directory, one a mount."""
+    seen = {storage.mount.point} if storage else set()
+    found: list[Place] = []
+    for name, path in directories.items():
+        there = trace(root, path, devices, pid)
+        if there is not None and there.mount.point not in seen:
+            seen.add(there.mount.point)
+            found.append(Place(name, there))
+    return tuple(found)
+
+
+def _only_server(root: Root) -> int | None:
+    pids = server_pids(root) if root.machine() is None else ()
+    return pids[0] if len(pids) == 1 else None
+
+
+def open_root(path: str = "/") -> Root:
+    """The host whose files stand at a path: / for this one, else a directory or a tar.
+
+    Raises ArchiveError, which says what is wrong with the file, for anything else.
+    """
+    if os.path.isdir(path):
+        return LiveRoot() if os.path.samefile(path, "/") else DirectoryRoot(path)
+    from advisor.collect.host.archive import open_tar
+
+    return open_tar(path)

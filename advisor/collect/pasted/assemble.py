@@ -1,0 +1,217 @@
+"""Facts out of texts: one server's variables, counters and machine, and for all the rest the reason why it isn't."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from advisor import __version__
+from advisor.catalog.load import load
+from advisor.catalog.targets import is_too_old, running
+from advisor.collect.connection import session
+from advisor.collect.pasted.completeness import counters_lack, variables_lack
+from advisor.collect.pasted.facts import SAME, TextError
+from advisor.collect.pasted.json import has_objects, is_json, no_rows
+from advisor.collect.pasted.lines import all_of, opened
+from advisor.collect.pasted.refuse import not_read
+from advisor.collect.pasted.replicas import latest
+from advisor.collect.pasted.samples import whole, workload_of
+from advisor.collect.pasted.stalk import read_directory
+from advisor.collect.pasted.summaries import (
+    is_server_summary,
+    is_system_summary,
+    read_server_summary,
+    read_system_summary,
+)
+from advisor.collect.pasted.text import read_json, read_plain
+from advisor.facts import SCHEMA, Facts, Link, Replication, Server, Unavailable
+from advisor.facts.server import VariableOrigin
+from advisor.facts.storage import Storage
+from advisor.redaction.secrets import clean, redact_value
+from advisor.verdict.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from advisor.collect.pasted.facts import Told
+    from advisor.facts import Host
+
+
+VIA = "text"
+WHY = "not read, because it came from text (--from)"
+NO_HOST = f"{WHY}; the text of pt-summary tells of it, or --ram, --cpus and --disk"
+UNREAD = (
+    *("files", "server.plugins", "server.engines", "server.innodb_metrics", "server.data"),
+    *("server.memory", "server.accounts"),
+)
+NO_REPLICAS = (
+    f"{WHY}; the text of SHOW REPLICA STATUS\\G tells it, of SHOW SLAVE STATUS\\G before MySQL 8.0.22, of "
+    "SHOW ALL SLAVES STATUS\\G on MariaDB"
+)
+_REPORTS = ((is_server_summary, read_server_summary), (is_system_summary, read_system_summary))
+
+
+def facts_of_texts(paths: Sequence[str]) -> Facts:
+    """The facts of the one server that these texts and directories tell of; whatever they don't tell is unavailable.
+
+    Raises TextError where one of them is no such text, they are of different servers, or none tells the version.
+    """
+    told = [_read(path) for path in paths]
+    variables = _merged(told)
+    if not variables.get("version"):
+        cut = f" ({len(variables)} variables, cut off or filtered)" if variables else ""
+        raise TextError(
+            f"{', '.join(clean(path) for path in paths)}: no text tells the server's version{cut}; "
+            f"give {'all' if cut else 'that'} of SHOW GLOBAL VARIABLES{'' if cut else ' too'}"
+        )
+    exact = [one for one in told if one.samples and not one.lacks] or told  # a report tells no counters but the uptime
+    samples = whole([sample for one in exact for sample in one.samples])
+    text = next((one.innodb_text for one in reversed(told) if one.innodb_text), "")
+    workload, why = workload_of(samples)
+    server = _server(variables, samples[-1] if samples else {}, text)
+    host = next((_placed(one, variables.get("datadir", "")) for one in told if one.host), None)
+    return Facts(
+        schema=SCHEMA,
+        tool=f"mycnf {__version__}",
+        taken_at=datetime.fromtimestamp(max(one.at for one in told), UTC).isoformat(timespec="seconds"),
+        server=replace(server, replication=_replication(told, server)),
+        workload=workload,
+        host=host,
+        unavailable=tuple(_lacking(told, host, variables, samples, "" if workload else why)),
+    )
+
+
+def _lacking(
+    told: Sequence[Told],
+    host: Host | None,
+    variables: dict[str, str],
+    samples: Sequence[dict[str, str]],
+    no_window: str,
+) -> Iterator[Unavailable]:
+    """Each part that the texts don't tell, with the reason."""
+    yield from (Unavailable(part, WHY) for part in UNREAD)
+    yield Unavailable("server.origins", OF_TEXT)
+    reasons = [one.lacks for one in told if one.lacks]
+    of_counters = [one.counters_lack for one in told if one.counters_lack]
+    if not samples:
+        of_counters.append(WHY)
+    elif not reasons:
+        of_counters.append(counters_lack(samples[-1]))
+    reasons.append(variables_lack(variables))
+    yield from [Unavailable("server.variables", why) for why in reasons if why][:1]
+    yield from [Unavailable("server.status", why) for why in of_counters if why][:1]
+    if all(one.replicas is None for one in told):
+        yield Unavailable("server.replication", NO_REPLICAS)
+    if host is None:
+        yield Unavailable("host", NO_HOST)
+    if no_window:
+        yield Unavailable("workload", no_window)
+
+
+def _read(path: str) -> Told:
+    if os.path.isdir(path):
+        return read_directory(path)
+    with opened(path) as text:
+        reports = [read for is_one, read in _REPORTS if is_one(text.head)]
+        if reports:
+            held = all_of(text)
+            return _joined([read(path, held, text.at) for read in reports])
+        if is_json(text.head) or has_objects(text.head):
+            held = all_of(text)
+            told = read_json(path, held, text.at)
+            if told.is_empty and is_json(text.head):
+                raise no_rows(path)
+            if told.is_empty:
+                told = read_plain(path, held.split("\n"), text.at)
+        else:
+            told = read_plain(path, text.lines, text.at)
+    if told.is_empty:
+        raise not_read(path, text.head)
+    return told
+
+
+def _joined(reports: Sequence[Told]) -> Told:
+    """What both of Percona's reports tell that stand in one text, that of the server first."""
+    first, last = reports[0], reports[-1]
+    return first._replace(host=last.host, mounts=last.mounts)
+
+
+def _merged(told: Sequence[Told]) -> dict[str, str]:
+    """The variables of all texts, a later text's over an earlier one's; those that a report rounds come first."""
+    merged: dict[str, str] = {}
+    by_exactness = sorted(told, key=lambda one: not one.lacks)
+    for one in by_exactness:
+        for table in one.variables:
+            for name in SAME:
+                if merged.get(name, table.get(name)) != table.get(name, merged.get(name)):
+                    raise TextError(
+                        f"{one.path} is of another server than the other texts ({name} {clean(table[name])[:60]!r}, "
+                        f"not {clean(merged[name])[:60]!r}); give the texts of one server at a time"
+                    )
+            merged |= table
+    return {name: redact_value(name, value) for name, value in merged.items()}
+
+
+def _server(variables: dict[str, str], status: dict[str, str], innodb_text: str) -> Server:
+    version, comment = variables["version"], variables.get("version_comment", "")
+    flavour = session.flavour_of(version, comment, variables)
+    return Server(
+        flavour=flavour,
+        version=session.number_of(version),
+        version_comment=comment,
+        vendor=session.vendor_of(flavour, version, comment),
+        link=Link(VIA),
+        variables=variables,
+        status=status,
+        origins=told_origins(variables, f"{flavour}-{session.number_of(version)}"),
+        innodb_status=innodb_text,
+        managed=session.managed_by(version, comment, variables),
+    )
+
+
+def _replication(told: Sequence[Told], server: Server) -> Replication | None:
+    """The server's part in replication; None where no text tells of which servers it is a replica."""
+    rows = [row for one in told for row in one.replicas or ()]
+    if all(one.replicas is None for one in told):
+        return None
+    return Replication(
+        replica_rows=latest(rows),
+        replicas_connected=server.counter("slaves_connected") or 0,
+        galera=server.variables.get("wsrep_on", "").upper() == "ON",
+    )
+
+
+def _placed(told: Told, datadir: str) -> Host | None:
+    """The machine, with the file system that the data directory lies on."""
+    place = posixpath.normpath(datadir) if datadir.startswith("/") else ""
+    around = [(m, s) for m, s in told.mounts if place and f"{place}/".startswith(f"{m.point.rstrip('/')}/")]
+    if told.host is None or not around:
+        return told.host
+    mount, space = max(around, key=lambda one: len(one[0].point))
+    storage = Storage(place, mount, untraced="disks not told by the text", space=space)
+    return replace(told.host, storage=storage)
+
+
+DIFFERS, DEFAULT = "DIFFERS", "COMPILED"
+OF_TEXT = "texts don't tell who set a variable: what differs from this version's default is taken as set by somebody"
+
+
+def told_origins(variables: dict[str, str], target: str) -> dict[str, VariableOrigin]:
+    """DIFFERS for variables with another value than the target starts with, COMPILED where it is that or can't be told.
+
+    None for a version older than the catalogs. Raises MycnfError for one that can't be read.
+    """
+    server = running(target)
+    if is_too_old(server):
+        return {}
+    catalog = load(server)
+    defaults = Settings({}, catalog)
+    found = {}
+    for name, value in variables.items():
+        usual = defaults.text(name)
+        same = usual is None or usual.upper() == value.upper()
+        found[name] = VariableOrigin(DEFAULT if same else DIFFERS)
+    return found

@@ -1,0 +1,108 @@
+"""Tables in boxes, as clients print them for people."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.collect.pasted.rows import MOST_LINES, NAME, VALUE, is_last
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.collect.pasted.classify import Row
+    from advisor.collect.pasted.rows import Ahead
+
+_HEAD = re.compile(rf"\| *variable_name *\| *{VALUE} *\|", re.IGNORECASE)
+# Of one whose first edge is left out.
+_OPEN_HEAD = re.compile(rf"variable_name *\|{VALUE} *\|?", re.IGNORECASE)
+_OPEN_ROW = re.compile(rf"({NAME}) *\|(.*?)\|?")
+_OPEN_LINE = re.compile(r"-+\+-+\+?")
+_ROW = re.compile(
+    r"\| ?([^\s|](?:[^|]*[^\s|])?) *\| ?(.*)", re.DOTALL
+)  # programs with windows copy them without blanks
+_LINE = re.compile(r"\|[ :-]+\|[ :-]+\|")  # below the heading in Markdown
+_WRAPPED = re.compile(r"^\| *variable_name *(?:\|[^|\n]*)?$", re.IGNORECASE | re.MULTILINE)
+_BORDER = re.compile(r"\+-+\+(?:-+\+)?-+\+")
+# mysqladmin --vertical numbers its rows by letter (C17) between the two.
+_BARE = re.compile(rf"\| ({NAME}) *(\|) (?:[A-Za-z]\d+ *\| )?(.*)\|")
+_LEAST = 3  # rows without a border and a heading: fewer are no table
+
+
+def begins(line: str) -> bool:
+    """Whether it is the heading of variables or counters."""
+    return bool(_HEAD.fullmatch(line.rstrip()))
+
+
+def begins_open(line: str) -> bool:
+    """Whether it is such a heading without an edge to its left."""
+    return bool(_OPEN_HEAD.fullmatch(line.rstrip()))
+
+
+def open_rows(ahead: Ahead) -> Iterator[Row]:
+    """Rows as `name   |value|` below their heading, up to the first line that is none."""
+    ahead.take()
+    if _OPEN_LINE.fullmatch((ahead.peek() or "").rstrip()):
+        ahead.take()
+    while (line := ahead.peek()) is not None and (match := _OPEN_ROW.fullmatch(line.rstrip())):
+        if begins_open(line):
+            return
+        cut = is_last(ahead) and not line.rstrip().endswith("|")
+        ahead.take()
+        if not cut:
+            yield match[1], match[2].rstrip(" ")
+
+
+def is_wrapped(text: str) -> bool:
+    """Whether a terminal broke the lines of a table."""
+    return bool(_WRAPPED.search(text))
+
+
+def goes_on(ahead: Ahead) -> bool:
+    """Whether rows without a heading begin here: below their border, or cut off above as by a screen."""
+    line = (ahead.peek() or "").rstrip()
+    if not line.startswith(("| ", "+-")):
+        return False
+    if _BORDER.fullmatch(line):
+        return _bar(ahead.peek(1)) == line.index("+", 1)
+    bars = {_bar(ahead.peek(by)) for by in range(_LEAST)}
+    return len(bars) == 1 and None not in bars
+
+
+def _bar(line: str | None) -> int | None:
+    """Where the second column begins in a row of two that stands on one line."""
+    match = _BARE.fullmatch(line.rstrip()) if line and not begins(line) else None
+    return match.start(2) if match and " | " not in match[3] else None
+
+
+def bare_rows(ahead: Ahead) -> Iterator[Row]:
+    """Rows without a heading, each on one line, up to one whose columns stand elsewhere."""
+    if _BORDER.fullmatch((ahead.peek() or "").rstrip()):
+        ahead.take()
+    first = _bar(ahead.peek())
+    while (line := ahead.peek()) is not None and _bar(line) == first and (match := _BARE.fullmatch(line.rstrip())):
+        ahead.take()
+        yield match[1], match[3].strip(" ")  # some clients put what they take for numbers to the right
+
+
+def rows(ahead: Ahead) -> Iterator[Row]:
+    """Rows as `| name | value |` below their heading; a value of many lines goes on until one ends in the bar."""
+    ahead.take()
+    found = False
+    while ahead.peek() is not None:
+        row = ahead.take().rstrip()
+        if row.startswith("+-") or (_LINE.fullmatch(row) and not found):
+            if found:
+                return
+            continue
+        own = [row]
+        while _ROW.fullmatch(row) and not own[-1].endswith("|") and len(own) < MOST_LINES:
+            following = ahead.peek()
+            if following is None or following.startswith("+-") or begins(following):
+                break  # the row was cut off, and another table begins
+            own.append(ahead.take().rstrip())
+        match = _ROW.fullmatch("\n".join(own))
+        if match is None or not own[-1].endswith("|"):
+            return
+        found = True
+        yield match[1], match[2][:-1].rstrip(" ")

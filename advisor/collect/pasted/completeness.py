@@ -1,0 +1,78 @@
+"""What variables and counters lack that a server would tell: texts are cut off, filtered, or of one session."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.collect.connection.session import number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Names that every version has whatever its plugins, all over the alphabet: one that is missing was cut off.
+_VARIABLES = (
+    *("auto_increment_increment", "back_log", "character_set_server", "datadir", "flush_time", "general_log"),
+    *("hostname", "init_connect", "join_buffer_size", "key_buffer_size", "log_error", "max_connections"),
+    *("net_read_timeout", "open_files_limit", "port", "read_buffer_size", "server_id", "table_open_cache"),
+    *("updatable_views_with_limit", "version", "wait_timeout"),
+)
+_COUNTERS = (
+    *("aborted_clients", "bytes_received", "com_select", "connections", "created_tmp_tables", "handler_write"),
+    *("key_reads", "max_used_connections", "open_tables", "questions", "select_scan", "sort_rows"),
+    *("table_locks_immediate", "threads_connected", "uptime"),
+)
+_SESSION_VARIABLE = "pseudo_thread_id"  # MySQL 5.1 tells it of the whole server too, as zero
+# MySQL 5.7 and later, which have the other counter, tell it of sessions alone, older ones and MariaDB as zero of the
+# whole server.
+_SESSION_COUNTER, _ZERO, _SINCE_57 = "last_query_cost", re.compile(r"0(?:\.0+)?"), "com_group_replication_start"
+_OF_SESSION = re.compile(
+    r"(?:bytes_received|bytes_sent|com|compression|created_tmp|handler|last_query|max_execution_time|opened_table"
+    r"|questions|select|slow_queries|sort|ssl|table_open_cache|rows|feature|memory_used|optimizer|subquery|tmp"
+    r"|busy_time|cpu_time|empty_queries|executed|access_denied|update_scan|delete_scan)(?:_|s?$).*"
+)
+_FEW = 10  # of so many statements one session sent less than one
+SESSION_COUNTERS = (
+    "these are the counters of one session, and those that sessions count for themselves were left out: "
+    "the text of SHOW GLOBAL STATUS tells the server's"
+)
+
+
+def variables_lack(variables: Mapping[str, str]) -> str:
+    """In what these aren't all of a server's variables; empty where they are."""
+    missing = [name for name in _VARIABLES if name not in variables]
+    if missing:
+        return _cut_off("variables", missing, len(variables), "SHOW GLOBAL VARIABLES")
+    if variables.get(_SESSION_VARIABLE, "0") != "0":
+        return (
+            "these are the variables of one session, which may have set some of them for itself: "
+            "the text of SHOW GLOBAL VARIABLES tells the server's"
+        )
+    return ""
+
+
+def counters_lack(counters: Mapping[str, str]) -> str:
+    """In what these aren't all of a server's counters; empty where they are."""
+    missing = [name for name in _COUNTERS if name not in counters]
+    return _cut_off("counters", missing, len(counters), "SHOW GLOBAL STATUS") if missing else ""
+
+
+def _cut_off(what: str, missing: list[str], count: int, ask: str) -> str:
+    named = missing[0] if len(missing) == 1 else f"{missing[0]} and {len(missing) - 1} more"
+    return f"the text has {count} {what}, not all: it lacks {named} that every server has; give all of {ask}"
+
+
+def is_of_session(counters: Mapping[str, str]) -> bool:
+    """Whether SHOW STATUS told them, without GLOBAL: of a session that sent a few of the server's statements."""
+    cost = counters.get(_SESSION_COUNTER)
+    if cost is not None and (_SINCE_57 in counters or not _ZERO.fullmatch(cost)):
+        return True
+    sent, all_sent, connections = (number(counters.get(name)) for name in ("questions", "queries", "connections"))
+    if sent is None or all_sent is None or connections is None:
+        return False
+    return sent * _FEW < all_sent and sent < connections
+
+
+def without_session(counters: Mapping[str, str]) -> dict[str, str]:
+    """The counters without those that each session has of its own."""
+    return {name: value for name, value in counters.items() if not _OF_SESSION.fullmatch(name)}

@@ -1,0 +1,71 @@
+"""Tables as programs with windows export them: names and values parted by commas or semicolons, perhaps in quotes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.collect.pasted.rows import MOST_LINES, NAME, VALUE, is_last
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.collect.pasted.classify import Row
+    from advisor.collect.pasted.rows import Ahead
+
+_HEAD = re.compile(rf"(\"?)variable_name\1([,;\t|])\1{VALUE}\1", re.IGNORECASE)
+_BARE = re.compile(rf'"{NAME}"([,;])')
+_LEAST = 3  # rows without a heading: fewer are no table
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"', re.DOTALL)
+
+
+def begins(line: str) -> bool:
+    """Whether it is the heading of variables or counters."""
+    return bool(_HEAD.fullmatch(line.strip()))
+
+
+def goes_on(ahead: Ahead) -> bool:
+    """Whether rows without a heading begin here, their names in quotes."""
+    bars = {match[1] if (match := _BARE.match(ahead.peek(by) or "")) else "" for by in range(_LEAST)}
+    return len(bars) == 1 and "" not in bars
+
+
+def bare_rows(ahead: Ahead) -> Iterator[Row]:
+    """Rows without a heading."""
+    match = _BARE.match(ahead.peek() or "")
+    return _rows(ahead, match[1] if match else ",")
+
+
+def rows(ahead: Ahead) -> Iterator[Row]:
+    """Rows below their heading. What is in no quotes goes to the end of its line, commas or not."""
+    head = _HEAD.fullmatch(ahead.take().strip())
+    return _rows(ahead, head[2] if head else ",")
+
+
+def _rows(ahead: Ahead, bar: str) -> Iterator[Row]:
+    first = re.compile(rf"(\"?)({NAME})\1{re.escape(bar)}(.*)")
+    while (line := ahead.peek()) is not None and (match := first.fullmatch(line)) and not begins(line):
+        held = _held(match[3], ahead)
+        cut = is_last(ahead, len(held) - 1)
+        for _ in held:
+            ahead.take()
+        value = "\n".join(held)
+        if (whole := _QUOTED.fullmatch(value.rstrip())) is not None:
+            yield match[2], whole[1].replace('""', '"')
+        elif value.startswith('"'):
+            return
+        elif not cut:
+            yield match[2], value
+
+
+def _held(begun: str, ahead: Ahead) -> list[str]:
+    """The lines of a value that begins so on the next line: quotes may end below."""
+    held = [begun]
+    marks = begun.count('"')
+    while begun.startswith('"') and marks % 2 and len(held) < MOST_LINES:
+        following = ahead.peek(len(held))
+        if following is None:
+            break
+        held.append(following)
+        marks += following.count('"')
+    return held

@@ -1,0 +1,132 @@
+"""Rows as JSON: what MySQL Shell and programs with windows export, and what clouds list of their own settings."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from advisor.collect.pasted.classify import answer, answers
+from advisor.collect.pasted.facts import TextError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from advisor.collect.pasted.classify import Answer, Row
+
+_BEGINS = re.compile(r"\s*(?:\[\s*)*\{\s*\"")
+_GAP = re.compile(r"[\s,]*")
+_OF_HOST = re.compile(r"^\S[^\n]*? => (?=\{)", re.MULTILINE)  # what Ansible prints before an object
+DEEPEST = 8
+# What tells a list of a cloud's settings from rows of a server, and its name.
+_CLOUDS = (
+    (frozenset(("ParameterName", "ApplyType")), "a parameter group of Amazon RDS"),
+    (frozenset(("ParameterName", "DataType")), "a parameter group of Amazon RDS"),
+    (frozenset(("databaseFlags",)), "the settings of a Cloud SQL instance"),
+    (frozenset(("allowedValues", "defaultValue")), "a list of Azure's server parameters"),
+)
+_SNAPSHOT = frozenset(("schema", "tool", "server"))
+# What an object has whose names are those of variables or counters.
+_NAMED = (frozenset(("version", "datadir", "max_connections")), frozenset(("uptime", "questions", "threads_connected")))
+FORMULA = "{DBInstanceClassMemory"
+INSTEAD = "that isn't what the server runs with: connect to it, or give the text of SHOW GLOBAL VARIABLES"
+
+
+def is_json(text: str) -> bool:
+    """Whether it begins like rows in JSON."""
+    return bool(_BEGINS.match(text))
+
+
+def has_objects(text: str) -> bool:
+    """Whether objects of JSON stand among other words, as Ansible prints them."""
+    return bool(_OF_HOST.search(text))
+
+
+def no_rows(path: str) -> TextError:
+    """Why a JSON text isn't read."""
+    return TextError(
+        f"{path} is JSON that is cut off, or has no rows with Variable_name and Value; give all rows of "
+        "SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS, or what the mysql client prints of them"
+    )
+
+
+def is_formula(value: str) -> bool:
+    """Whether it is a value of Amazon RDS's parameter groups, which servers never print."""
+    return FORMULA in value
+
+
+def of_a_cloud(path: str, what: str) -> TextError:
+    """Why such a text isn't read."""
+    return TextError(f"{path} is {what}; {INSTEAD}")
+
+
+def rows_in(path: str, values: Iterable[Any]) -> Iterator[Answer]:
+    """The answers in the values of JSON texts; nothing where there is none.
+
+    Raises TextError for what clouds list of their settings.
+    """
+    loose: list[Row] = []  # MySQL Shell prints each row as a text of its own
+    for value in values:
+        row = _row(value)
+        if row:
+            loose.append(row)
+        else:
+            yield from _answers_in(path, value, 0)
+    yield from answers(loose, headed=True)
+
+
+def values_in(text: str) -> Iterator[Any]:
+    """What JSON texts say that stand behind each other, or each behind the name of its host."""
+    decoder = json.JSONDecoder()
+    at = 0
+    while (at := _after_gap(text, at)) < len(text):
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            of_host = _OF_HOST.search(text, at)
+            if of_host is None:
+                return
+            at = of_host.end()
+            continue
+        yield value
+
+
+def _answers_in(path: str, value: Any, depth: int) -> Iterator[Answer]:
+    """Each list of rows, and each object whose names are those of variables or counters."""
+    inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
+    if isinstance(value, dict):
+        if depth == 0 and value.keys() >= _SNAPSHOT:
+            raise TextError(f"{path} is a snapshot of mycnf; mycnf audit --snapshot FILE reads it")
+        cloud = next((what for signs, what in _CLOUDS if signs <= value.keys()), None)
+        if cloud:
+            raise of_a_cloud(path, cloud)
+        if any(signs <= {name.lower() for name in value} for signs in _NAMED):
+            plain = {name: as_text(one) for name, one in value.items() if not isinstance(one, (list, dict))}
+            yield answer(plain)
+            return
+    rows = [row for one in inner if (row := _row(one))] if isinstance(value, list) else []
+    if rows:
+        yield from answers(rows, headed=True)
+    elif depth < DEEPEST:
+        for one in inner:
+            yield from _answers_in(path, one, depth + 1)
+
+
+def _row(value: Any) -> Row | None:
+    if not isinstance(value, dict):
+        return None
+    cells = {name.lower(): cell for name, cell in value.items()}
+    name, told = cells.get("variable_name"), cells.get("value", cells.get("variable_value"))
+    return (name, as_text(told)) if isinstance(name, str) and not isinstance(told, (list, dict)) else None
+
+
+def as_text(value: Any) -> str:
+    """A value as servers print it."""
+    if isinstance(value, bool):
+        return "ON" if value else "OFF"
+    return "" if value is None else str(value)
+
+
+def _after_gap(text: str, at: int) -> int:
+    gap = _GAP.match(text, at)
+    return gap.end() if gap else at

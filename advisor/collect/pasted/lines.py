@@ -1,0 +1,152 @@
+"""Texts as they come by mail, of any length: line by line, in the encodings that shells write."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import sys
+import time
+from contextlib import contextmanager
+from itertools import chain
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from advisor.collect.pasted.facts import FORMS, TextError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+LARGEST = 1 << 30  # bytes: a sample of mysqladmin on MySQL 8.0 has half a megabyte, for its columns are wide
+WHOLE = 64 << 20  # bytes of a text that is held as a whole: reports, and what pt-stalk copies of a host
+LONGEST = 16 << 20  # characters of a line
+CHUNK = 1 << 20
+STDIN = "-"
+# What PowerShell puts before a text that it redirects into a file.
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_LOOKED_AT = 64  # bytes that tell whether a text without a mark has two of them a letter
+_PACKED = ((b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "zip"), (b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"))
+_TAR = (b"ustar", 257)
+_OFFICE = b"[Content_Types].xml"  # the first thing in a workbook or a document, which is a zip too
+_COLOURS = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\([0-9A-B])")  # of a terminal, in what script(1) records
+
+
+class Text(NamedTuple):
+    """A text that is being read: how it begins, all its lines, and when it was written, in seconds since 1970."""
+
+    path: str
+    head: str
+    lines: Iterator[str]
+    at: float
+
+
+@contextmanager
+def opened(path: str) -> Iterator[Text]:
+    """The text of a file (- is stdin), read as its lines are taken. Raises TextError, then too, for what is none."""
+    if path == STDIN:
+        yield _text(path, sys.stdin.buffer, time.time())
+        return
+    if not os.path.exists(path):
+        raise TextError(f"{path} does not exist; give {FORMS}")
+    if not os.path.isfile(path):
+        raise TextError(f"{path} is no regular file; give {FORMS}")
+    try:
+        with open(path, "rb") as file:
+            told = os.fstat(file.fileno())
+            if told.st_size > LARGEST:
+                raise _too_large(path, LARGEST)
+            yield _text(path, file, told.st_mtime)
+    except OSError as error:
+        raise TextError(f"{path} can't be read ({error.strerror}); check its owner and mode") from error
+
+
+def all_of(text: Text) -> str:
+    """All of it at once. Raises TextError where that is more than may be held."""
+    held, size = [], 0
+    for line in text.lines:
+        held.append(line)
+        size += len(line) + 1
+        if size > WHOLE:
+            raise _too_large(text.path, WHOLE)
+    return "\n".join(held)
+
+
+def _text(path: str, file: IO[bytes], at: float) -> Text:
+    parts = _parts(path, file)
+    head = next(parts, "")
+    return Text(path, head, _lines(path, chain((head,), parts)), at)
+
+
+def _lines(path: str, parts: Iterable[str]) -> Iterator[str]:
+    rest = ""
+    for part in parts:
+        *found, rest = (rest + part).split("\n")
+        if len(rest) > LONGEST:
+            raise TextError(f"{path} is no text of lines; give {FORMS}")
+        for line in found:
+            yield _plain(line)
+    yield _plain(rest)
+
+
+def _plain(line: str) -> str:
+    line = line.removesuffix("\r")
+    return _COLOURS.sub("", line) if "\x1b" in line else line
+
+
+def _parts(path: str, file: IO[bytes]) -> Iterator[str]:
+    """The text in parts that end anywhere."""
+    data = file.read(CHUNK)
+    packed = next((name for magic, name in _PACKED if data.startswith(magic)), None)
+    if packed == "zip" and _OFFICE in data[: 1 << 10]:
+        raise TextError(f"{path} is a workbook or a document; save it as CSV or as plain text")
+    if packed or data[_TAR[1] :].startswith(_TAR[0]):
+        raise TextError(f"{path} is packed ({packed or 'tar'}); unpack it and give the texts or their directory")
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), _unmarked(data[:_LOOKED_AT]))
+    decoder = codecs.getincrementaldecoder(encoding)("surrogateescape" if encoding == "utf-8" else "strict")
+    size = 0
+    while data:
+        size += len(data)
+        if size > LARGEST:
+            raise _too_large(path, LARGEST)
+        yield _decoded(path, decoder, data, encoding)
+        data = file.read(CHUNK)
+    yield _decoded(path, decoder, b"", encoding)
+
+
+def _unmarked(begun: bytes) -> str:
+    """The encoding of a text that begins so without a mark, as what PowerShell adds to a file."""
+    even, odd = begun[::2], begun[1::2]
+    if odd and all(even) and not any(odd):
+        return "utf-16-le"
+    return "utf-16-be" if odd and all(odd) and not any(even) else "utf-8"
+
+
+def _decoded(path: str, decoder: codecs.IncrementalDecoder, data: bytes, encoding: str) -> str:
+    try:
+        text = decoder.decode(data, final=not data)
+    except UnicodeDecodeError as error:
+        raise TextError(f"{path} is no text ({encoding}); give {FORMS}") from error
+    if "\0" in text:
+        raise TextError(f"{path} is no text; give {FORMS}")
+    return text
+
+
+def _too_large(path: str, most: int) -> TextError:
+    return TextError(f"{path} is larger than {most >> 20:,} MB; give the part with the variables and counters")
+
+
+# The marks before a line that begins a table, whatever its form.
+_BEGINS = re.compile(
+    r"((?:> ?)+|[ \t]+)(?=\+-{3,}|\| *variable_name *\||\"?variable_name\"?[\t,; ]|\*{5,} 1\. row)", re.IGNORECASE
+)
+
+
+def unquoted(lines: Iterable[str]) -> Iterator[str]:
+    """The lines without the marks that stand before a table, from there to the first line without them."""
+    marks = ""
+    for line in lines:
+        if found := _BEGINS.match(line):
+            marks = found[1]
+        elif not line.startswith(marks.rstrip()):
+            marks = ""
+        yield line.removeprefix(marks) if line.startswith(marks) else line.removeprefix(marks.rstrip())

@@ -1,0 +1,66 @@
+"""Tables as `mysql -X` and `mysql -H` print them: XML and HTML."""
+
+from __future__ import annotations
+
+import html
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from advisor.collect.pasted.classify import answer, answers
+from advisor.collect.pasted.rows import NAME, VALUE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.collect.pasted.classify import Answer, Row
+    from advisor.collect.pasted.rows import Ahead
+
+LARGEST = 16 << 20  # characters of one answer
+_OPEN = re.compile(r"<resultset\b|<TABLE\b", re.IGNORECASE)
+_BEGINS = re.compile(r"\s*(?:<resultset |<TABLE BORDER=1>)")
+_CLOSE = re.compile(r"</resultset>|</TABLE>", re.IGNORECASE)
+_XML = re.compile(
+    rf'<field name="variable_name">({NAME})</field>\s*<field name="{VALUE}"(?:>([^<]*)</field>| xsi:nil="true" ?/>)',
+    re.IGNORECASE,
+)
+_HEAD = re.compile(rf"<TH>variable_name</TH>\s*<TH>{VALUE}</TH>\s*</TR>", re.IGNORECASE)
+_HTML = re.compile(rf"<TR>\s*<TD>({NAME})</TD>\s*<TD>([^<]*)</TD>\s*</TR>", re.IGNORECASE)
+
+
+def begins(line: str) -> bool:
+    """Whether an answer begins on the line."""
+    return bool(_BEGINS.match(line))
+
+
+def answers_of(ahead: Ahead) -> Iterator[Answer]:
+    """What the answers tell that begin on the next line, or between this one and the end of the last that is open."""
+    text = _taken(ahead)
+    starts = [match.start() for match in _OPEN.finditer(text)]
+    for start, end in pairwise([*starts, len(text)]):
+        part = text[start:end]
+        found = {name: html.unescape(value) for name, value in _rows(part)}
+        if found and (part.startswith("<r") or _HEAD.search(part)):
+            yield answer(found)
+        elif found:
+            yield from answers(found.items(), headed=False)
+
+
+def _rows(part: str) -> Iterator[Row]:
+    for match in (_XML if part.startswith("<r") else _HTML).finditer(part):
+        yield match[1], match[2] or ""
+
+
+def _taken(ahead: Ahead) -> str:
+    """The lines up to the end of what begins on the next one."""
+    held = [ahead.take()]
+    size, depth = len(held[0]), _depth(held[0])
+    while depth > 0 and ahead.peek() is not None and size < LARGEST:
+        held.append(ahead.take())
+        size += len(held[-1]) + 1
+        depth += _depth(held[-1])
+    return "\n".join(held)
+
+
+def _depth(line: str) -> int:
+    return len(_OPEN.findall(line)) - len(_CLOSE.findall(line))

@@ -1,0 +1,91 @@
+"""What a replica says of its sources, among the lines of a text of any length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from advisor.collect.pasted import markup
+from advisor.collect.pasted.json import DEEPEST, as_text
+from advisor.collect.pasted.replicas import EMPTY, EMPTY_END, LARGEST, TELLS, is_replica, latest, read, replica_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from advisor.collect.pasted.replicas import Row
+
+
+_MARK = "*****"
+
+
+class Sources:
+    """Keeps the last row of each source of the lines that pass; `rows` is None where they don't tell.
+
+    Only the part is held that may be such an answer: from a row's mark, the names or the tag of a table, or the
+    statement on.
+    """
+
+    def __init__(self) -> None:
+        self.rows: tuple[Row, ...] | None = None
+        self._part: list[str] = []
+        self._size = 0
+        self._speaks = False
+
+    def passing(self, lines: Iterable[str]) -> Iterator[str]:
+        """The same lines."""
+        for line in lines:
+            tells = TELLS in line or EMPTY in line or EMPTY_END in line
+            if line.startswith(_MARK) or markup.begins(line) or _asks(line) or (tells and _is_wide(line)):
+                self._close(whole=True)
+                self._part, self._size = [line], len(line)
+                self._speaks = tells
+            elif self._part:
+                self._part.append(line)
+                self._size += len(line)
+                self._speaks = self._speaks or tells
+                if self._size > LARGEST:
+                    self._close(whole=True)
+            yield line
+        self._close(whole=False)
+
+    def _close(self, *, whole: bool) -> None:
+        """Keep what the part tells; `whole` is whether its last line has an end."""
+        found = replica_rows("\n".join([*self._part, ""] if whole else self._part)) if self._speaks else None
+        if found is not None:
+            self.rows = latest([*(self.rows or ()), *found])
+        self._part, self._speaks = [], False
+
+
+def _is_wide(line: str) -> bool:
+    return TELLS in line and ("\t" in line or line.startswith("| ")) and "<field " not in line
+
+
+def _asks(line: str) -> bool:
+    upper = line.upper() if "tatus" in line or "TATUS" in line else ""
+    return "SHOW " in upper and ("SLAVE" in upper or "REPLICA" in upper)
+
+
+_LEVELS = 3  # Ansible takes host, port and user of the source for keys, one in the other
+
+
+def replicas_in(values: Iterable[Any]) -> tuple[Row, ...] | None:
+    """A row for each source that they tell of, its last state; None where they don't tell."""
+    rows = [read(row) for value in values for row in _rows(value, ())]
+    return latest(rows) if rows else None
+
+
+def _rows(value: Any, keys: tuple[str, ...]) -> Iterator[Row]:
+    if isinstance(value, dict) and is_replica(value):
+        plain = {name: one for name, one in value.items() if not isinstance(one, (list, dict))}
+        yield {**_source(plain, keys), **{name: None if one is None else as_text(one) for name, one in plain.items()}}
+    elif len(keys) < DEEPEST:
+        inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, one in inner:
+            yield from _rows(one, (*keys, str(key)))
+
+
+def _source(row: Row, keys: tuple[str, ...]) -> Row:
+    """Host, port and user of the source where a row leaves them to the keys above it."""
+    word = "Source" if "Source_Log_File" in row else "Master"
+    if f"{word}_Host" in row or len(keys) < _LEVELS:
+        return {}
+    return dict(zip((f"{word}_Host", f"{word}_Port", f"{word}_User"), keys[-_LEVELS:], strict=True))

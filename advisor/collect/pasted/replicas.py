@@ -1,0 +1,124 @@
+"""What a replica says of its sources, in a text: rows below each other as \\G prints them, a table, XML or HTML."""
+
+from __future__ import annotations
+
+import html
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from advisor.collect.pasted.tables import unescaped
+from advisor.redaction.scrub import without_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+
+Row = dict[str, str | None]
+
+# What each such row has, under the names of every version, and no other answer of a server.
+TELLS = "_IO_Running"
+_MARK = re.compile(r"^\*{5,} \d{1,9}\. row \*{5,}$", re.MULTILINE)
+_END = re.compile(r"^(?:\d+ rows? in set|mysql> |MySQL \[|MariaDB \[|\+--|TS \d)", re.MULTILINE)
+_FIELD = re.compile(r"^ *([A-Z][A-Za-z]*(?:_[A-Za-z]+)+): ?(.*)", re.MULTILINE)
+EMPTY = "Empty set"
+EMPTY_XML, EMPTY_END = '<resultset statement="SHOW +{} +STATUS\\s*;?\\s*"[^>]*></resultset>', "></resultset>"
+# MariaDB's plain form tells of one connection alone, so that its empty answer tells nothing of the others.
+_NOTHING = re.compile(
+    r"^(?!.*MariaDB \[).*\bSHOW +(?:ALL +(?:SLAVES|REPLICAS)|SLAVE|REPLICA) +STATUS *(?:;|\\G|\\g)*\n+Empty set\b"
+    r"|^.*\bSHOW +ALL +(?:SLAVES|REPLICAS) +STATUS *(?:;|\\G|\\g)*\n+Empty set\b"
+    rf"|{EMPTY_XML.format('ALL +(?:SLAVES|REPLICAS)')}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SAME = (("channel_name", "connection_name"), ("source_host", "master_host"), ("source_port", "master_port"))
+LARGEST = 1 << 18  # characters of a row: the sets of GTIDs are the longest in it
+
+
+def replica_rows(text: str) -> tuple[Row, ...] | None:
+    """A row for each source that the text tells of, its last state; none where it says so, None where it doesn't tell.
+
+    Statements that errors quote are left out, and passwords masked, as in what a server answers.
+    """
+    if TELLS not in text:
+        return () if (EMPTY in text or EMPTY_END in text) and _NOTHING.search(text) else None
+    whole_lines = text[: text.rfind("\n") + 1]  # half a number is a number too
+    rows = [*_vertical(whole_lines), *_wide(text), *map(read, filter(is_replica, marked_rows(text)))]
+    return latest(rows) or None
+
+
+def latest(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """The last row of each source, in the order in which they came first."""
+    found: dict[tuple[str | None, ...], Row] = {}
+    for row in rows:
+        lower = {name.lower(): value for name, value in row.items()}
+        found[tuple(next((lower[name] for name in names if name in lower), "") for names in _SAME)] = row
+    return tuple(found.values())
+
+
+def _vertical(text: str) -> Iterator[Row]:
+    """The rows of \\G: names to the left of a colon, each with its value, which may go on below it."""
+    marks = [*_MARK.finditer(text)]
+    ends = [mark.start() for mark in marks[1:]]
+    for mark, end in zip(marks, [*ends, len(text)], strict=False):
+        body = text[mark.end() + 1 : min(end, mark.end() + LARGEST)]
+        if TELLS not in body:
+            continue
+        cut = _END.search(body)
+        row = _fields(body[: cut.start()] if cut else body)
+        if is_replica(row):
+            yield read(row)
+
+
+def _fields(body: str) -> dict[str, str]:
+    fields = [*_FIELD.finditer(body)]
+    found: dict[str, str] = {}
+    for one, after in pairwise(fields):
+        found.setdefault(one[1], body[one.start(2) : after.start()].rstrip("\n"))
+    for last in fields[-1:]:
+        found.setdefault(last[1], body[last.start(2) :].partition("\n\n")[0].rstrip("\n"))
+    return found
+
+
+def _wide(text: str) -> Iterator[Row]:
+    """The rows of a table with a column for each name, its cells parted by tabs or in a box."""
+    names: Sequence[str] = ()
+    for line in text.split("\n"):
+        bar = " | " if line.startswith("| ") else "\t"
+        if not names and bar not in line:
+            continue
+        cells = [cell.strip(" ") for cell in line.strip("\r").removeprefix("| ").removesuffix(" |").split(bar)]
+        if TELLS in line and is_replica(dict.fromkeys(cells, "")):
+            names = cells
+        elif names and len(cells) == len(names):
+            yield read(dict(zip(names, map(unescaped, cells) if bar == "\t" else cells, strict=True)))
+        elif not line.startswith("+-"):
+            names = ()
+
+
+def is_replica(row: Mapping[str, object]) -> bool:
+    """Whether a row has what a replica says of a source, by its names."""
+    names = {name.lower() for name in row}
+    return any({f"{word}_io_running", f"{word}_sql_running"} <= names for word in ("slave", "replica"))
+
+
+def read(row: Mapping[str, str | None]) -> Row:
+    """A row without the statements that its errors quote and without passwords; NULL is None."""
+    return without_sql({name: None if value == "NULL" else value for name, value in row.items()})
+
+
+_MARKUP_FIELD = re.compile(r'<field name="(\w+)"(?:>([^<]*)</field>| xsi:nil="true" ?/>)')
+_CELL = re.compile(r"<T[HD]>([^<]*)</T[HD]>")
+
+
+def marked_rows(text: str) -> Iterator[Row]:
+    """The whole rows of all tables in the text, each by the names of its columns."""
+    for part in text.split("<row>")[1:]:
+        row, end, _ = part.partition("</row>")
+        if end:
+            fields = (match.groups() for match in _MARKUP_FIELD.finditer(row))
+            yield {name: None if value is None else html.unescape(value) for name, value in fields}
+    for table in text.split("<TABLE BORDER=1>")[1:]:
+        head, *rows = [_CELL.findall(row) for row in table.partition("</TABLE>")[0].split("<TR>")[1:]] or [[]]
+        for cells in rows:
+            if len(cells) == len(head):
+                yield dict(zip(head, map(html.unescape, cells), strict=True))

@@ -1,0 +1,145 @@
+"""The window between the first and the last sample of counters in texts."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from advisor.collect.connection.session import number
+from advisor.collect.server.innodb import without_sql
+from advisor.collect.server.workload import sample_at
+from advisor.facts.workload import Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+
+Sample = dict[str, str]
+ONE = "needs two samples of the status counters, some time apart (mysqladmin extended-status -i 10 -c 2, or pt-stalk)"
+FELL = (
+    "needs samples whose Uptime rises, the earlier first: the server restarted in between, or they are differences "
+    "(mysqladmin -r) of some counters alone"
+)
+
+
+def whole(samples: Sequence[Sample]) -> Sequence[Sample]:
+    """The samples that tell the server's clock, where any does: the last of a text may be cut off before it."""
+    return [sample for sample in samples if number(sample.get("uptime")) is not None] or samples
+
+
+def with_next(kept: tuple[Sample, ...], one: Sample) -> tuple[Sample, ...]:
+    """The samples with one more, as far as a window needs them: the ends, and two between which the uptime fell.
+
+    Once a sample tells the server's clock those that don't are left out.
+    """
+    now = number(one.get("uptime"))
+    before = [number(sample.get("uptime")) for sample in kept]
+    if now is None:
+        return (*kept[:1], one) if None in before or not kept else kept
+    known = [at for at in before if at is not None]
+    if not known:
+        return (one,)
+    fell = [later < earlier for earlier, later in pairwise([*known, now])]
+    needed = len(known) == 1 or fell[-2] or (fell[-1] and not any(fell[:-1]))
+    return (*(kept if needed else kept[:-1]), one)
+
+
+def workload_of(samples: Sequence[Sample]) -> tuple[Workload | None, str]:
+    """The workload between the first and the last sample, else None and the reason."""
+    uptimes = [number(sample.get("uptime")) for sample in samples]
+    known = [at for at in uptimes if at is not None]
+    if len(known) < 2 or min(known) == max(known):  # noqa: PLR2004 - two ends
+        return None, ONE
+    if any(later < earlier for earlier, later in pairwise(known)):
+        return None, FELL
+    return Workload(sample_at(samples[0], float(known[0])), sample_at(samples[-1], float(known[-1]))), ""
+
+
+Counters = dict[str, str]
+
+_NEVER_ZERO = "innodb_page_size"
+_TEXTS = re.compile(
+    r"(?:ssl|tls|current_tls|mysqlx|wsrep|rsa|caching|rpl|telemetry|innodb_have|innodb_redo_log)_.*|compression.*"
+    r"|.*_(?:status|supported|incomplete)|slave_running|binlog_snapshot_file|max_used_connections_time"
+)
+NO_FIRST = "these are differences (mysqladmin -r) without the round before them: give the text from its beginning"
+
+
+class Rounds:
+    """Adds the differences of later rounds to the first one. `no_first` says that there was no first one."""
+
+    def __init__(self) -> None:
+        self.no_first = False
+        self.added = False
+        self._sum: Counters = {}
+
+    def taken(self, found: Counters) -> Counters | None:
+        """What the counters were at this round; None where only differences are known."""
+        if found.get(_NEVER_ZERO) != "0":
+            self._sum = found
+            return found
+        if self._sum.get(_NEVER_ZERO, "0") == "0":
+            self.no_first = True
+            return None
+        self.added = True
+        self._sum = self._sum | {name: _plus(self._sum.get(name), value) for name, value in found.items()}
+        return self._sum
+
+    def told(self, sample: Counters) -> Counters:
+        """A sample without what -r spoils: it prints a zero for texts, too."""
+        if not self.added:
+            return sample
+        return {name: value for name, value in sample.items() if value != "0" or not _TEXTS.fullmatch(name)}
+
+
+def _plus(before: str | None, difference: str) -> str:
+    first, more = number(before), number(difference)
+    return difference if first is None or more is None else str(first + more)
+
+
+LONGEST = 4 << 20  # characters; servers print one megabyte at most
+_MONITOR = "INNODB MONITOR OUTPUT"
+_END = f"END OF {_MONITOR}"
+
+
+class Monitor:
+    """Keeps the last whole status of the lines that pass."""
+
+    def __init__(self) -> None:
+        self._open: list[str] = []
+        self._size = 0
+        self._last = ""
+
+    def passing(self, lines: Iterable[str]) -> Iterator[str]:
+        """The same lines."""
+        for line in lines:
+            if self._open or _MONITOR in line:
+                self._take(line)
+            yield line
+
+    @property
+    def text(self) -> str:
+        """The parts of it that hold numbers only; empty where there was none."""
+        return without_sql(re.sub(r"\\n", "\n", self._last)) if self._last else ""
+
+    def _take(self, line: str) -> None:
+        end = line.rfind(_END)
+        begin = line.rfind(_MONITOR, 0, end if end >= 0 else None)
+        if begin >= 0:
+            self._open, self._size = [line[begin:]], 0
+        elif self._open:
+            self._open.append(line)
+        self._size += len(line) + 1
+        if self._open and end >= 0:
+            self._last = "\n".join(self._open)
+        if end >= 0 or self._size > LONGEST:
+            self._open = []
+
+
+def innodb_text(lines: Iterable[str]) -> str:
+    """The status in these lines; of several the last."""
+    monitor = Monitor()
+    for _ in monitor.passing(lines):
+        pass
+    return monitor.text

@@ -1,0 +1,139 @@
+"""Tables of names and values in a text, in every form that clients and exports give them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.collect.pasted import boxes, delimited, markup, vertical
+from advisor.collect.pasted.classify import answer, answers, is_known, joined
+from advisor.collect.pasted.rows import NAME, VALUE, WORD, Ahead, is_last
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from advisor.collect.pasted.classify import Answer, Row
+
+_HEAD = re.compile(rf"variable_name\t{VALUE}", re.IGNORECASE)
+_ROW = re.compile(rf"({NAME})\t([^\t]*)\t*")  # some programs end each row in tabs
+# Where a ticket took the tabs for blanks.
+_SPACED_HEAD = re.compile(rf"variable_name +{VALUE} *", re.IGNORECASE)
+_SPACED = re.compile(rf"({WORD})(?: +(.*)|)")
+_LEAST = 3  # rows of a table without a heading: fewer are no table
+_LEAST_SPACED = 8  # where blanks part the columns, as in sentences
+_SPACED_ROW = re.compile(r"([A-Za-z_][\w.]*)(?: +(?![=:])(\S.*))? *")
+_ESCAPED = {"n": "\n", "t": "\t", "0": "\0", "\\": "\\"}
+# Values of many lines, which --raw prints as they are: keys, and statements that somebody set.
+_KEY_BEGINS, _KEY_ENDS = "-----BEGIN ", "-----END "
+_STATEMENTS = re.compile(r"init_(?:connect|slave|replica)", re.IGNORECASE)
+_LONGEST = 100  # lines
+
+
+def tables(lines: Iterable[str]) -> Iterator[Answer]:
+    """Each answer of two columns, variable and value, in order; names as printed, the escapes of its form undone.
+
+    Of the lines only a few are held at a time. A last row whose end may be cut off is left out.
+    """
+    yield from joined(_all(Ahead(lines)))
+
+
+def _all(ahead: Ahead) -> Iterator[Answer]:
+    while (line := ahead.peek()) is not None:
+        before = ahead.taken
+        yield from (one for one in _answers_at(line, ahead) if one.rows)
+        if ahead.taken == before:
+            ahead.take()
+
+
+def _answers_at(line: str, ahead: Ahead) -> Iterator[Answer]:
+    """What begins on this line, its lines taken as they are read; nothing where no table does."""
+    if boxes.begins(line):
+        yield answer(dict(boxes.rows(ahead)))
+    elif boxes.begins_open(line):
+        yield answer(dict(boxes.open_rows(ahead)))
+    elif boxes.goes_on(ahead):
+        yield from answers(boxes.bare_rows(ahead), headed=False)
+    elif _HEAD.fullmatch(line.rstrip()):
+        ahead.take()
+        yield from answers(_tabbed(ahead), headed=True)
+    elif _SPACED_HEAD.fullmatch(line):
+        ahead.take()
+        yield from answers(_spaced(ahead), headed=True)
+    elif vertical.begins(line):
+        yield from vertical.answers_of(ahead)
+    elif delimited.begins(line):
+        yield from answers(delimited.rows(ahead), headed=True)
+    elif line.startswith('"') and delimited.goes_on(ahead):
+        yield from answers(delimited.bare_rows(ahead), headed=False)
+    elif markup.begins(line):
+        yield from markup.answers_of(ahead)
+    elif all((row := ahead.peek(by)) is not None and _ROW.fullmatch(row) for by in range(_LEAST)):
+        yield from answers(_tabbed(ahead), headed=False)
+    elif _are_spaced(ahead):
+        yield from answers(_spaced(ahead), headed=False)
+
+
+def _tabbed(ahead: Ahead) -> Iterator[Row]:
+    """Rows of batch mode, up to another heading or another form."""
+    while (line := ahead.peek()) is not None and (match := _ROW.fullmatch(line)) and not _HEAD.fullmatch(line.rstrip()):
+        cut = is_last(ahead)
+        ahead.take()
+        value = unescaped(match[2]).rstrip(" ")
+        if "\n" not in value and value.startswith(_KEY_BEGINS):
+            value, cut = _key(value, ahead)
+        elif not cut and _STATEMENTS.fullmatch(match[1]):
+            value += _more(ahead)
+        if not cut:
+            yield match[1], value
+
+
+def _are_spaced(ahead: Ahead) -> bool:
+    """Whether rows begin here that blanks part: all their names are known, and some have values."""
+    with_value = 0
+    for by in range(_LEAST_SPACED):
+        row = _SPACED_ROW.fullmatch(ahead.peek(by) or "")
+        if row is None or not is_known(row[1]):
+            return False
+        with_value += row[2] is not None
+    return with_value >= _LEAST
+
+
+def _spaced(ahead: Ahead) -> Iterator[Row]:
+    while (line := ahead.peek()) is not None and (match := _SPACED.fullmatch(line.rstrip(" "))):
+        if _SPACED_HEAD.fullmatch(line):
+            return
+        cut = is_last(ahead)
+        ahead.take()
+        if not cut:
+            yield match[1], unescaped(match[2] or "")
+
+
+def _key(first: str, ahead: Ahead) -> tuple[str, bool]:
+    """A key that goes on in the lines below its row, and whether its end is lacking."""
+    held = [first]
+    for _ in range(_LONGEST):
+        line = ahead.peek()
+        if line is None or _ROW.fullmatch(line):
+            return "", True
+        held.append(ahead.take())
+        if line.startswith(_KEY_ENDS):
+            if ahead.peek() == "" and not is_last(ahead):
+                held.append(ahead.take())
+            return "\n".join(held), False
+    return "", True
+
+
+def _more(ahead: Ahead) -> str:
+    """The lines below a row that go on with its value, up to the next row; nothing where that doesn't come."""
+    for count in range(_LONGEST):
+        line = ahead.peek(count)
+        if line is None:
+            return ""
+        if _ROW.fullmatch(line):
+            return "".join(f"\n{ahead.take()}" for _ in range(count))
+    return ""
+
+
+def unescaped(value: str) -> str:
+    """A value without the escapes of batch mode."""
+    return re.sub(r"\\([nt0\\])", lambda m: _ESCAPED[m[1]], value) if "\\" in value else value

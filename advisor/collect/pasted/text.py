@@ -1,0 +1,62 @@
+"""A text of variables, status counters, a replica's status or InnoDB's, whatever form its client gave it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.collect.pasted.completeness import SESSION_COUNTERS, is_of_session, without_session
+from advisor.collect.pasted.facts import SAME, Told
+from advisor.collect.pasted.json import is_formula, of_a_cloud, rows_in, values_in
+from advisor.collect.pasted.lines import unquoted
+from advisor.collect.pasted.replica_sources import Sources, replicas_in
+from advisor.collect.pasted.samples import NO_FIRST, Monitor, Rounds, with_next
+from advisor.collect.pasted.tables import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.collect.pasted.classify import Answer, Table
+
+_OWN = ("pt-summary-internal", "internal::")  # what pt-mysql-summary adds to the variables that it saves
+MOST_SERVERS = 10  # tables of another server than the one before: two are refused already
+
+
+def read_json(path: str, text: str, at: float) -> Told:
+    """What the rows in JSON texts tell. Raises TextError for what is none of a server."""
+    values = tuple(values_in(text))
+    return _told(path, rows_in(path, values), at, Monitor(), Sources())._replace(replicas=replicas_in(values))
+
+
+def read_plain(path: str, lines: Iterable[str], at: float) -> Told:
+    """What the tables in the lines of a text tell, and the status of a replica and of InnoDB where they are in it.
+
+    Texts of thousands of tables take no more memory than those of a few: of samples those are kept that a window
+    needs, of variables the first table, and all others as one.
+    """
+    monitor, sources = Monitor(), Sources()
+    return _told(path, tables(sources.passing(monitor.passing(unquoted(lines)))), at, monitor, sources)
+
+
+def _told(path: str, answers: Iterable[Answer], at: float, monitor: Monitor, sources: Sources) -> Told:
+    variables: list[Table] = []
+    samples: tuple[Table, ...] = ()
+    rounds, of_session = Rounds(), False
+    for one in answers:
+        found = {name.lower(): value for name, value in one.rows.items() if not name.startswith(_OWN)}
+        if any(map(is_formula, found.values())):
+            raise of_a_cloud(path, "a parameter group of Amazon RDS")
+        if one.counters:
+            whole = rounds.taken(found)
+            of_session = of_session or is_of_session(whole or {})
+            samples = with_next(samples, whole) if whole else samples
+        elif len(variables) > 1 and _is_of_same_server(variables[-1], found):
+            variables[-1] |= found
+        elif len(variables) < MOST_SERVERS:
+            variables.append(found)
+    samples = tuple(without_session(one) if of_session else rounds.told(one) for one in samples)
+    lacks = SESSION_COUNTERS if of_session else NO_FIRST if rounds.no_first and not samples else ""
+    return Told(path, tuple(variables), samples, monitor.text, at=at, replicas=sources.rows, counters_lack=lacks)
+
+
+def _is_of_same_server(one: Table, other: Table) -> bool:
+    return all(one.get(name, other.get(name)) == other.get(name, one.get(name)) for name in SAME)

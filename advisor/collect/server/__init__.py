@@ -1,0 +1,1 @@
+"""Read a running server: variables, InnoDB, replication, counters."""

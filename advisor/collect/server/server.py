@@ -1,0 +1,170 @@
+"""Ask a running server: variables and where they came from, plugins, engines, InnoDB, memory."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.collect.connection import session as session_module
+from advisor.collect.connection.session import Lost, Notes, ask, limit, number, pairs
+from advisor.collect.connection.statements import (
+    ACCOUNTS_MARIADB,
+    ACCOUNTS_MYSQL,
+    ENGINES,
+    IDENTITY,
+    LOCK_WAITS_MARIADB,
+    LOCK_WAITS_MYSQL,
+    MEMORY,
+    ORIGINS_MARIADB,
+    ORIGINS_MYSQL,
+    PLUGINS,
+    VARIABLES,
+)
+from advisor.collect.server import innodb
+from advisor.facts import Unavailable
+from advisor.facts.server import Accounts, Link, Plugin, Server, VariableOrigin
+from advisor.redaction.secrets import redact_value
+
+if TYPE_CHECKING:
+    from advisor.collect.connection.session import Row, Session
+
+
+_AT_WORK = 4  # sessions that run statements, ours with them
+_ORIGINS_SINCE = (8, 0)
+LONGEST = 500  # characters of a version, a comment and an account; servers have fewer than 200
+
+
+class Greeting(NamedTuple):
+    """What has to be known before anything else can be asked."""
+
+    version: str
+    comment: str
+    link: Link
+    variables: dict[str, str]
+    flavour: str
+
+    @property
+    def is_mariadb(self) -> bool:
+        """Whether the server is MariaDB."""
+        return self.flavour == "mariadb"
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """The version as numbers."""
+        return session_module.numbers_of(self.version)
+
+
+def greet(session: Session, notes: Notes) -> Greeting:
+    """Ask who answers, with what settings, and whether it limits the session."""
+    answer = ask(session, IDENTITY, "server.identity", notes)
+    told = answer.rows[0] if answer and answer.rows else [None] * 4
+    version, comment, connection, user = [(text or "")[:LONGEST] for text in told]
+    version = version or session.wire.server_version[:LONGEST]  # which the greeting of the connection told
+    link = Link(
+        via="socket" if session.account.socket else "tcp",
+        user=user,
+        peer_pid=session.wire.peer_pid,
+        tls=session.wire.tls,
+        # The greeting has room for 32 bits of the id.
+        proxied=(at := number(connection)) is not None and at % (1 << 32) != session.connection_id,
+    )
+    variables = {
+        name: redact_value(name, value)
+        for name, value in pairs(ask(session, VARIABLES, "server.variables", notes)).items()
+    }
+    greeting = Greeting(version, comment, link, variables, session_module.flavour_of(version, comment, variables))
+    _limit(session, greeting.flavour, notes)
+    return greeting
+
+
+def read_server(session: Session, greeting: Greeting, notes: Notes) -> Server:
+    """All that is read once but counters and replication; what the account may not read is noted and left empty."""
+    variables = greeting.variables
+    return Server(
+        flavour=greeting.flavour,
+        version=session_module.number_of(greeting.version),
+        version_comment=greeting.comment,
+        vendor=session_module.vendor_of(greeting.flavour, greeting.version, greeting.comment),
+        link=greeting.link,
+        variables=variables,
+        status={},
+        origins=_origins(session, greeting, notes),
+        plugins=_plugins(session, notes),
+        engines=pairs(ask(session, ENGINES, "server.engines", notes)),
+        innodb_metrics=innodb.innodb_metrics(session, notes, mariadb=greeting.is_mariadb),
+        data=innodb.data_sizes(session, notes),
+        instrumented_bytes=_memory(session, variables, notes),
+        managed=session_module.managed_by(greeting.version, greeting.comment, variables),
+        accounts=read_accounts(session, notes, mariadb=greeting.is_mariadb),
+    )
+
+
+def read_lock_waits(session: Session, greeting: Greeting, status: dict[str, str], notes: Notes) -> dict[str, int]:
+    """How many sessions wait for which kind of lock; nothing is asked of a server on which few sessions are at work."""
+    if (number(status.get("threads_running")) or 0) < _AT_WORK:
+        return {}
+    if not greeting.is_mariadb and greeting.variables.get("performance_schema", "").upper() != "ON":
+        return {}
+    statement = LOCK_WAITS_MARIADB if greeting.is_mariadb else LOCK_WAITS_MYSQL
+    answer = ask(session, statement, "server.lock_waits", notes)
+    return {row[0]: number(row[1]) or 0 for row in (answer.rows if answer else ()) if row[0]}
+
+
+def _limit(session: Session, flavour: str, notes: Notes) -> None:
+    """Try the limits once more now that the flavour is known for certain, where the server refused them before."""
+    if session.unlimited and not session.lost:
+        with suppress(Lost):
+            limit(session, flavour)
+    if session.unlimited:
+        notes.append(Unavailable("server.limits", session.unlimited))
+
+
+def _origins(session: Session, greeting: Greeting, notes: Notes) -> dict[str, VariableOrigin]:
+    if not greeting.is_mariadb and greeting.number < _ORIGINS_SINCE:
+        notes.append(Unavailable("server.origins", "needs MySQL 8.0 or later; before, who set a variable is inferred"))
+        return {}
+    statement = ORIGINS_MARIADB if greeting.is_mariadb else ORIGINS_MYSQL
+    answer = ask(session, statement, "server.origins", notes)
+    rows = answer.rows if answer else ()
+    return {name.lower(): VariableOrigin(source or "", path or "") for name, source, path in rows if name}
+
+
+def _plugins(session: Session, notes: Notes) -> tuple[Plugin, ...]:
+    answer = ask(session, PLUGINS, "server.plugins", notes)
+    rows = answer.rows if answer else ()
+    return tuple(Plugin(r[0] or "", r[1] or "", r[2] or "", r[3] or "") for r in rows)
+
+
+def _memory(session: Session, variables: dict[str, str], notes: Notes) -> int | None:
+    """What performance_schema accounts for; None where it is off or counts only itself, as on 5.7 by default."""
+    if variables.get("performance_schema", "").upper() != "ON":
+        notes.append(Unavailable("server.memory", "needs performance_schema, which is off"))
+        return None
+    answer = ask(session, MEMORY, "server.memory", notes)
+    if not answer or not answer.rows:
+        return None
+    total, by_innodb = (number(text) for text in answer.rows[0])
+    if not by_innodb:
+        notes.append(Unavailable("server.memory", "needs the memory instruments of performance_schema, which are off"))
+        return None
+    return total
+
+
+def read_accounts(session: Session, notes: Notes, *, mariadb: bool) -> tuple[Accounts, ...] | None:
+    """The accounts that are not locked, by kind; None, with the reason noted, where the account may not read them."""
+    answer = ask(session, ACCOUNTS_MARIADB if mariadb else ACCOUNTS_MYSQL, "server.accounts", notes)
+    return None if answer is None else tuple(map(_kind, answer.rows))
+
+
+def _kind(row: Row) -> Accounts:
+    plugin, anonymous, bare, supreme, files, reach, count, names = row
+    return Accounts(
+        plugin=plugin or "",
+        anonymous=anonymous == "1",
+        passwordless=bare == "1",
+        supreme=supreme == "1",
+        reach=reach or "",
+        count=number(count) or 0,
+        names=names or "",
+        files=files == "1",
+    )

@@ -1,0 +1,86 @@
+"""Sample a server's counters at both ends of a window."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.collect.connection.session import Notes, ask, pairs
+from advisor.collect.connection.statements import STATUS
+from advisor.collect.server.innodb import counts_lsn, innodb_status, lsn
+from advisor.facts import Unavailable
+from advisor.facts.workload import Sample, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from advisor.collect.connection.session import Session
+
+_COUNTER = re.compile(r"-?[0-9]{1,20}")  # what 64 bits hold; Python refuses to read thousands of digits
+_SECONDS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
+_CLOCKS_AGREE = 2.0  # seconds: Uptime counts whole ones at both ends
+
+
+class Reading(NamedTuple):
+    """Counters and InnoDB status at one moment of our own clock, in seconds."""
+
+    status: dict[str, str]
+    innodb_text: str
+    clock: float
+
+    @property
+    def uptime(self) -> int:
+        """Whole seconds since the server started; 0 within its first one, and where it doesn't tell."""
+        text = self.status.get("uptime", "")
+        return int(text) if _COUNTER.fullmatch(text) else 0
+
+
+def read_counters(session: Session, notes: Notes, *, with_text: bool) -> Reading:
+    """Read the counters now, and the InnoDB status text where it is wanted."""
+    status = pairs(ask(session, STATUS, "server.status", notes))
+    clock = time.monotonic()
+    return Reading(status, innodb_status(session, notes) if with_text else "", clock)
+
+
+def read_workload(
+    session: Session, first: Reading, window: float, notes: Notes, wait: Callable[[float], object] = time.sleep
+) -> Workload | None:
+    """Wait for the window and read the counters again; None with the reason noted where there is nothing to compare."""
+    if window <= 0:
+        notes.append(Unavailable("workload", "needs a sampling window (--window SECONDS)"))
+        return None
+    if not first.status or session.lost:
+        notes.append(Unavailable("workload", session.lost or "needs the status counters"))
+        return None
+    wait(window)
+    last = read_counters(session, notes, with_text=not counts_lsn(first.status) and bool(first.innodb_text))
+    if not last.status:
+        notes.append(Unavailable("workload", session.lost or "needs the status counters at the end of the window too"))
+        return None
+    if last.uptime < first.uptime:
+        notes.append(Unavailable("workload", "the server restarted within the sampling window"))
+        return None
+    return Workload(_sample(first, float(first.uptime)), _sample(last, first.uptime + _elapsed(first, last)))
+
+
+def sample_of(reading: Reading, first: Reading) -> Sample:
+    """One reading of a series that began with `first`, on the server's clock."""
+    return _sample(reading, first.uptime + (_elapsed(first, reading) if reading is not first else 0.0))
+
+
+def _elapsed(first: Reading, last: Reading) -> float:
+    """Seconds between two readings: by our clock, which is finer, unless the server's disagrees (a paused machine)."""
+    ours, theirs = last.clock - first.clock, float(last.uptime - first.uptime)
+    return ours if abs(ours - theirs) <= _CLOCKS_AGREE else theirs
+
+
+def _sample(reading: Reading, at: float) -> Sample:
+    return sample_at(reading.status, at, reading.innodb_text)
+
+
+def sample_at(status: dict[str, str], at: float, innodb_text: str = "") -> Sample:
+    """Counters as sent or printed, at a time of the server's clock; the redo position by a counter, else the text."""
+    counters = {name: int(text) for name, text in status.items() if _COUNTER.fullmatch(text)}
+    took = status.get("query_time", "")
+    return Sample(at, counters, lsn(status, innodb_text), float(took) if _SECONDS.fullmatch(took) else None)
