@@ -16,7 +16,7 @@ sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
 from app_driving import driven, until
 
-from advisor.tui.screens import PLACES
+from advisor.tui.screens.base import PLACES
 
 FOLDER = os.path.join(TOP, "docs", "pictures")
 SIZE = (100, 30)

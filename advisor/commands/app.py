@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core import errors
 from advisor.core.errors import ConnectError
-from advisor.tui.feed import Feed
-from advisor.tui.opening import Opening, Site
+from advisor.tui.start import Feed, Opening, Site
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
 
     gc.disable()  # nothing of what it begins with is garbage; the app enables it once it is up
     from advisor.tui.app import AuditApp
-    from advisor.tui.preferred import theme
+    from advisor.tui.themes import theme
 
     app = AuditApp(replace(opening(args), theme=theme()))
     tell_narration(app)
@@ -41,7 +40,7 @@ def tell_narration(app: AuditApp) -> None:
     """Show what is narrated from now on in the app, for it draws where that would be written."""
     from advisor.core.console import hear
     from advisor.tui.messages import Noted
-    from advisor.tui.speaking import spoken
+    from advisor.tui.text import spoken
 
     hear(lambda words: app.post_message(Noted(spoken(words))))
 

@@ -13,14 +13,13 @@ from textual.containers import Horizontal
 from textual.widgets import ContentSwitcher, Static
 
 from advisor.core import errors
-from advisor.tui.background import in_background
-from advisor.tui.footing import forget_keys, show_keys
-from advisor.tui.heading import Heading, Tab, Tabs
 from advisor.tui.messages import Arrived, Failed, Gone, Measured, Noted, Sampled
-from advisor.tui.plain import plain
-from advisor.tui.preferred import keep_theme
-from advisor.tui.screens import BY_ID, NARROW, PLACES
-from advisor.tui.themes import fit_themes
+from advisor.tui.screens.base import BY_ID, NARROW, PLACES
+from advisor.tui.text import plain
+from advisor.tui.themes import fit_themes, keep_theme
+from advisor.tui.widgets.footer import forget_keys, show_keys
+from advisor.tui.widgets.header import Heading, Tab, Tabs
+from advisor.tui.workers import in_background
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,10 +30,9 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.facts import Facts, Sample, Workload
-    from advisor.tui.feed import Feed
-    from advisor.tui.opening import Opening
-    from advisor.tui.pane import Pane
-    from advisor.tui.sampling import Sampler
+    from advisor.tui.screens.base import Pane
+    from advisor.tui.screens.workload.sampler import Sampler
+    from advisor.tui.start import Feed, Opening
     from advisor.tui.view import Aside, View
 
 SOON = 1.0  # seconds until the keys are shown where there are no findings by then
@@ -85,7 +83,7 @@ class AuditApp(App[int]):
         """Begin to read once the first frame is out."""
         self.theme_changed_signal.subscribe(self, lambda theme: keep_theme(theme.name))
         if not self.is_headless:
-            from advisor.tui.leaving import leave_on_signals
+            from advisor.tui.signals import leave_on_signals
 
             leave_on_signals(self)
         self.call_after_refresh(self._begin)
@@ -126,13 +124,13 @@ class AuditApp(App[int]):
 
     @on(Arrived)
     async def _arrived(self, message: Arrived) -> None:
-        from advisor.tui import state
+        from advisor.tui import view as view_module
 
         first = self.view is None
         if message.source is not self.feed or self._bare or (self.view and message.view.taken < self.view.taken):
             return  # of a server that was left since, or older than what is shown
         self.gone = ""
-        aside = state.load(state.path_of(message.view.audited.facts.server))
+        aside = view_module.load(view_module.path_of(message.view.audited.facts.server))
         self.view = message.view._replace(aside=aside)
         if self.view.live:
             self.view = self.view._replace(samples=self._samples)
@@ -166,14 +164,14 @@ class AuditApp(App[int]):
         return not self.query(Heading)
 
     def _panes(self) -> list[Pane]:
-        from advisor.tui.pane import Pane
+        from advisor.tui.screens.base import Pane
 
         return list(self.query_one("#screens").query(Pane))
 
     # Samples
 
     def _sample(self) -> None:
-        from advisor.tui.sampling import Sampler
+        from advisor.tui.screens.workload.sampler import Sampler
 
         if self._sampler is None and self.feed is not None and self.feed.session is not None:
             self._sampler = Sampler(self, self.feed.session)
@@ -212,7 +210,7 @@ class AuditApp(App[int]):
 
     def _judge_window(self, window: Workload) -> None:
         """Ask the rules once more, now that there is a window of samples for those that need one."""
-        from advisor.tui.feed import with_window
+        from advisor.tui.start import with_window
 
         self._window_judged = True
         feed, view = self.feed, self.view
@@ -226,7 +224,7 @@ class AuditApp(App[int]):
     @on(Measured)
     def _measured(self, message: Measured) -> None:
         """Ask the rules once more, now that something was measured on the server's own host."""
-        from advisor.tui.feed import with_result
+        from advisor.tui.start import with_result
 
         feed, view = self.feed, self.view
         if feed is None or view is None or not view.live or view.audited.facts.host is None:
@@ -269,14 +267,14 @@ class AuditApp(App[int]):
 
     async def show_finding(self, finding: Finding) -> None:
         """Show the screen of findings with this one marked."""
-        from advisor.tui.panes.findings import Findings
+        from advisor.tui.screens.findings.screen import Findings
 
         await self.action_go("findings")
         self.query_one(Findings).choose(finding)
 
     async def action_probe(self, name: str) -> None:
         """Show the experiment of that name."""
-        from advisor.tui.panes.probes import Probes
+        from advisor.tui.screens.probes.screen import Probes
 
         await self.action_go("probes")
         for pane in self.query(Probes):
@@ -291,14 +289,14 @@ class AuditApp(App[int]):
 
     def put_aside(self, aside: Aside) -> None:
         """Keep what the user put aside, and show it."""
-        from advisor.tui import state
+        from advisor.tui import view as view_module
 
         if self.view is None:
             return
         before = self.view.aside
         self.view = self.view._replace(aside=aside)
         try:
-            kept = state.change(state.path_of(self.view.audited.facts.server), before, aside)
+            kept = view_module.change(view_module.path_of(self.view.audited.facts.server), before, aside)
             self.view = self.view._replace(aside=kept)
         except errors.MycnfError as error:
             self.notify(str(error), severity="warning", markup=False)
@@ -342,7 +340,7 @@ class AuditApp(App[int]):
         if self.opening.connect is None:
             self.notify("this audit is of a recording; mycnf audit without --demo, --snapshot or --from asks a server")
             return
-        from advisor.tui.connecting import Connecting
+        from advisor.tui.dialogs.connect import Connecting
 
         self._refused = reason
         self.push_screen(Connecting(self.opening.request, self.opening.connect, reason), self._connected)
@@ -355,7 +353,7 @@ class AuditApp(App[int]):
 
     def action_help(self) -> None:
         """Show the keys that count here."""
-        from advisor.tui.helping import Help
+        from advisor.tui.dialogs.help import Help
 
         self.push_screen(Help(self.screen))
 
@@ -383,12 +381,12 @@ class AuditApp(App[int]):
 
     def action_help_quit(self) -> None:
         """Ctrl-C ends nothing, for in fields it copies: say what does."""
-        from advisor.tui.helping import what_quits
+        from advisor.tui.dialogs.help import what_quits
 
         self.notify(what_quits(self.screen))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every action in force by its words, and what the framework has beside them."""
-        from advisor.tui.helping import commands
+        from advisor.tui.dialogs.help import commands
 
         return commands(screen, super().get_system_commands(screen))

@@ -15,7 +15,7 @@ import pytest
 from asking import CHECKOUT
 
 from advisor.commands.auditbaseline import SERVER
-from advisor.tui import state
+from advisor.tui import view
 from advisor.tui.view import Aside
 
 AT_ONCE = 4
@@ -89,7 +89,7 @@ def test_notes_of_several_apps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     path = str(tmp_path / "state" / "mycnf" / "app" / "server.json")
     together(NOTED, tmp_path, path)
-    kept = state.load(path)
+    kept = view.load(path)
     every = {f"{number}-{turn}" for number in range(AT_ONCE) for turn in range(EACH)}
     assert kept.seen == every
     assert dict(kept.suppressed) == dict.fromkeys(every, "why")
@@ -99,10 +99,10 @@ def test_what_one_takes_back_stays_taken_back(tmp_path: Path, monkeypatch: pytes
     """What another app added stays, what this one took away goes, and reasons are the latest."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     path = str(tmp_path / "mycnf" / "app" / "server.json")
-    first = state.change(path, Aside(), Aside(frozenset("ab"), (("a", "one"), ("b", "two"))))
-    state.change(path, Aside(), Aside(frozenset("c"), (("c", "three"),)))
-    both = state.change(path, first, Aside(frozenset("b"), (("b", "other"),)))
-    assert both == state.load(path) == Aside(frozenset("bc"), (("b", "other"), ("c", "three")))
+    first = view.change(path, Aside(), Aside(frozenset("ab"), (("a", "one"), ("b", "two"))))
+    view.change(path, Aside(), Aside(frozenset("c"), (("c", "three"),)))
+    both = view.change(path, first, Aside(frozenset("b"), (("b", "other"),)))
+    assert both == view.load(path) == Aside(frozenset("bc"), (("b", "other"), ("c", "three")))
 
 
 FIXED = """

@@ -9,7 +9,7 @@ import pytest
 from app_driving import driven, filled, screen_text, until
 from hostile_server import Mischief, Recording, hostile
 
-from advisor.tui.screens import PLACES
+from advisor.tui.screens.base import PLACES
 from tests.hostile.conftest import connecting, harmless, some
 from tests.hostile.endless import TOO_MUCH
 from tests.hostile.framing import bent

@@ -14,8 +14,8 @@ from advisor.collect.connection.options import Account
 from advisor.collect.connection.session import open_session
 from advisor.collect.server.workload import read_counters, sample_of
 from advisor.report.formats import names
-from advisor.tui.rates import moments
-from advisor.tui.workload import live
+from advisor.tui.screens.workload.rates import moments
+from advisor.tui.screens.workload.rows import live
 from tests.hostile.conftest import AUDIT, Against, Alone, Turns, ended_well, harmless
 from tests.hostile.values import NUMBERS, TEXTS, told
 

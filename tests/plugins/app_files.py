@@ -15,7 +15,7 @@ from advisor.facts import Facts, Files
 from advisor.facts.snapshot import load
 from advisor.report.audited import Audited
 from advisor.tui.app import AuditApp
-from advisor.tui.filetext import FileText
+from advisor.tui.screens.files.text import FileText
 from advisor.tui.view import View
 
 RECORDED = load(DEMO)

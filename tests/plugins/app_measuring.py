@@ -17,8 +17,8 @@ from advisor.commands.app import opening
 from advisor.commands.collect import kept_probes
 from advisor.facts import Facts
 from advisor.tui.app import AuditApp
-from advisor.tui.opening import Opening, Site
-from advisor.tui.panes.probes import Probes
+from advisor.tui.screens.probes.screen import Probes
+from advisor.tui.start import Opening, Site
 from probes.experiment import Ground
 from probes.hostid import host_id
 from probes.results import make_folder

@@ -26,9 +26,9 @@ LATER = {
     "advisor.report.output",
     "advisor.preflight.unit",
     "advisor.report.auditforms",
-    "advisor.tui.asking",
-    "advisor.tui.connecting",
-    "advisor.tui.panes.variables",
+    "advisor.tui.dialogs.prompts",
+    "advisor.tui.dialogs.connect",
+    "advisor.tui.screens.variables.screen",
     "advisor.carriers.service_files",
     "advisor.upgrade",
     "hmac",
@@ -101,7 +101,7 @@ def modules_at_the_first_finding(folder: Path) -> set[str]:
 def test_little_is_imported_before_the_first_finding(tmp_path: Path) -> None:
     """Dialogs, other screens, connections and probes wait until somebody asks for them."""
     loaded = modules_at_the_first_finding(tmp_path)
-    assert "advisor.tui.panes.findings" in loaded
+    assert "advisor.tui.screens.findings.screen" in loaded
     assert not loaded & LATER
     mine = sorted(name for name in loaded if not name.startswith("rules."))
     assert len(mine) <= LIMIT, mine

@@ -20,7 +20,7 @@ from advisor.report.formats import Format, names
 from advisor.report.formats import render_lint as render
 from advisor.report.manystreams import BulkWriter, Counts
 from advisor.report.output import pair, run_time, write, write_reports
-from advisor.tui.reporting import choices
+from advisor.tui.screens.report.formats import choices
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 WORDS = {"f": "format", "o": "output"}

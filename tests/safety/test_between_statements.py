@@ -19,9 +19,9 @@ from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from advisor.collect.connection.session import open_session
 from advisor.collect.connection.statements import AUTOCOMMIT
-from advisor.tui import sampling
 from advisor.tui.messages import Sampled
-from advisor.tui.sampling import Sampler
+from advisor.tui.screens.workload import sampler as sampler_module
+from advisor.tui.screens.workload.sampler import Sampler
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -155,7 +155,7 @@ class Sink:
 @contextmanager
 def sampling_asleep(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The app's own sampler has read the counters once, and its session sleeps for an hour."""
-    monkeypatch.setattr(sampling, "EVERY", 3600.0)
+    monkeypatch.setattr(sampler_module, "EVERY", 3600.0)
     sink = Sink()
     sampler = Sampler(cast("App[Any]", sink), lambda: open_session(live.account()))
     sampler.start()

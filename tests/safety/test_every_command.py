@@ -18,8 +18,8 @@ from advisor.collect.connection.connect import Limits
 from advisor.collect.connection.statements import STATUS
 from advisor.commands.probing.proving import _running
 from advisor.report.formats import names
-from advisor.tui import sampling
 from advisor.tui.app import AuditApp
+from advisor.tui.screens.workload import sampler as sampler_module
 from probes.safety import listening, neighbours
 from rules import find
 
@@ -156,8 +156,8 @@ def test_probes_send_listed_statements_alone(stage: Stage, monkeypatch: pytest.M
 
 async def test_the_app_sends_listed_statements_alone(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """Opening, sampling, reading anew and coming back after a lost connection: all of it stands on the list."""
-    monkeypatch.setattr(sampling, "EVERY", 0.3)
-    monkeypatch.setattr(sampling, "AGAIN", 0.05)
+    monkeypatch.setattr(sampler_module, "EVERY", 0.3)
+    monkeypatch.setattr(sampler_module, "AGAIN", 0.05)
     with overheard(stage.live.sandbox, stage.folder / "general.log") as heard:
         said: list[Said] = []
 

@@ -20,7 +20,9 @@ from advisor.fleet import folder as fleet
 from advisor.fleet.row import Row
 from advisor.state.history.keep import keep as keep_snapshot
 from advisor.state.sampling.keep import keep as keep_sample
-from advisor.tui import preferred, recent, saving, state
+from advisor.tui import themes, view
+from advisor.tui.dialogs import recent_connections
+from advisor.tui.screens.report import preview
 from advisor.tui.view import Aside
 from probes import places, results
 
@@ -62,10 +64,10 @@ def _fleet(_place: Path) -> None:
 
 def _app(place: Path) -> None:
     facts = load(str(SNAPSHOT))
-    state.change(state.path_of(facts.server), Aside(), Aside(frozenset({"BUF001"})))
-    recent.remember(ConnectRequest(host="db1"))
-    preferred.keep_theme("textual-dark")
-    saving.save("report", str(place / "report.md"), replace(facts, files=None))
+    view.change(view.path_of(facts.server), Aside(), Aside(frozenset({"BUF001"})))
+    recent_connections.remember(ConnectRequest(host="db1"))
+    themes.keep_theme("textual-dark")
+    preview.save("report", str(place / "report.md"), replace(facts, files=None))
 
 
 def _defect(_place: Path) -> None:

@@ -16,14 +16,14 @@ from advisor.commands.app import tell_narration
 from advisor.core import console
 from advisor.core.errors import MycnfError
 from advisor.core.sizes import lasted
-from advisor.tui import preferred
+from advisor.tui import themes
 from advisor.tui.app import AuditApp
-from advisor.tui.heading import Heading
-from advisor.tui.helping import in_force
+from advisor.tui.dialogs.help import in_force
 from advisor.tui.keymap import read_keymap
 from advisor.tui.messages import Arrived, Gone
-from advisor.tui.panes.findings import Findings
-from advisor.tui.screens import PLACES
+from advisor.tui.screens.base import PLACES
+from advisor.tui.screens.findings.screen import Findings
+from advisor.tui.widgets.header import Heading
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
@@ -228,8 +228,8 @@ async def test_the_theme_is_kept() -> None:
     async with driven() as (app, pilot):
         app.theme = "high-contrast"
         await pilot.pause()
-    assert preferred.theme() == "high-contrast"
-    preferred.keep_theme("none such")
+    assert themes.theme() == "high-contrast"
+    themes.keep_theme("none such")
     async with driven() as (app, _):
         assert app.theme in app.available_themes
 

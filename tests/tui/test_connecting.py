@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from advisor.tui.app import AuditApp
-from advisor.tui.connecting import FIELDS, field_of
-from advisor.tui.recent import Target
+from advisor.tui.dialogs.connect import FIELDS, field_of
+from advisor.tui.dialogs.recent_connections import Target
 from probes.sandbox import Sandbox
 
 WORD = "sésame"

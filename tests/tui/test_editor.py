@@ -18,11 +18,10 @@ from tmux import terminal
 
 from advisor.core.errors import MycnfError
 from advisor.facts import Facts
-from advisor.tui import editor
 from advisor.tui.app import AuditApp
-from advisor.tui.feed import Feed
-from advisor.tui.filetree import COMMAND_LINE, Node, State
-from advisor.tui.opening import Opening
+from advisor.tui.screens.files import editor
+from advisor.tui.screens.files.model import COMMAND_LINE, Node, State
+from advisor.tui.start import Feed, Opening
 
 
 def script(tmp_path: Path, then: str = "") -> Path:

@@ -10,8 +10,8 @@ from app_driving import driven, screen_text, snapshot_with, until
 from app_files import SERVER, TUNING, at_files, notices, said, title
 from textual.widgets import OptionList
 
-from advisor.tui.filebook import book, text_of
-from advisor.tui.panes.findings import Findings
+from advisor.tui.screens.files.model import book, text_of
+from advisor.tui.screens.findings.screen import Findings
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])

@@ -14,9 +14,8 @@ from advisor.analysis.context import know
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from advisor.facts import FileCopy, Files, PersistedOption, VariableOrigin
-from advisor.tui.filebook import beside, book, text_of
-from advisor.tui.filetree import COMMAND_LINE, State, lines_of, nodes
-from advisor.tui.filewords import words
+from advisor.tui.screens.files.line_notes import words
+from advisor.tui.screens.files.model import COMMAND_LINE, State, beside, book, lines_of, nodes, text_of
 
 
 def tree_of(files: Files) -> list[tuple[str, int, State]]:

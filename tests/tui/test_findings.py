@@ -185,7 +185,7 @@ async def test_the_mouse_marks_a_finding() -> None:
 
 async def test_each_finding_is_shown_in_full() -> None:
     """Message, evidence with its source, and what to do stand beside the list for every finding of the recording."""
-    from advisor.tui.detail import detail
+    from advisor.tui.screens.findings.detail import detail
 
     async with driven() as (app, _):
         assert app.view is not None

@@ -11,9 +11,8 @@ from steered import SIZES, SPEEDS
 
 from advisor.facts.probes import Arm, Block, Place, ProbeResult
 from advisor.report.probepublished import curves
-from advisor.tui.growing import growing
-from advisor.tui.probing import Order
-from advisor.tui.sofar import State, drawn, so_far
+from advisor.tui.screens.probes.plan import Order
+from advisor.tui.screens.probes.progress import State, drawn, growing, so_far
 from probes.experiment import Ground, Wanted
 from probes.results import Kept
 

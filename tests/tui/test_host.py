@@ -20,10 +20,9 @@ from advisor.facts.snapshot import load
 from advisor.facts.storage import BlockDevice, Mount, Raid, Storage, Stripe
 from advisor.report.audited import Audited
 from advisor.tui.app import AuditApp
-from advisor.tui.bars import bar
-from advisor.tui.hosttext import TITLES, sections
-from advisor.tui.ranges import ranges
-from advisor.tui.storagetree import stripe_words, tree
+from advisor.tui.screens.host.sections import TITLES, sections
+from advisor.tui.screens.host.storage_tree import stripe_words, tree
+from advisor.tui.text import bar, ranges
 from advisor.tui.view import View
 
 K, M, G = 1 << 10, 1 << 20, 1 << 30

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from advisor.tui.screens import PLACES
+from advisor.tui.screens.base import PLACES
 
 TOP = Path(__file__).parents[2]
 

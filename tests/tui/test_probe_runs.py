@@ -11,9 +11,9 @@ from app_measuring import ask, choose_probe, leftovers, measuring, run, screen, 
 from scanning import Scans
 
 from advisor.core.model import Confidence
-from advisor.tui import running
 from advisor.tui.app import AuditApp
-from advisor.tui.panes.probes import Probes
+from advisor.tui.screens.probes import run as run_module
+from advisor.tui.screens.probes.screen import Probes
 from probes.results import shelf
 
 
@@ -21,7 +21,7 @@ async def test_a_run_is_seen_growing_and_its_result_is_read(
     scans: Scans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Round, time left and a chart beside the published one while it runs; its report when it is done."""
-    monkeypatch.setattr(running, "SPARING", 0.0)  # these blocks take no time
+    monkeypatch.setattr(run_module, "SPARING", 0.0)  # these blocks take no time
     scans.held = 6
     async with measuring(tmp_path, size=(120, 40)) as (app, pilot):
         await run(app, pilot)

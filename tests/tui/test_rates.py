@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.facts import Sample
-from advisor.tui.rates import Moment, Told, moments, spans, told, within
-from advisor.tui.series import SERIES
+from advisor.tui.screens.workload.counters import SERIES
+from advisor.tui.screens.workload.rates import Moment, Told, moments, spans, told, within
 
 PLACES = {series.id: place for place, series in enumerate(SERIES)}
 

@@ -24,11 +24,10 @@ from advisor.facts.snapshot import load
 from advisor.redaction.secrets import clean
 from advisor.report.formats import Format, names
 from advisor.tui.app import AuditApp
-from advisor.tui.panes.report import Report
-from advisor.tui.replacing import Replacing
-from advisor.tui.reporting import choices, default_name, renamed
-from advisor.tui.reporttext import ReportText, rows
-from advisor.tui.saving import TakenError, place_of, save
+from advisor.tui.dialogs.prompts import Replacing
+from advisor.tui.screens.report.formats import choices, default_name, renamed
+from advisor.tui.screens.report.preview import ReportText, TakenError, place_of, rows, save
+from advisor.tui.screens.report.screen import Report
 from advisor.tui.view import Aside, key_of
 
 DEMO = Path(__file__).resolve().parents[2] / "advisor" / "demo" / "recording.json"

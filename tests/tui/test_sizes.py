@@ -13,9 +13,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from advisor.tui.app import AuditApp
-from advisor.tui.detail import detail
-from advisor.tui.plain import fold
-from advisor.tui.screens import PLACES
+from advisor.tui.screens.base import PLACES
+from advisor.tui.screens.findings.detail import detail
+from advisor.tui.text import fold
 
 WHOLE = "secret and has mode 644: everybody on the host can read it."  # what the first finding says
 

@@ -11,7 +11,7 @@ from slow_server import Gate, slowed
 from textual.widgets import ContentSwitcher
 from tmux import MYCNF, place, terminal
 
-from advisor.tui.screens import PLACES
+from advisor.tui.screens.base import PLACES
 from probes.sandbox import Sandbox
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.tui.spark import figure, spark
+from advisor.tui.text import figure, spark
 
 
 def test_steps_go_from_low_to_high() -> None:

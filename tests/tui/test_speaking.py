@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.tui.speaking import spoken
+from advisor.tui.text import spoken
 
 TOP = Path(__file__).parents[2]
 # Flags of mycnf probe that a sentence may tell to give; those of servers and sysbench are none of these.

@@ -14,8 +14,8 @@ from advisor.catalog.targets import parse_target
 from advisor.core.model import Origin
 from advisor.redaction.secrets import clean
 from advisor.tui.app import AuditApp
-from advisor.tui.panes.variables import Variables
-from advisor.tui.variables import Row, rows, widths
+from advisor.tui.screens.variables.rows import Row, rows, widths
+from advisor.tui.screens.variables.screen import Variables
 from rules.core.statements import at_run_time
 
 

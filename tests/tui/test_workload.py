@@ -14,10 +14,10 @@ from textual.widgets import OptionList
 
 from advisor.commands.recorded import DEMO
 from advisor.facts import Sample
-from advisor.tui.panes.workload import BACKLOG, Workload
-from advisor.tui.series import SERIES
-from advisor.tui.spark import STEPS, figure
-from advisor.tui.workload import WINDOWS
+from advisor.tui.screens.workload.counters import SERIES
+from advisor.tui.screens.workload.rows import WINDOWS
+from advisor.tui.screens.workload.screen import BACKLOG, Workload
+from advisor.tui.text import STEPS, figure
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot

@@ -109,10 +109,9 @@ async def _watched() -> dict[str, Any]:
     from advisor.facts import Sample
     from advisor.facts.snapshot import load
     from advisor.tui.app import AuditApp
-    from advisor.tui.feed import Feed
     from advisor.tui.messages import Sampled
-    from advisor.tui.opening import Opening
-    from advisor.tui.panes.workload import Workload
+    from advisor.tui.screens.workload.screen import Workload
+    from advisor.tui.start import Feed, Opening
 
     facts, left = load(RECORDED), threading.Event()
     asked = wanted(build_parser("audit").parse_args(["audit", "--isolated", "--demo"]))

@@ -1,0 +1,1 @@
+"""Dialogs of the app: connect, start a probe, help, prompts."""

@@ -1,0 +1,187 @@
+"""What bounds a server: its process, control group and kernel, beside what the server itself made of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.sizes import about
+from advisor.report.words import plural
+from advisor.tui.text import bar, ranges
+
+if TYPE_CHECKING:
+    from advisor.facts import Host, Server
+    from advisor.facts.host import Cache, Cgroup, Cpu, CpuKind, Limit, Memory, OperatingSystem, Process
+    from advisor.report.audited import Audited
+    from advisor.tui.screens.host.sections import Rows
+
+
+# Limits that servers run into: the ulimit name, its words, and whether it counts bytes.
+LIMITS = (
+    ("nofile", "open files", False),
+    ("nproc", "processes", False),
+    ("memlock", "locked memory", True),
+    ("as", "address space", True),
+    ("data", "data segment", True),
+    ("fsize", "file size", True),
+    ("core", "core file", True),
+)
+LARGE = 1 << 60  # bytes or counts from here on mean that nobody set a limit
+
+
+def process(found: Process) -> Rows:
+    """Who the server is to the kernel, and what it takes."""
+    swapped = f", {about(found.swapped)} swapped out" if found.swapped else ""
+    peak = f", at most {about(found.peak_resident)} so far" if found.peak_resident else ""
+    account = "" if found.uid is None else f", uid {found.uid}"
+    return [
+        ("process", f"{found.pid} {found.executable or found.name}{account}"),
+        ("resident", f"{about(found.resident)}{peak}{swapped}" if found.resident else ""),
+        ("threads", "" if found.threads is None else f"{found.threads:,}"),
+        ("processors", ranges(found.cpus)),
+        ("allocator", found.allocator or ""),
+        ("OOM score", "" if found.oom_score_adj is None else f"adjusted by {found.oom_score_adj}"),
+    ]
+
+
+def limits(found: Process, server: Server) -> Rows:
+    """The process's limits; of open files also what the server got of what it wanted."""
+    if not found.limits:
+        return [("", f"not known: /proc/{found.pid}/limits couldn't be read")]
+    own = server.variables.get("open_files_limit", "")
+    rows = [(words, _limit(limit, size)) for name, words, size in LIMITS if (limit := found.limit(name)) is not None]
+    return [*rows, ("in the server", f"open_files_limit {own}" if own else "")]
+
+
+def _limit(limit: Limit, size: bool) -> str:
+    soft = _amount(limit.soft, size)
+    return soft if limit.hard == limit.soft else f"{soft}, may be raised to {_amount(limit.hard, size)}"
+
+
+def _amount(count: int | None, size: bool) -> str:
+    if count is None or count >= LARGE:
+        return "unlimited"
+    return about(count) if size else f"{count:,}"
+
+
+def control_group(found: Cgroup) -> Rows:
+    """What the group of the server's process may take, and how often that wasn't enough."""
+    at, cpus_at = (f" (set at {place})" if place else "" for place in (found.limit_at, found.cpus_at))
+    return [
+        ("group", f"{found.path}, version {found.version}"),
+        ("memory", f"at most {about(found.limit)}{at}" if found.limit else "no limit"),
+        ("throttled", f"from {about(found.high)} on" if found.high else ""),
+        ("swap", "" if found.swap_limit is None else f"at most {about(found.swap_limit)}"),
+        ("in use", "" if found.usage is None else about(found.usage)),
+        ("OOM kills", f"{found.oom_kills:,}: processes of the group were killed for memory" if found.oom_kills else ""),
+        ("processors", "all" if found.cpus is None else f"as much time as {found.cpus:g} give{cpus_at}"),
+    ]
+
+
+def kernel(host: Host, server: Server) -> Rows:
+    """The kernel's habits with memory, and its bounds for files, I/O and connections."""
+    return [*(_habits(host.memory) if host.memory else []), *(_bounds(host.os, server) if host.os else [])]
+
+
+def _habits(memory: Memory) -> Rows:
+    found = {
+        "swappiness": memory.swappiness,
+        "huge pages": memory.thp and f"transparent ones: {memory.thp}, defrag {memory.thp_defrag or 'unknown'}",
+        "dirty pages": _dirty(memory),
+        "overcommit": memory.overcommit_memory is not None and _overcommit(memory),
+        "zone reclaim": memory.zone_reclaim_mode,
+        "balancing": memory.numa_balancing is not None and f"numa_balancing {memory.numa_balancing}",
+    }
+    return [(name, str(told)) for name, told in found.items() if told not in (None, False, "")]
+
+
+def _dirty(memory: Memory) -> str:
+    """From where on the kernel writes, and from where on it makes writers wait."""
+    first = _share(memory.dirty_background_bytes, memory.dirty_background_ratio)
+    later = _share(memory.dirty_bytes, memory.dirty_ratio)
+    return f"written from {first or '?'} on, writers wait from {later} on" if later else ""
+
+
+def _share(size: int | None, ratio: int | None) -> str:
+    return about(size) if size else "" if ratio is None else f"{ratio} %"
+
+
+def _overcommit(memory: Memory) -> str:
+    how = {0: "by guess", 1: "always", 2: f"never, {memory.overcommit_ratio} % of memory"}
+    said = how.get(memory.overcommit_memory or 0, "")
+    promised = f"; {about(memory.committed)} promised so far" if memory.committed else ""
+    return f"{memory.overcommit_memory} ({said}){promised}"
+
+
+def _bounds(system: OperatingSystem, server: Server) -> Rows:
+    backlog = server.variables.get("back_log", "")
+    asked = f", the server asks for {backlog}" if backlog else ""
+    aio = f"{system.aio_used or 0:,} of {system.aio_max:,} requests taken" if system.aio_max else ""
+    return [
+        ("native AIO", aio),
+        ("files in all", "" if system.open_files_max is None else _amount(system.open_files_max, size=False)),
+        ("backlog", "" if system.listen_backlog_max is None else f"{system.listen_backlog_max:,} connections{asked}"),
+    ]
+
+
+NODE_CELLS = 10
+
+
+def processors(host: Host | None) -> Rows:
+    """Model, topology and caches, and what of it the server may use."""
+    cpu = host.cpu if host else None
+    if host is None or cpu is None:
+        return []
+    under, usable = cpu.hypervisor, host.usable_cpus
+    return [
+        ("model", "; ".join(_kind(kind, several=len(cpu.kinds) > 1) for kind in cpu.kinds if kind.model_name)),
+        ("topology", _topology(cpu)),
+        ("for the server", "" if usable in (None, len(cpu.online)) else f"{usable:g} of {len(cpu.online)}"),
+        ("runs under", f"{under.vendor}, {under.kind} virtualization" if under and under.vendor else ""),
+        *((cache.name, _cache(cache)) for cache in cpu.caches),
+    ]
+
+
+def _kind(kind: CpuKind, *, several: bool) -> str:
+    cores = f", {plural(kind.cores, 'core')}" if several else ""
+    return f"{kind.model_name}{cores}" + (f", up to {kind.max_mhz:,.0f} MHz" if kind.max_mhz else "")
+
+
+def _topology(cpu: Cpu) -> str:
+    threads = max((kind.threads_per_core for kind in cpu.kinds), default=0)
+    parts = [plural(cpu.sockets, "socket") if cpu.sockets else "", plural(cpu.cores, "core")]
+    parts += [f"{plural(threads, 'thread')} a core" if threads else ""]
+    online = "" if len(cpu.online) == cpu.logical else f", {len(cpu.online):,} of them online"
+    made_of = ", ".join(part for part in parts if part)
+    kind = f", {cpu.architecture}" if cpu.architecture else ""
+    return f"{made_of}: {plural(cpu.logical, 'processor')}{online}{kind}"
+
+
+def _cache(cache: Cache) -> str:
+    """How many there are of what size, and who shares one; what they hold together where that is no product."""
+    if cache.instances is None:
+        return f"{about(cache.total)} in all"
+    shared = "" if cache.shared_by is None else f", each for {plural(cache.shared_by, 'processor')}"
+    differ = "" if cache.total == cache.size * cache.instances else f" at most; {about(cache.total)} in all"
+    return f"{cache.instances:,} of {about(cache.size)}{differ}{shared}"
+
+
+def nodes(audited: Audited) -> Rows:
+    """The memory nodes with their processors, and what the server makes of them."""
+    host, known = audited.facts.host, audited.known
+    cpu = host.cpu if host else None
+    if host is None or cpu is None or not cpu.nodes:
+        return [("", "the kernel tells of no memory nodes")] if cpu else []
+    most = max(node.memory or 0 for node in cpu.nodes)
+    rows: Rows = []
+    for node in cpu.nodes:
+        memory = f"{bar(node.memory, most, NODE_CELLS)} {about(node.memory)}, " if node.memory else ""
+        whose = f"processors {ranges(node.cpus)}" if node.cpus else "memory only"
+        rows.append((f"node {node.number}", memory + whose))
+    if len(cpu.nodes) == 1:
+        return [*rows, ("", "one node: all memory is equally near")]
+    memory_nodes = host.process.memory_nodes if host.process else ()
+    return [
+        *rows,
+        ("server's", f"memory from nodes {ranges(memory_nodes)}" if memory_nodes else ""),
+        ("interleave", f"innodb_numa_interleave {known.text('innodb_numa_interleave') or 'is unknown to this server'}"),
+    ]

@@ -1,0 +1,134 @@
+"""Looking at what experiments would do here: it reads the host, so it belongs into threads."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.core.errors import MycnfError
+from advisor.report.probelist import Entry
+from probes import registry
+from probes.choices import duration
+from probes.experiment import ProbeError, Wanted
+from probes.resuming import matching, remaining
+from probes.rounds import refuse_haste
+from probes.safety.objections import objections
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from advisor.tui.start import Site
+    from probes.experiment import Experiment, Ground, Plan
+    from probes.results import Kept
+    from probes.safety.objections import Objection
+
+
+class Wish(NamedTuple):
+    """What the user wrote: a time such as 60s or nothing, choices by name, names of refusals to be overridden.
+
+    `goes_on` where the earlier run is to be gone on with.
+    """
+
+    directory: str
+    time: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    force: str = ""
+    goes_on: bool = False
+
+
+class Order(NamedTuple):
+    """A run that may begin; `earlier` is the kept one that it goes on with."""
+
+    experiment: Experiment
+    ground: Ground
+    wanted: Wanted
+    plan: Plan
+    earlier: Kept | None = None
+
+
+class Look(NamedTuple):
+    """What came of looking: the run as it would be, and what is against it; `order` where nothing keeps it back.
+
+    `earlier` is the kept run that it could go on with.
+    """
+
+    wish: Wish
+    entry: Entry
+    against: tuple[Objection, ...] = ()
+    looked: str = ""
+    order: Order | None = None
+    earlier: Kept | None = None
+
+
+def entries(find: Callable[[str | None], Site]) -> tuple[Entry, ...]:
+    """All experiments as they would run at the site that is found, or why they can't."""
+    try:
+        site = find(None)
+    except MycnfError as error:
+        reason = str(error)
+        return elsewhere(lambda _: reason)
+    return tuple(_entry(x, site, Wanted(site.path)) for x in registry.everything())
+
+
+def elsewhere(reason: Callable[[str], str]) -> tuple[Entry, ...]:
+    """All experiments where none can be run; `reason` says of each, by its name, why."""
+    return tuple(Entry(x, "", "", None, (reason(x.name),)) for x in registry.everything())
+
+
+def _entry(experiment: Experiment, site: Site, wanted: Wanted) -> Entry:
+    """The experiment with its plan, which takes the time that was asked for."""
+    try:
+        plan = experiment.plan(site.ground, wanted)
+        refuse_haste(plan, wanted)
+    except MycnfError as error:
+        return Entry(experiment, site.path, site.why, None, (str(error),))
+    return Entry(experiment, site.path, site.why, replace(plan, seconds=wanted.seconds or plan.seconds))
+
+
+def look(find: Callable[[str | None], Site], experiment: Experiment, wish: Wish) -> Look:
+    """What a run would do and what is against it now; takes a second where the processors have to be watched."""
+    try:
+        site = find(wish.directory or None)
+        wanted = wanted_of(experiment, wish, site.path)
+    except MycnfError as error:
+        return Look(wish, Entry(experiment, wish.directory, "", None, (str(error),)))
+    entry = _entry(experiment, site, wanted)
+    if entry.plan is None:
+        return Look(wish, entry)
+    against = tuple(o for o in objections(site.ground, wanted, entry.plan.cost) if not _overridden(o, wanted))
+    earlier, rest = _begun(experiment, site, wanted)
+    order = None
+    if not against:
+        order = Order(experiment, site.ground, wanted, entry.plan)
+        if wish.goes_on and rest is not None:
+            order = order._replace(wanted=rest, earlier=earlier)
+    return Look(wish, entry, against, time.strftime("%H:%M:%S"), order, earlier)
+
+
+def _begun(experiment: Experiment, site: Site, wanted: Wanted) -> tuple[Kept | None, Wanted | None]:
+    """The kept run that this one could go on with, and what is left of it; nothing where that is complete."""
+    plan = experiment.plan(site.ground, wanted)
+    kept, _ = matching(experiment, site.ground, wanted, plan)
+    rest = remaining(wanted, plan, kept.result) if kept else None
+    return (kept, rest) if rest is not None else (None, None)
+
+
+def wanted_of(experiment: Experiment, wish: Wish, directory: str) -> Wanted:
+    """The wish as experiments take it. Raises ProbeError for a time that is none."""
+    seconds = duration(wish.time) if wish.time.strip() else None
+    if wish.time.strip() and seconds is None:
+        raise ProbeError(f"{wish.time!r} is no time to measure for: write 60s, 10m or 3h")
+    defaults = {choice.name: choice.default for choice in experiment.choices}
+    return Wanted(
+        directory=directory,
+        seconds=seconds,
+        choices={name: value for name, value in wish.choices if value.strip() and value != defaults.get(name)},
+        force=frozenset(wish.force.replace(",", " ").split()),
+        seed=random.randrange(1 << 31),  # noqa: S311 - an order, no secret
+    )
+
+
+def _overridden(found: Objection, wanted: Wanted) -> bool:
+    return not found.final and found.name in wanted.force

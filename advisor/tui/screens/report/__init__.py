@@ -1,0 +1,1 @@
+"""The screen that saves and copies reports."""

@@ -1,0 +1,175 @@
+"""Text of servers, files and users on its way to the screen: no markup, no control characters, of bounded length."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from advisor.core.sizes import about
+from advisor.redaction.secrets import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.widgets import Static
+
+
+LONGEST = 4_000  # characters of one value on the screen; the whole can be copied
+LINE = 200
+MUTED = "dim"  # $text-muted is a colour for style sheets alone: in a Content it comes out brighter than plain text
+
+
+def plain(text: str, style: str = "") -> Content:
+    """Text of any origin as it may be shown, several lines where it has them; brackets stay brackets."""
+    lines = [clean(line) for line in text[:LONGEST].split("\n")]
+    if len(text) > LONGEST:
+        lines.append(f"… {len(text) - LONGEST:,} more characters")
+    return Content.styled("\n".join(lines), style) if style else Content("\n".join(lines))
+
+
+def line(text: str, style: str = "", longest: int = LINE) -> Content:
+    """The same on one line, cut with a sign of it."""
+    shown = clean(text[: longest + 1])
+    return plain(shown[: longest - 1] + "…" if len(shown) > longest else shown, style)
+
+
+def fold(text: str, width: int, margin: str) -> str:
+    """The text, what is longer than `width` cut there and gone on behind a margin: a path has no blanks to wrap at."""
+    lines = []
+    for long in text.split("\n"):
+        rest = long
+        while len(rest) > width > len(margin):
+            lines.append(rest[:width])
+            rest = margin + rest[width:]
+        lines.append(rest)
+    return "\n".join(lines)
+
+
+def put(text: Static, words: Content, *, layout: bool = False) -> None:
+    """Change a text where it differs; its size may change with `layout`, which lays out the whole screen anew."""
+    if text.content != words:
+        text.update(words, layout=layout)
+
+
+CELLS = 20
+EIGHTHS = " ▏▎▍▌▋▊▉"
+FULL, REST, BEYOND = "█", "·", "▶"
+
+
+def bar(amount: float, whole: float, cells: int = CELLS) -> str:
+    """The share of `whole` that `amount` is, `cells` wide, to an eighth of a cell; an arrow at the end is more."""
+    if whole <= 0 or amount <= 0:
+        return REST * cells
+    if amount > whole:
+        return FULL * (cells - 1) + BEYOND
+    eighths = max(1, round(8 * cells * amount / whole))
+    full, part = divmod(eighths, 8)
+    return (FULL * full + (EIGHTHS[part] if part else "")).ljust(cells, REST)
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Neighbours joined: 0-19,40-59."""
+    found: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in found)
+
+
+STEPS = "▁▂▃▄▅▆▇█"
+NOTHING = "-"
+MILLION, BILLION = 1e6, 1e9
+ALL = 100.0  # percent
+
+
+def spark(values: Iterable[float | None], low: float, high: float) -> str:
+    """One character a value: the lowest step for `low` and no other, the highest for `high`, a blank for None.
+
+    Where nothing varies, zero is the lowest and anything else the highest.
+    """
+    return "".join(" " if value is None else _step(value, low, high) for value in values)
+
+
+def _step(value: float, low: float, high: float) -> str:
+    if high <= low:
+        return STEPS[-1] if value > 0 else STEPS[0]
+    if value <= low:
+        return STEPS[0]
+    top = len(STEPS) - 1
+    return STEPS[min(top, max(1, round(top * (value - low) / (high - low))))]
+
+
+def figure(value: float | None, unit: str) -> str:
+    """A value in at most seven characters, in its unit but without it: 2,140 · 0.35 · 99.97 · 4.1M; - for None."""
+    if value is None:
+        return NOTHING
+    if unit == "B/s":
+        return about(value) if value < 1 << 70 else f"{value:.0e}"
+    if unit == "%":
+        return _percent(value)
+    return _number(value, whole=not unit)
+
+
+def _percent(value: float) -> str:
+    """Two digits, and never 100 for what isn't all."""
+    return f"{value:.0f}" if value in (0.0, ALL) else f"{min(value, 99.99):.2f}"
+
+
+def _number(value: float, *, whole: bool) -> str:
+    if value == 0 or (whole and value == int(value) and value < MILLION):
+        return f"{value:,.0f}"
+    if value < 0.01:  # noqa: PLR2004 - less can't be told in two digits
+        return "<0.01"
+    if value < 9.95:  # noqa: PLR2004 - where a digit stops counting
+        return f"{value:.2f}" if value < 0.995 else f"{value:.1f}"  # noqa: PLR2004 - it would read 1.00
+    if value < MILLION - 0.5:
+        return f"{value:,.0f}"
+    if value < BILLION:
+        return f"{value / MILLION:.1f}M"
+    return f"{value / BILLION:,.1f}G" if value < 1e4 * BILLION else f"{value:.0e}"
+
+
+# What is said of flags, and the same of the dialogs before a run and a connection; in this order, the closer first.
+WORDS = (
+    (r"give at least --time (\S+)", r"give it a time of at least \1"),
+    (r"give it more with --time", "give it more time"),
+    (r"with a longer --time", "with a longer time"),
+    (r" \(--time\)", ""),
+    (r"--time (\w+)", r"a time of \1"),
+    (r"--dir (\S+) is no directory", r"\1 is no directory"),
+    (r"another --dir", "another directory"),
+    (r"a disk's --dir", "a directory on a disk"),
+    (r"the first one is --dir", "the first one is the one at the top"),
+    (r"give --option (\w+)=\w+ beside --dir", r"write it in the field \1"),
+    (r"--option (\w+=)", r"\1"),
+    (r": see --dir", ": the dialog before a run takes another directory"),
+    (r" with --dir", ""),
+    (r", or --force (\w+)", r", or write \1 into 'in spite of'"),
+    (r"--resume goes on with (them|one that broke off)", r"the dialog before the next run offers to go on with \1"),
+    (r"ask for more with --rounds or --time", "ask for more time"),
+    (r"add --ask-password, or put the password", "type it here, or put it"),
+    (r"or give another account with --user and --ask-password", "or give another account"),
+    (r", or see --user", ", or name another user"),
+    (r"leave --ssl-mode out", "leave TLS empty"),
+    (r"--ssl-mode (required|disabled|verify-ca)", r"TLS \1"),
+    (r"^ssl-mode ", "TLS "),
+    (r"--ssl-ca, --ssl-cert and --ssl-key", "the TLS CA"),
+    (r"--ssl-ca ", "the TLS CA "),
+    (r"--login-path ", "login path "),
+    (r" \(--defaults-file\)", ""),
+    (r"give --socket or --host", "name another socket, or a host"),
+    (r"or use --host", "or name a host"),
+    (r"; give --defaults-file instead", ""),
+    (r"kept: mycnf probe results (\S+)", r"kept as \1, for mycnf probe results"),
+)
+
+
+def spoken(text: str) -> str:
+    """The text without flags that nobody can give here."""
+    for said, here in WORDS:
+        text = re.sub(said, here, text)
+    return text

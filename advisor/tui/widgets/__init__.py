@@ -1,0 +1,1 @@
+"""Header and footer of the app."""
