@@ -43,7 +43,7 @@ def _open_closed() -> None:
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code; what the user did is in `argv`, or on the command line."""
     try:
-        from advisor.cli import dispatch
+        from advisor.cli.parser import dispatch
 
         try:
             code = dispatch(sys.argv[1:] if argv is None else argv)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from probes.safety.neighbours import Neighbour
     from probes.safety.watch import Ask
     from probes.sandbox import Binary
-    from probes.stopping import Stop
+    from probes.stop import Stop
 
 
 class ProbeError(MycnfError):

@@ -18,7 +18,7 @@ MODULES: dict[str, str] = {
     "memory-latency": "probes.memory.latency",
     "memory-bandwidth": "probes.memory.bandwidth",
     "read-buffer": "probes.served.read_buffer",
-    "buffer-pool-instances": "probes.served.pool_instances",
+    "buffer-pool-instances": "probes.served.buffer_pool_instances",
     "read-ahead": "probes.served.read_ahead",
     "file-system": "probes.served.file_system",
     "range-scan": "probes.served.range_scan",

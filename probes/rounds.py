@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor import __version__
 from advisor.facts.probes import OTHERS, PROBE_SCHEMA, Arm, Block, ProbeResult, has_no_result
 from probes.experiment import ProbeError, Turn
-from probes.place import place_of
+from probes.host_identity import place_of
 from probes.safety import cautions, refuse, watching
-from probes.safety.others import read_work
+from probes.safety.neighbours import read_work
 from probes.stats import settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from probes.experiment import Bench, Experiment, Ground, Plan, Variant, Wanted
-    from probes.stopping import Stop
+    from probes.stop import Stop
 
 SLACK = 0.02  # the share of its time by which a run may overrun
 FEWEST = 3  # rounds before anything can be called precise

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rules.core.rule import Rule
 
-# Another distribution installs a package of this name: advisor.cli compares this before it trusts the import.
+# Another distribution installs a package of this name: advisor.cli.parser compares this before it trusts the import.
 PRODUCT = "mycnf-advisor"
 
 # Its rules are those that the user's configuration asks for.

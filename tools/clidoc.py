@@ -33,7 +33,7 @@ Made from the program's own parser by `make docs`. Names, exit codes and JSON fi
 def main() -> int:
     """Write or check the page."""
     sys.path.insert(0, TOP)
-    from advisor.cli import build_parser
+    from advisor.cli.parser import build_parser
 
     page = "\n".join([INTRO, *_commands(build_parser())])
     return keep(page, PAGE, "docs/cli.md is not what the parser says: make docs")

@@ -46,7 +46,7 @@ def _table(name: str) -> str:
 
 
 def _commands() -> Iterator[tuple[str, str]]:
-    from advisor.cli import COMMANDS
+    from advisor.cli.parser import COMMANDS
     from advisor.report.formats import names
 
     for command in COMMANDS:

@@ -10,8 +10,7 @@ from advisor.core.model import Absent, Location, Origin
 from advisor.optionfile import resolve
 from advisor.optionfile.lines import Resolved
 from advisor.verdict import judge_file
-from advisor.verdict.onserver import ServerSettings
-from advisor.verdict.settings import Settings
+from advisor.verdict.settings import ServerSettings, Settings
 from rules.core.context import NO_HOUSE, NO_SAMPLES, Known
 
 if TYPE_CHECKING:
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.core.model import Setting, Target
     from advisor.facts import Facts, Server
-    from advisor.preflight.nextstart import NextStart
+    from advisor.preflight.next_start import NextStart
     from advisor.verdict import FileVerdict, LineVerdict
-    from advisor.verdict.onserver import Source
+    from advisor.verdict.settings import Source
     from rules.core.context import Decide
     from rules.core.origin import Decider
     from rules.measured.answers import LocalAnswer
@@ -88,7 +87,7 @@ def _decide(facts: Facts, catalog: Catalog) -> Decide:
     def decide(variable: str, names: tuple[str, ...]) -> Decider | None:
         nonlocal start
         if start is None:
-            from advisor.preflight.nextstart import NextStart
+            from advisor.preflight.next_start import NextStart
 
             start = NextStart(facts, catalog)
         return start.decider(variable, names)

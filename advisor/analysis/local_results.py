@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probes.conclude import conclude
-from probes.place import beneath
+from probes.conclusion import conclude
+from probes.host_identity import beneath
 from probes.stats import compare
 from rules.core.context import BEYOND
 from rules.measured.answers import LocalAnswer, LocalArm, LocalPair

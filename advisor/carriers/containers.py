@@ -10,9 +10,8 @@ from advisor.carriers.document import CarrierError
 from advisor.carriers.images import Image, server_of
 from advisor.carriers.piece import FILLER, Piece
 from advisor.carriers.programs import MOST_WORDS, server_command
-from advisor.carriers.scalars import piece_of
 from advisor.carriers.words import LONGEST, OpenQuoteError, shell_words
-from advisor.carriers.yamltree import Mapping, Node, Scalar, Sequence
+from advisor.carriers.yaml_tree import Mapping, Node, Scalar, Sequence, piece_of
 from advisor.catalog.targets import newest
 
 if TYPE_CHECKING:

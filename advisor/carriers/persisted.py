@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.carriers.document import CarrierError, Document
-from advisor.carriers.jsontree import Member, members
+from advisor.carriers.json_tree import Member, members
 from advisor.carriers.sets import Carrier, OptionSet, Reading, Stray
 from advisor.catalog.targets import newest
 from advisor.core.model import Location

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from advisor.collect.host.formats import MAX_CPU
 from advisor.core.errors import MycnfError
-from advisor.facts.host import Cpu, Host, Memory, Skipped
-from advisor.facts.storage import BlockDevice, Mount, Storage
+from advisor.facts.host import BlockDevice, Cpu, Host, Memory, Mount, Skipped, Storage
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 SAID = "not read: only what --ram, --cpus and --disk say is known"

@@ -7,8 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.carriers.service_files import assigned, specified, variables_named
-from advisor.facts.files import FileCopy
-from advisor.facts.service import Service
+from advisor.facts.files import FileCopy, Service
 from advisor.redaction.secrets import MASK, is_secret, redact_text
 
 if TYPE_CHECKING:

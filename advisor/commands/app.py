@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.collect.connection.options import ConnectRequest
-    from advisor.commands.judging import Wanted
+    from advisor.commands.judge_facts import Wanted
     from advisor.core.model import Finding
     from advisor.facts import Facts
     from advisor.report.audited import Audited
@@ -47,17 +47,17 @@ def tell_narration(app: AuditApp) -> None:
 
 def opening(args: argparse.Namespace) -> Opening:
     """What the command line asks the app to begin with; the rules are chosen when there are facts to judge."""
-    from advisor.commands.recorded import DEMO
+    from advisor.commands.recorded_facts import DEMO
     from advisor.tui.keymap import read_keymap
 
     @cache
     def asked() -> Wanted:
-        from advisor.commands.judging import wanted
+        from advisor.commands.judge_facts import wanted
 
         return wanted(args)
 
     def judge(facts: Facts) -> Audited:
-        from advisor.commands.judging import audit
+        from advisor.commands.judge_facts import audit
 
         return audit(facts, asked(), silent=True)
 
@@ -65,13 +65,13 @@ def opening(args: argparse.Namespace) -> Opening:
         return asked().args.baseline or ""
 
     def aside(finding: Finding, reason: str) -> None:
-        from advisor.commands.auditbaseline import put_aside
+        from advisor.commands.judge_facts import put_aside
 
         put_aside(baseline(), finding, reason)
 
     whole = partial(Opening, keymap=read_keymap(), aside=aside, baseline=baseline)
     if args.texts:
-        from advisor.commands.recorded import of_texts
+        from advisor.commands.recorded_facts import of_texts
 
         return whole(Feed("snapshot", ", ".join(args.texts), partial(of_texts, args), judge))
     if args.snapshot or args.demo:
@@ -94,7 +94,7 @@ def opening(args: argparse.Namespace) -> Opening:
 
 def _site(directory: str | None) -> Site:
     """This host for the experiments; what they say while they prepare, the app takes for itself."""
-    from advisor.commands.probing.where import ground, spot
+    from advisor.commands.probing.place import ground, spot
 
     place = spot(directory)
     return Site(place.path, place.why, ground(place.path, None, lambda _: None))

@@ -42,7 +42,7 @@ def _on_screen(args: argparse.Namespace) -> bool:
 
 def _report(args: argparse.Namespace) -> int:
     from advisor.analysis.engine import fails
-    from advisor.commands.judging import audit, judged, wanted
+    from advisor.commands.judge_facts import audit, judged, wanted
     from advisor.core.console import narrate
     from advisor.report.formats import render_audit
     from advisor.report.output import write
@@ -79,7 +79,7 @@ def _earlier(path: str | None) -> Facts | None:
 
 
 def _facts(args: argparse.Namespace) -> Facts:
-    from advisor.commands.recorded import recorded
+    from advisor.commands.recorded_facts import recorded
 
     if (facts := recorded(args)) is not None:
         return facts

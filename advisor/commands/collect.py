@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.commands.machine import declared_host, is_declared
+from advisor.commands.connection import declared_host, is_declared
 from advisor.core import errors
 from advisor.core.console import narrate
 
@@ -58,7 +58,7 @@ def collect_facts(args: argparse.Namespace) -> Facts:
 
 def kept_probes() -> tuple[ProbeResult, ...]:
     """The latest kept results of experiments on this host; files that hold none are named and passed over."""
-    from probes.hostid import host_id
+    from probes.host_identity import host_id
     from probes.results import folder, latest, shelf
 
     found = shelf()

@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     import argparse
 
     from advisor.collect.connection.options import ConnectRequest
+    from advisor.facts import Host
+
 
 CONNECTION = (
     "socket",
@@ -31,3 +33,15 @@ def request_of(args: argparse.Namespace) -> ConnectRequest:
     from advisor.collect.connection.options import ConnectRequest
 
     return ConnectRequest(**{name: getattr(args, name) for name in CONNECTION})
+
+
+def is_declared(args: argparse.Namespace) -> bool:
+    """Whether the user said anything about the host."""
+    return any(x is not None for x in (args.ram, args.cpus, args.disk, args.host_tar))
+
+
+def declared_host(args: argparse.Namespace) -> Host:
+    """The host that the options describe; MycnfError for a size or a count that is none."""
+    from advisor.collect.declared import host_from_words
+
+    return host_from_words(ram=args.ram, cpus=args.cpus, disk=args.disk, tar=args.host_tar)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.catalog.targets import stand_in
-from advisor.commands.sides import read_sides
+from advisor.commands.diff_sides import read_sides
 from advisor.core import errors
 from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """Print in what the sides differ, and exit 1 if they do; of a server lost on the way what was read is compared."""
-    from advisor.compare.laying import compare
+    from advisor.compare.compare import compare
     from advisor.report.output import write
 
     (a, b), lost = read_sides(args)

@@ -44,7 +44,7 @@ def _rule(rule: Rule, args: argparse.Namespace, target: Target | None) -> str:
     known = [e for e in map(evidence, rule.evidence) if e is not None]
     near = None
     if any(e.strength == "measured" for e in known):
-        from advisor.commands.nearby import here
+        from advisor.commands.host_summary import here
 
         near = here(args, rule, target)
     if args.format == "json":

@@ -15,8 +15,8 @@ from advisor.core.errors import MycnfError
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.commands.judging import Wanted
-    from advisor.fleet.driving import Fleet
+    from advisor.commands.judge_facts import Wanted
+    from advisor.fleet.ansible import Fleet
     from advisor.fleet.member import Member
     from advisor.fleet.row import Row
     from advisor.report.fleet import Judged, Survey
@@ -29,7 +29,7 @@ _ALONE = ("ram", "cpus", "disk", "host_tar", "baseline", "write_baseline")
 def run(args: argparse.Namespace) -> int:
     """Ask every host of the inventory, and report on all; hosts that can't be asked are rows of the report."""
     from advisor.analysis.engine import fails
-    from advisor.commands.judging import wanted
+    from advisor.commands.judge_facts import wanted
     from advisor.report import fleetjson
     from advisor.report.fleetdoc import document
     from advisor.report.formats import render
@@ -69,7 +69,7 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
 
 
 def _kept(folder: str) -> str:
-    from advisor.fleet.folder import check
+    from advisor.fleet.run_directory import check
 
     check(folder)
     return folder
@@ -77,9 +77,8 @@ def _kept(folder: str) -> str:
 
 def _asked_all(args: argparse.Namespace) -> str:
     """Ask all hosts, and give the run's directory."""
-    from advisor.fleet.driving import drive, find_ansible
-    from advisor.fleet.folder import default_place, holds_run, prepare, withdraw
-    from advisor.fleet.holding import held
+    from advisor.fleet.ansible import drive, find_ansible
+    from advisor.fleet.run_directory import default_place, held, holds_run, prepare, withdraw
     from advisor.report.output import run_time
 
     find_ansible()
@@ -103,7 +102,7 @@ def _asked_all(args: argparse.Namespace) -> str:
 
 
 def _fleet(args: argparse.Namespace, folder: str) -> Fleet:
-    from advisor.fleet.driving import Fleet
+    from advisor.fleet.ansible import Fleet
 
     vault = [word for one in args.vault_id for word in ("--vault-id", one)]
     vault += [word for file in args.vault_password_file for word in ("--vault-password-file", file)]
@@ -128,8 +127,8 @@ def _tell(row: Row, number: int, of: int) -> None:
 
 def _survey(folder: str, asked: Wanted) -> Survey:
     """All that the run's directory holds, judged now, one server after the other."""
-    from advisor.fleet.alike import equals, outliers
-    from advisor.fleet.folder import rows_of
+    from advisor.fleet.outliers import equals, outliers
+    from advisor.fleet.run_directory import rows_of
     from advisor.report.fleet import Survey
     from advisor.report.output import run_time
 
@@ -161,7 +160,7 @@ def _damaged(row: Row, error: MycnfError) -> Row:
 
 def _judge(folder: str, row: Row, asked: Wanted) -> tuple[Judged, Member]:
     """One server's findings, and what it is compared by. Raises MycnfError for a snapshot that can't be judged."""
-    from advisor.commands.judging import judged
+    from advisor.commands.judge_facts import judged
     from advisor.core.model import Skipped
     from advisor.facts.snapshot import load
     from advisor.fleet.member import member_of

@@ -14,11 +14,11 @@ from advisor.core.errors import MycnfError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.commands.judging import Wanted
+    from advisor.commands.judge_facts import Wanted
     from advisor.facts import Facts
     from advisor.report.audited import Audited
     from advisor.report.historydoc import Told
-    from advisor.state.history.shelf import Kept
+    from advisor.state.history.store import Kept
 
 ADD = "add"
 # What judging an audit may be told, and a history is not: every snapshot is judged by what it holds.
@@ -51,7 +51,7 @@ def keep_facts(facts: Facts) -> str:
 
     Empty where it wasn't kept.
     """
-    from advisor.state.history.keep import MOST, keep
+    from advisor.state.history.store import MOST, keep
 
     if facts.lost:
         narrate("nothing was kept for mycnf history, since not all could be read")
@@ -67,7 +67,7 @@ def keep_facts(facts: Facts) -> str:
 def _add(paths: list[str]) -> int:
     from advisor.facts.snapshot import load
     from advisor.report.words import plural
-    from advisor.state.history.keep import MOST
+    from advisor.state.history.store import MOST
 
     if not paths:
         raise MycnfError(f"mycnf history {ADD} needs a snapshot; mycnf collect -o SNAP makes one")
@@ -79,8 +79,8 @@ def _add(paths: list[str]) -> int:
 
 
 def _asked(args: argparse.Namespace) -> Iterator[Told]:
-    from advisor.commands.judging import wanted
-    from advisor.state.history.shelf import find, servers
+    from advisor.commands.judge_facts import wanted
+    from advisor.state.history.store import find, servers
 
     asked = wanted(argparse.Namespace(**{**dict.fromkeys(UNASKED), **vars(args)}))
     kept = servers(narrate)
@@ -93,10 +93,10 @@ def _asked(args: argparse.Namespace) -> Iterator[Told]:
 
 def _history(kept: Kept, asked: Wanted, last: int) -> Told:
     """A server's newest changes; all its snapshots are judged, for a finding may be back that was there at first."""
-    from advisor.commands.judging import judged
+    from advisor.commands.judge_facts import judged
     from advisor.report.history import changes, joined
     from advisor.report.historydoc import Told
-    from advisor.state.history.shelf import newest_first
+    from advisor.state.history.store import newest_first
 
     seen: list[str] = []
     target = ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.analysis.engine import fails
 from advisor.catalog.targets import stand_in
-from advisor.commands.looking import leave_out, look, plans_of
+from advisor.commands.lint_files import leave_out, look, plans_of
 from advisor.core import errors
 from advisor.report import Page
 from advisor.report.output import pair, write_reports
@@ -16,7 +16,7 @@ from rules.core.context import NO_HOST, NO_HOUSE, NOT_ASKED
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.commands.looking import Looked, Plan
+    from advisor.commands.lint_files import Looked, Plan
 
 USUAL = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
 FAIL_ON = "warning"
@@ -34,11 +34,11 @@ def run(args: argparse.Namespace) -> int:
     texts: dict[str, bytes] = {}
     written = True
     if args.fix or args.unsafe_fixes or args.diff:
-        from advisor.commands import fixes
+        from advisor.commands import fix_files
 
         if args.diff:
-            return fixes.show_diff(paths, plans, args)
-        texts, written = fixes.fix(paths, plans, args)
+            return fix_files.show_diff(paths, plans, args)
+        texts, written = fix_files.fix(paths, plans, args)
     looked: list[Looked] = []
     broken: list[tuple[str, str]] = []
     for path, plan in zip(paths, plans, strict=True):
@@ -69,7 +69,7 @@ def _format(plans: list[Plan]) -> str:
 
 
 def _past_baseline(looked: list[Looked], path: str | None, broken: list[tuple[str, str]]) -> list[Looked]:
-    from advisor.commands.leaving_out import baselined, write_baseline
+    from advisor.commands.suppress_findings import baselined, write_baseline
 
     if path is None:
         return baselined(looked)

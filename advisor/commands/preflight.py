@@ -11,7 +11,7 @@ from advisor.analysis.engine import RANK
 from advisor.core import errors
 from advisor.core.console import narrate
 from advisor.core.model import Severity
-from advisor.preflight.look import look
+from advisor.preflight.restart import look
 from advisor.report.formats import render
 from advisor.report.output import write
 
@@ -47,7 +47,7 @@ def _facts(args: argparse.Namespace) -> Facts:
 def _placed(facts: Facts, args: argparse.Namespace) -> Facts:
     """With service and files as the next start finds them: by --root and --service, or as the unit says."""
     from advisor.collect.collect import reread
-    from advisor.preflight.command import next_command
+    from advisor.preflight.start_command import next_command
 
     running = next_command(replace(facts, service=None)).leading
     if args.root is not None or args.service:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from advisor.commands.probing.where import Spot
+    from advisor.commands.probing.place import Spot
     from advisor.facts.probes import ProbeResult
     from advisor.report.proof import Proof
     from probes.experiment import Experiment, Ground, Wanted
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     """List, describe or run experiments, prove a rule's claim, or show kept results; 130 where the user ended a run."""
     reports = _reports(args)
     if args.name == KEPT:
-        from advisor.commands.probing.kept import look
+        from advisor.commands.probing.results import look
 
         return look(args.words, reports)
     if args.name == PROVE:
@@ -51,8 +51,7 @@ def _reports(args: argparse.Namespace) -> list[tuple[str, str | None]]:
 
 
 def _list(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.outlook import outlook
-    from advisor.commands.probing.where import ground, spot
+    from advisor.commands.probing.place import ground, outlook, spot
     from advisor.report import probelist
     from probes import registry
 
@@ -66,8 +65,8 @@ def _list(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> in
 
 
 def _one(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.where import ground, spot
-    from advisor.commands.probing.wish import wanted
+    from advisor.commands.probing.place import ground, spot
+    from advisor.commands.probing.request import wanted
     from probes import registry
 
     experiment = registry.load(args.name)
@@ -77,9 +76,9 @@ def _one(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int
 
 
 def _prove(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.proving import claimed, task_of
-    from advisor.commands.probing.where import ground, spot
-    from advisor.commands.probing.wish import wanted
+    from advisor.commands.probing.place import ground, spot
+    from advisor.commands.probing.prove import claimed, task_of
+    from advisor.commands.probing.request import wanted
     from probes import registry
 
     rule, claim = claimed(args.words)
@@ -102,7 +101,7 @@ class _Order(NamedTuple):
 
 
 def _carry_out(args: argparse.Namespace, order: _Order, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.outlook import outlook
+    from advisor.commands.probing.place import outlook
     from advisor.report import probelist
 
     if args.describe or args.dry_run:
@@ -117,10 +116,9 @@ def _carry_out(args: argparse.Namespace, order: _Order, reports: list[tuple[str,
 
 
 def _run(order: _Order, resume: bool, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.going import go
-    from advisor.commands.probing.resuming import earlier_run
-    from advisor.commands.probing.showing import show
-    from probes.resuming import remaining
+    from advisor.commands.probing.results import show
+    from advisor.commands.probing.run import earlier_run, go
+    from probes.resume import remaining
 
     experiment, here, wish = order.experiment, order.ground, order.wish
     plan = experiment.plan(here, wish)

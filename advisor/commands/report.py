@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor.commands.reportpage import FAIL_ON, page_for
+from advisor.commands.report_snapshots import FAIL_ON, page_for
 from advisor.core import errors
 from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.commands.judging import Wanted
+    from advisor.commands.judge_facts import Wanted
 
 
 def run(args: argparse.Namespace) -> int:
     """Report one snapshot as an audit of it does, or many as one; 2 where one of many can't be read."""
-    from advisor.commands.judging import wanted
+    from advisor.commands.judge_facts import wanted
     from advisor.report.formats import names
     from advisor.report.output import pair
 
@@ -29,14 +29,14 @@ def run(args: argparse.Namespace) -> int:
     alone = len(args.snapshots) == 1 and not os.path.isdir(args.snapshots[0])
     if alone and all(name in names("audit") for name, _ in pairs):  # Parquet is a table of many, be it of one
         return _one(args.snapshots[0], asked, pairs)
-    from advisor.commands import reportmany
+    from advisor.commands import report_snapshots
 
-    return reportmany.run(args.snapshots, asked, pairs, args.jobs)
+    return report_snapshots.run(args.snapshots, asked, pairs, args.jobs)
 
 
 def _one(path: str, asked: Wanted, pairs: list[tuple[str, str | None]]) -> int:
     from advisor.analysis.engine import fails
-    from advisor.commands.judging import audit
+    from advisor.commands.judge_facts import audit
     from advisor.facts.snapshot import load
     from advisor.report.formats import render_audit
     from advisor.report.output import write

@@ -34,9 +34,9 @@ def _sample(args: argparse.Namespace) -> None:
     from advisor.collect.collect import read_once
     from advisor.commands.connection import request_of
     from advisor.core.console import narrate
+    from advisor.state.directory import server_name
     from advisor.state.sampling.keep import keep
     from advisor.state.sampling.ring import RESOLUTION, SLOTS
-    from advisor.state.server_identity import server_name
 
     variables, sample = read_once(request_of(args))
     kept = keep(sample, variables, int(time.time()))
@@ -51,7 +51,7 @@ def _sample(args: argparse.Namespace) -> None:
 def _listed() -> str:
     from advisor.core.console import narrate
     from advisor.report.sampletext import listing
-    from advisor.state.sampling.shelf import rings
+    from advisor.state.sampling.stored_rings import rings
 
     found, damaged = rings()
     for line in damaged:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target, stand_in
-from advisor.commands.reading import configure, groupless, read_resolved, take_stdin
+from advisor.commands.read_files import configure, groupless, read_resolved, take_stdin
 from advisor.core import errors
 from advisor.redaction import secrets
 from advisor.report.jsonform import dumps
@@ -57,7 +57,7 @@ def _tell_problems(verdict: FileVerdict) -> None:
 def _target(args: argparse.Namespace, paths: list[str], given: dict[str, bytes]) -> Target:
     if args.target:
         return parse_target(args.target)
-    from advisor.commands.assume import assume_target
+    from advisor.commands.guess_target import assume_target
 
     return assume_target(paths, args.root, given)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import newest, parse_target, stand_in
-from advisor.commands.machine import declared_host, is_declared
-from advisor.commands.reading import read_resolved
+from advisor.commands.connection import declared_host, is_declared
+from advisor.commands.read_files import read_resolved
 from advisor.core import errors
 from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
@@ -50,7 +50,7 @@ def _target(args: argparse.Namespace) -> Target:
     if args.target:
         return parse_target(args.target)
     if args.write_diff:
-        from advisor.commands.assume import assume_target
+        from advisor.commands.guess_target import assume_target
 
         return assume_target([args.write_diff], None, {})
     target = newest("mysql")
@@ -77,9 +77,9 @@ def _words(host: Host) -> str:
 def _diff(path: str, suggestion: Suggestion, output: str | None) -> int:
     """What would have to change in a file, as a diff for `patch`."""
     from advisor.fixing.diff import unified
-    from advisor.fixing.reading import Change
+    from advisor.fixing.values import Change
     from advisor.optionfile import render
-    from advisor.suggest.amending import amend
+    from advisor.suggest.amend import amend
 
     target = suggestion.target
     resolved = read_resolved([path], target, None, {})

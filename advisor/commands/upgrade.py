@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.analysis.engine import RANK
 from advisor.catalog.load import load
 from advisor.catalog.targets import names_patch, parse_target, stand_in
-from advisor.commands.reading import configure, read_resolved, take_stdin
+from advisor.commands.read_files import configure, read_resolved, take_stdin
 from advisor.core import errors
 from advisor.core.errors import MycnfError
 from advisor.core.model import Severity

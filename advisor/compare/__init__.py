@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.compare.laying import compare
+from advisor.compare.compare import compare
 from advisor.compare.values import Comparison, Held, Kind, Lot, Pair, Side
 
 __all__ = ["Comparison", "Held", "Kind", "Lot", "Pair", "Side", "compare"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from advisor.upgrade.alike import SAME, alike, is_flags
+from advisor.upgrade.equal import SAME, alike, is_flags
 from advisor.verdict.charsets import charset_of
 from advisor.verdict.charsets import plain as charset
 from advisor.verdict.compare import WORDS, plain

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from advisor.upgrade.change import WEIGHTY, Area
-from advisor.upgrade.consequences import rank, said_of
+from advisor.upgrade.defaults import rank, said_of
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 
 OWN = "mycnf.toml"
 SHARED = "pyproject.toml"
@@ -39,6 +40,15 @@ def _speaks_to_us(path: str) -> bool:
     squeezed = data.translate(None, b" \t\"'")
     if not any(mark in b"\n" + squeezed for mark in _MARKS):
         return False
-    from advisor.config.shared import has_table
 
     return has_table(data)
+
+
+def has_table(data: bytes) -> bool:
+    """Whether the bytes of a pyproject.toml have our table; a broken one that names it counts, so that it is told."""
+    try:
+        found = tomllib.loads(data.decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+        return b"tool.mycnf" in data
+    tool = found.get("tool")
+    return isinstance(tool, dict) and "mycnf" in tool

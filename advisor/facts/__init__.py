@@ -2,12 +2,11 @@
 
 from dataclasses import field
 
-from advisor.facts.files import FileCopy, Files, PersistedOption
+from advisor.facts.files import FileCopy, Files, PersistedOption, Service
 from advisor.facts.host import Host
 from advisor.facts.probes import ProbeResult
 from advisor.facts.record import record
 from advisor.facts.server import Accounts, DataSizes, Link, Plugin, Replication, Server, VariableOrigin
-from advisor.facts.service import Service
 from advisor.facts.workload import BusyHour, Sample, Sampled, Workload
 
 SCHEMA = "1.2"

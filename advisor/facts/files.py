@@ -3,6 +3,7 @@
 import errno
 import os
 import posixpath
+from dataclasses import field
 
 from advisor.facts.record import record
 
@@ -108,3 +109,18 @@ def _bytes(text: str) -> bytes:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return text.encode("utf-8", "replace")
+
+
+@record(frozen=True)
+class Service:
+    """A systemd service as its files have it now, secrets taken out.
+
+    `name` is the unit's (mysqld@two.service); `unit_files` the unit and then its drop-ins in the order in which systemd
+    applies them, `environment_files` the files that `EnvironmentFile=` names and that could be read. `environment`
+    holds those variables named by the unit's command line that the running process was started with.
+    """
+
+    name: str
+    unit_files: tuple[FileCopy, ...] = ()
+    environment_files: tuple[FileCopy, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)

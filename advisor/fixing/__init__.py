@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from advisor.fixing.fix import fix_files, plan_fixes
-from advisor.fixing.reading import Change, Look, Outcome, Reading
+from advisor.fixing.values import Change, Look, Outcome, Reading
 
 __all__ = ["Change", "Look", "Outcome", "Reading", "fix_files", "plan_fixes"]

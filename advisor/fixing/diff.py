@@ -11,7 +11,7 @@ from advisor.redaction.secrets import redact_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from advisor.fixing.reading import Change
+    from advisor.fixing.values import Change
 
 AROUND = 3
 

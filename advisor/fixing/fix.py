@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from advisor.core.errors import MycnfError
 from advisor.fixing.passes import mend
-from advisor.fixing.reading import Change, Outcome
 from advisor.fixing.texts import Texts
+from advisor.fixing.values import Change, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from advisor.core.model import Finding
     from advisor.fixing.passes import Mended
-    from advisor.fixing.reading import Look
     from advisor.fixing.texts import Identity
+    from advisor.fixing.values import Look
 
 
 def fix_files(

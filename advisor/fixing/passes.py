@@ -6,17 +6,17 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.fixing.behaviour import difference
-from advisor.fixing.choose import SAFE, apart, candidates
-from advisor.fixing.territory import forbidden, lines_of, templated_lines
-from advisor.fixing.texts import look_at
+from advisor.fixing.texts import forbidden, lines_of, look_at, templated_lines
+from advisor.fixing.values import Candidate
 from advisor.optionfile.edit import apply
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from advisor.core.model import Edit, Finding
-    from advisor.fixing.reading import Candidate, Look, Reading
     from advisor.fixing.texts import Identity, Texts
+    from advisor.fixing.values import Look, Reading
+
 
 MOST_TRIES = 200  # ours: each judges the file anew, and a file may hold thousands of fixes that can't be made
 MOST_PASSES = 20  # ours: two rules that undo each other's fixes must come to an end
@@ -155,3 +155,37 @@ def _kind(finding: Finding) -> tuple[str, str | None, str | None]:
 
 def _place(candidate: Candidate) -> str:
     return f"{candidate.path}:{candidate.fix.edits[0].line} ({candidate.findings[0].code})"
+
+
+SAFE = "safe"
+Key = tuple[str, tuple["Edit", ...]]
+
+
+def candidates(readings: Sequence[Reading]) -> list[Candidate]:
+    """Every fix that a reading asks for, once, in the order of files and lines.
+
+    One that several readings ask for is as safe as the one that thinks least of it.
+    """
+    asked: dict[Key, list[tuple[int, Finding]]] = {}
+    for at, reading in enumerate(readings):
+        for finding in reading.findings:
+            if finding.fix is not None and finding.location is not None:
+                asked.setdefault((finding.location.path, finding.fix.edits), []).append((at, finding))
+    made = [_candidate(path, by) for (path, _), by in asked.items()]
+    return sorted(made, key=lambda c: (c.path, c.fix.edits[0].line, c.findings[0].code))
+
+
+def _candidate(path: str, by: list[tuple[int, Finding]]) -> Candidate:
+    fixes = [finding.fix for _, finding in by if finding.fix]
+    worst = next((fix for fix in fixes if fix.applicability != SAFE), fixes[0])
+    return Candidate(path, worst, tuple(finding for _, finding in by), frozenset(at for at, _ in by))
+
+
+def apart(wanted: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Those that touch no line that an earlier one touches: what is left over comes in a later pass."""
+    taken: set[tuple[str, int]] = set()
+    for candidate in wanted:
+        touched = {(candidate.path, line) for edit in candidate.fix.edits for line in lines_of(edit)}
+        if not touched & taken:
+            taken |= touched
+            yield candidate

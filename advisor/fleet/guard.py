@@ -15,9 +15,8 @@ import sys
 import time
 from functools import partial
 
-from advisor.fleet.folder import forget_begun
-from advisor.fleet.holding import tidy
-from advisor.fleet.leaving import children_of, end_children, end_with_parent, fostering
+from advisor.fleet.process_group import children_of, end_children, end_with_parent, fostering
+from advisor.fleet.run_directory import forget_begun, tidy
 
 THROUGH = frozenset((0, 2, 4, 6, 8))  # exit codes of an ansible that came to its end, hosts failed or not
 ENDED = 254  # the exit code where it did not, beside those that ansible has itself

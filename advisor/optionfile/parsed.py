@@ -12,7 +12,7 @@ from advisor.optionfile.source import OptionFileError, check, load
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from advisor.optionfile.dialect import Dialect
+    from advisor.optionfile.groups import Dialect
 
 # Ours, of all files together: judging an option takes three kilobytes, and servers know a thousand of them.
 MOST_LINES = 30_000

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.optionfile.dialect import NEWEST
+from advisor.optionfile.groups import NEWEST
 from advisor.optionfile.lines import Kind, Line, OptionFile
 from advisor.optionfile.value import comment_start, is_template, looks_templated, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.optionfile.dialect import Dialect
+    from advisor.optionfile.groups import Dialect
     from advisor.optionfile.template import Template
 
 # What servers call a space: by the table of latin1, whatever the file's encoding, so the byte A0 is one.

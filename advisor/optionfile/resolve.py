@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor.optionfile.dialect import dialect
+from advisor.optionfile.groups import dialect
 from advisor.optionfile.lines import Kind, Line, OptionFile, Placed, Resolved
 from advisor.optionfile.parsed import ParsedFiles
-from advisor.optionfile.places import LONGEST_PATH, candidates, is_relative, option_files
 from advisor.optionfile.source import OptionFileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
 
 DEEPEST = 10  # the include lines of a file at this depth are skipped by every server
 # Ours: two files that include each other three times keep a server busy for minutes, and so do large ones in a folder.
@@ -155,3 +155,29 @@ def _is_cut(line: Line) -> bool:
     """Whether old servers cut off what matters of an include path; the slash behind a directory doesn't."""
     harmless = line.kind is Kind.INCLUDEDIR and bool(line.value) and line.raw == f"{line.value}/"
     return line.value != line.raw and not harmless
+
+
+EXTENSION = ".cnf"
+LONGEST_PATH = 508  # bytes; the servers pass over a longer one in silence
+
+
+def is_relative(written: str) -> bool:
+    """Whether a server takes the path from the directory that it was started in."""
+    return not written.startswith(("/", "~"))
+
+
+def candidates(written: str, including: str, root: str | None) -> list[str]:
+    """The paths that an include line may mean here, best first.
+
+    A relative one is taken from the working directory, as a server started here would take it, and else
+    from beside the file that includes it: in a repository nobody knows where the server will be started.
+    """
+    if is_relative(written):
+        return [written, os.path.join(os.path.dirname(including), written)]
+    path = os.path.expanduser(written)
+    return [path if root is None else os.path.join(root, path.lstrip("/"))]
+
+
+def option_files(names: Iterable[str]) -> list[str]:
+    """The names that `!includedir` reads, in the servers' order, which is that of the bytes."""
+    return sorted((name for name in names if name.endswith(EXTENSION)), key=os.fsencode)

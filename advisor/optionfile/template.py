@@ -15,7 +15,10 @@ from advisor.optionfile.value import looks_templated
 CLOSED_BY = {"{{": "}}", "{%": "%}", "{#": "#}", "<%": "%>", "${": "}"}
 _BLOCKS = ("{{", "{%", "{#", "<%")
 # Of Terraform, Octopus, Nomad, BOSH, autoconf, envsubst, sed and Windows.
-_BY_NAME = r"[%#]\{[^}\n]{0,500}\}|\[\[.{0,500}?\]\]|\(\([\w.-]+\)\)|@\w[\w.-]*@|%%\w+%%|%[A-Z][A-Z0-9_]*%|__[A-Za-z]\w*?__|\$[A-Za-z_]\w*"
+_BY_NAME = (
+    r"[%#]\{[^}\n]{0,500}\}|\[\[.{0,500}?\]\]|\(\([\w.-]+\)\)|@\w[\w.-]*@"
+    r"|%%\w+%%|%[A-Z][A-Z0-9_]*%|__[A-Za-z]\w*?__|\$[A-Za-z_]\w*"
+)
 _CONTROL = r"(?:[%#]\{|\[\[|%\s*(?:if|elif|else|for|while|end\w*|def|include)\b).*"
 _OPENS = (
     r"(?:\{%|\{\{|<%|%\{|\[\[)[-~+=]?\s*(?:if|for|unless|range|with|case|while|block|define|macro)\b"

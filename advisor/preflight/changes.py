@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Location, Origin, Severity
-from advisor.preflight.command import running_arguments
 from advisor.preflight.item import Item, Kind
 from advisor.preflight.outlook import FILLED_IN, option_of, origin_of
+from advisor.preflight.reasons import Case, why
 from advisor.preflight.remedy import Remedy, place_for, remedy
-from advisor.preflight.why import Case, why
+from advisor.preflight.start_command import running_arguments
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.verdict.compare import same
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from advisor.core.model import Action, Confidence, Location, Origin, Severity, Skipped, Target
     from advisor.facts import Facts
-    from advisor.preflight.command import Command
+    from advisor.preflight.start_command import Command
 
 
 class Kind(StrEnum):

@@ -21,8 +21,8 @@ from advisor.verdict.startup.host import (
 )
 
 if TYPE_CHECKING:
-    from advisor.preflight.command import Command
     from advisor.preflight.outlook import Outlook
+    from advisor.preflight.start_command import Command
     from rules.core.context import Known
 
 FILES = "open_files_limit"

@@ -8,8 +8,8 @@ from advisor.core.model import Action, Origin
 from advisor.core.sizes import exact
 from advisor.optionfile import groups_read, parse
 from advisor.preflight.item import Kind
-from advisor.preflight.late import may_be_persisted
 from advisor.preflight.outlook import option_of, whole
+from advisor.preflight.set_after_start import may_be_persisted
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.verdict import Outcome, take
 from advisor.verdict.compare import same

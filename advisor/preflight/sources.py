@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.model import Location, Origin
 from advisor.optionfile import groups_read, resolve
 from advisor.optionfile.lines import Kind, Line, Placed, Resolved
-from advisor.preflight.command import COMMAND_LINE
+from advisor.preflight.start_command import COMMAND_LINE
 from advisor.verdict import judge_file
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Catalog
     from advisor.facts import Facts, Files, PersistedOption
-    from advisor.preflight.command import Argument, Command
+    from advisor.preflight.start_command import Argument, Command
     from advisor.verdict import FileVerdict, LineVerdict
 
 GROUP = "mysqld"
@@ -152,7 +152,7 @@ def _persisted(files: Files, catalog: Catalog) -> _Persisted:
     """The persisted variables as the server takes them; each is a line of a document of our own."""
     from advisor.carriers.document import Document
     from advisor.carriers.persisted import read_persisted
-    from advisor.preflight.late import set_in_turn
+    from advisor.preflight.set_after_start import set_in_turn
 
     held = dict(enumerate(files.persisted_options or (), 2))
     text = "\n".join(["", *(_member(n, one) for n, one in held.items())])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts import Facts, Host, Server, Workload
-    from advisor.facts.storage import BlockDevice, Storage
+    from advisor.facts.host import BlockDevice, Storage
     from advisor.report.audited import Audited
 
 LABEL = 10

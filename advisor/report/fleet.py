@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from advisor.core.model import Finding, Skipped, Target
-    from advisor.fleet.alike import Equals, Outlier
+    from advisor.fleet.outliers import Equals, Outlier
     from advisor.fleet.row import Row
 
 

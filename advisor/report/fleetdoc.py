@@ -13,7 +13,7 @@ from advisor.report.words import plural
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from advisor.fleet.alike import Equals, Outlier
+    from advisor.fleet.outliers import Equals, Outlier
     from advisor.report.document import Block, Words
     from advisor.report.fleet import Judged, Survey
 

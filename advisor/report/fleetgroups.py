@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from advisor.core.model import Finding, Target
-    from advisor.fleet.alike import Equals, Outlier
+    from advisor.fleet.outliers import Equals, Outlier
     from advisor.report.fleet import Judged
 
 RANK = {severity: number for number, severity in enumerate(Severity)}

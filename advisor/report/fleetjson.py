@@ -10,7 +10,7 @@ from advisor.report.jsonform import VERSION, dumps
 from advisor.report.jsonform import audited as finding
 
 if TYPE_CHECKING:
-    from advisor.fleet.alike import Equals, Outlier
+    from advisor.fleet.outliers import Equals, Outlier
     from advisor.fleet.row import Row
     from advisor.report.fleet import Judged, Survey
 

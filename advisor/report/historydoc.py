@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.report.document import Block
     from advisor.report.history import Change, Moved
-    from advisor.state.history.shelf import Kept
+    from advisor.state.history.store import Kept
 
 NONE = "No snapshot is kept here; mycnf audit --keep and mycnf collect --keep keep one, mycnf history add SNAP another."
 

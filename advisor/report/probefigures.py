@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.facts.probes import baselines
-from probes.conclude import change as words_for
-from probes.conclude import means
+from probes.conclusion import change as words_for
+from probes.conclusion import means
 from probes.stats import compare_in_groups
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.report.jsonform import dumps
 from advisor.report.probewords import answer
-from probes.conclude import conclude
+from probes.conclusion import conclude
 from probes.results import fields
 
 if TYPE_CHECKING:

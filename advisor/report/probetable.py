@@ -8,7 +8,7 @@ from advisor.report.probefigures import change, number, rows, span
 from advisor.report.probenames import axis_name, curve_of, labels, short
 from advisor.report.probepublished import curves, is_grouped
 from advisor.report.probewords import beside
-from probes.conclude import means
+from probes.conclusion import means
 
 if TYPE_CHECKING:
     from advisor.facts.probes import Metric, ProbeResult

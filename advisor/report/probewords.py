@@ -12,7 +12,7 @@ from advisor.report.probefigures import number
 from advisor.report.probenames import curve_of, short
 from advisor.report.probepublished import curves, evidence, is_grouped
 from advisor.report.words import plural
-from probes.conclude import conclude
+from probes.conclusion import conclude
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

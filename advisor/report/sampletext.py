@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from advisor.facts import Sampled
     from advisor.facts.workload import BusyHour
-    from advisor.state.sampling.shelf import Ring
+    from advisor.state.sampling.stored_rings import Ring
 
 NONE = "No server was sampled here; mycnf sample --print-timer shows how to have it done every ten minutes.\n"
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from advisor.core.model import Confidence, Location, Severity, Target
 from advisor.optionfile.lines import Placed, Problem
-from advisor.upgrade.path import Path
+from advisor.upgrade.supported_path import Path
 from advisor.verdict import LineVerdict
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.core.model import Confidence, Severity
 from advisor.optionfile import normalise
 from advisor.upgrade import keep
-from advisor.upgrade.alike import alike, is_flags, is_plugin_state, members, moved_flags, new_flags
 from advisor.upgrade.change import WEIGHTY, Area, DefaultChange
-from advisor.upgrade.consequences import rank, said_of
+from advisor.upgrade.equal import alike, is_flags, is_plugin_state, members, moved_flags, new_flags
+from advisor.verdict import Outcome
+from advisor.verdict.charsets import plain
 from advisor.verdict.plugins import loaded_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.catalog.load import Catalog, Option
+    from advisor.core.model import Target
     from advisor.verdict import FileVerdict
+
 
 # Defaults that servers make of other options: where one of those is set, no default can be told.
 MADE_FROM = {
@@ -183,3 +187,87 @@ def by_weight(changes: list[DefaultChange]) -> list[DefaultChange]:
     """By area, within it by consequence, then by name."""
     areas = list(Area)
     return sorted(changes, key=lambda c: (areas.index(c.area), rank(c.option), c.option))
+
+
+_FILE = __file__.rpartition("/")[0] + "/consequences.toml"
+
+
+def said_of(name: str, after: str) -> tuple[Area, str]:
+    """The area of an option, and what its new default means; nothing is said of what changes little."""
+    meaning = _meanings().get(name)
+    if meaning is None:
+        return Area.REST, ""
+    area = Area.REST if after in meaning.get("light", ()) else Area(meaning["area"])
+    return area, str(meaning.get("now", {}).get(after.upper(), meaning["text"]))
+
+
+def needs_binlog(name: str) -> bool:
+    """Whether the option says nothing on a server that writes no binary log."""
+    return bool(_meanings().get(name, {}).get("binlog"))
+
+
+def rank(name: str) -> int:
+    """How early the option comes among those of its area."""
+    meanings = _meanings()
+    return list(meanings).index(name) if name in meanings else len(meanings)
+
+
+@cache
+def _meanings() -> dict[str, dict[str, Any]]:
+    import tomllib  # an audit reads collations of this package long before anybody asks for consequences
+
+    with open(_FILE, "rb") as file:
+        return tomllib.load(file)
+
+
+CHARSET, COLLATION = "character_set_server", "collation_server"
+# The default collations that are no general ones.
+LANGUAGES = {
+    **dict.fromkeys(("big5", "gb18030", "gb2312", "gbk"), "chinese"),
+    **dict.fromkeys(("cp932", "eucjpms", "sjis", "ujis"), "japanese"),
+    **dict.fromkeys(("dec8", "latin1", "swe7"), "swedish"),
+    "euckr": "korean",
+    "hp8": "english",
+    "latin5": "turkish",
+    "tis620": "thai",
+}
+UNICODE = ("utf8mb3", "utf8mb4", "ucs2", "utf16", "utf32")
+
+
+def changed_collation(old: FileVerdict, new: FileVerdict) -> DefaultChange | None:
+    """The change under a file that sets the character set and no collation, None where there is none."""
+    line = old.effective.get(CHARSET) or new.effective.get(CHARSET)
+    if line is None or not line.value or COLLATION in {*old.effective, *new.effective}:
+        return None
+    charset = plain(line.value)
+    before, after = default_of(charset, old.catalog.target), default_of(charset, new.catalog.target)
+    if before == after:
+        return None
+    wanted = f"{COLLATION} = {before}"
+    verdict = keep.borne_out([wanted], new)[wanted]
+    taken = verdict.outcome is Outcome.ACCEPTED
+    asked = old.catalog.exact and new.catalog.exact
+    return DefaultChange(
+        option=COLLATION,
+        formerly=None,
+        area=Area.DATA,
+        severity=Severity.WARNING,
+        confidence=Confidence.CERTAIN if asked else Confidence.LIKELY,
+        before=before,
+        after=after,
+        message=said_of(COLLATION, after)[1],
+        keep=wanted if taken else None,
+        lost="" if taken else f"{new.catalog.target.label} knows no {before}.",
+    )
+
+
+def default_of(charset: str, target: Target) -> str:
+    """The collation that goes with a character set, asked of running servers; only those of Unicode ever changed."""
+    if charset == "binary":
+        return charset
+    if charset not in UNICODE:
+        return f"{charset}_{LANGUAGES.get(charset, 'general')}_ci"
+    if charset == "utf8mb4" and target.since("mysql", 8):
+        return "utf8mb4_0900_ai_ci"
+    # Since 11.5 character_set_collations names them.
+    return f"{charset}_uca1400_ai_ci" if target.since("mariadb", 11, 5) else f"{charset}_general_ci"

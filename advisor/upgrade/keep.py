@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.sizes import exact
 from advisor.optionfile import parse
 from advisor.optionfile.lines import Kind, Placed, Resolved
-from advisor.upgrade.alike import SAME, alike, is_flags, members, moved_flags
+from advisor.upgrade.equal import SAME, alike, is_flags, members, moved_flags
 from advisor.verdict import FileVerdict, Outcome, judge_file, take
 from advisor.verdict.plugins import LOADERS
 from advisor.verdict.special import NOTHING

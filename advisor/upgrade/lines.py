@@ -8,8 +8,8 @@ from advisor.core.model import Confidence, Severity
 from advisor.optionfile.lines import Kind as LineKind
 from advisor.optionfile.lines import Placed
 from advisor.redaction.secrets import redact_text, redact_value
-from advisor.upgrade.alike import alike, is_plugin_state
 from advisor.upgrade.change import Kind, LineChange
+from advisor.upgrade.equal import alike, is_plugin_state
 from advisor.upgrade.keep import shown
 from advisor.upgrade.successor import mended, successor, unknown_members
 from advisor.verdict import REFUSED, Outcome

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
+from advisor.upgrade.behaviours import passages
 from advisor.upgrade.change import Area, Move
-from advisor.upgrade.collations import changed_collation
-from advisor.upgrade.consequences import needs_binlog
-from advisor.upgrade.defaults import by_weight, changed_defaults, running
+from advisor.upgrade.defaults import by_weight, changed_collation, changed_defaults, needs_binlog, running
 from advisor.upgrade.lines import changed_lines
-from advisor.upgrade.passages import passages
-from advisor.upgrade.path import path_between
+from advisor.upgrade.supported_path import path_between
 
 if TYPE_CHECKING:
     from advisor.upgrade.change import DefaultChange

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.verdict.effects import logs, number_of
 from advisor.verdict.startup import Start
-from advisor.verdict.startup.words import gtid_consistency
+from advisor.verdict.startup.spelling import gtid_consistency
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog

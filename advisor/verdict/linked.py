@@ -82,7 +82,7 @@ def _settle_mariadb(settled: Settled, catalog: Catalog, connections: int) -> Non
 
 def made_by_ansi(catalog: Catalog) -> Values:
     """What the option ansi sets, by the options that it stands for."""
-    from advisor.verdict.sqlmode import with_brought
+    from advisor.verdict.sets import with_brought
 
     option = catalog.get("sql_mode")
     modes = with_brought(["ANSI"], option.values if option else (), catalog.target)

@@ -275,7 +275,7 @@ def _take_charset(case: Case) -> Taken | None:
 
 
 def _take_locale(case: Case) -> Taken | None:
-    from advisor.verdict.locales import take_locale
+    from advisor.verdict.formats import take_locale
 
     return take_locale(case)
 
@@ -287,7 +287,7 @@ def _take_table_rule(case: Case) -> Taken | None:
 
 
 def _take_sql_mode(case: Case) -> Taken | None:
-    from advisor.verdict.sqlmode import take_sql_mode
+    from advisor.verdict.sets import take_sql_mode
 
     return take_sql_mode(case)
 
@@ -299,7 +299,7 @@ def _take_collation(case: Case) -> Taken | None:
 
 
 def _take_tracked(case: Case) -> Taken | None:
-    from advisor.verdict.tracked import take_tracked
+    from advisor.verdict.formats import take_tracked
 
     return take_tracked(case)
 

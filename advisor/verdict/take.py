@@ -139,11 +139,11 @@ def _text(text: str | None, target: Target) -> Taken:
 def _by_text(text: str, option: Option, target: Target, before: str | None) -> Taken:
     """The value of a kind that reads 1 where none is given."""
     if option.kind == "flagset":
-        from advisor.verdict.flags import take_flags
+        from advisor.verdict.sets import take_flags
 
         return take_flags(text, option, before, target)
     if option.kind == "double":
-        from advisor.verdict.real import take_real
+        from advisor.verdict.number import take_real
 
         return take_real(text, option, target)
     reader = READERS[option.kind]
@@ -188,7 +188,7 @@ def _passed_over(option: Option, found: Found, taken: Taken, value: str, before:
         low = special.behind_loose(option, value)
         return Taken(Outcome.ADJUSTED, low, f"{taken.reason} Behind loose- the server goes on, and takes {low}.")
     if option.kind == "flagset":
-        from advisor.verdict.flags import flags_before
+        from advisor.verdict.sets import flags_before
 
         why = f"{taken.reason} Behind loose- the server goes on, and takes the flags before it."
         return Taken(Outcome.ADJUSTED, flags_before(value, option, before), why)

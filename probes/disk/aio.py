@@ -9,7 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from probes.disk.buffers import address, buffer
+from probes.disk.turns import address, buffer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from advisor.core.sizes import exact, waited
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import Chosen
-from probes.disk import asking, single
+from probes.disk import driver, io_method
 from probes.disk.tally import PROCESSOR
-from probes.eviction import evictable
 from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.page_cache import evictable
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from probes.disk.tally import Tally
     from probes.experiment import Ground, Wanted
-    from probes.stopping import Stop
+    from probes.stop import Stop
 
 LATENCY = Metric("latency", "us", "less")
 P99 = Metric("latency_p99", "us", "less")
@@ -51,9 +51,9 @@ class CommitLatency:
     def plan(self, ground: Ground, wanted: Wanted) -> Plan:
         """Each call with each way of opening and each size; it takes one small file."""
         chosen = Chosen(self.choices, wanted)
-        direct, smallest = asking.direct_possible(ground, wanted), asking.sector(ground)
+        direct, smallest = io_method.direct_possible(ground, wanted), io_method.sector(ground)
         ways = chosen.words("open", *WAYS)
-        sizes = asking.blocks(chosen, "sizes")
+        sizes = io_method.blocks(chosen, "sizes")
         variants = tuple(
             _variant(call, way, size)
             for way, call, size in itertools.product(ways, chosen.words("calls", *CALLS), sizes)
@@ -67,10 +67,10 @@ class CommitLatency:
             variants=variants,
             baseline=variants[0].name,
             metrics=(LATENCY, P99, SYNC, RATE, PROCESSOR),
-            cost=single.cost(wanted, FILE, sizes[-1]),
+            cost=driver.cost(wanted, FILE, sizes[-1]),
             seconds=20.0,
             rounds=5,
-            overhead=single.OVERHEAD / 2,
+            overhead=driver.OVERHEAD / 2,
             axis=AXIS,
             driver="mycnf",
             parameters={"file": exact(FILE)},
@@ -78,11 +78,11 @@ class CommitLatency:
             notes=_left_out(ways, sizes, direct, smallest) + _of_memory(ground),
         )
 
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[single.Single]:
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[driver.Single]:
         """Write the file."""
         reported = {LATENCY.name: "median", P99.name: "p99", SYNC.name: "sync"}
-        work = single.Work({"task": "commit"}, _order, RATE.name, reported, _facts)
-        return single.bench(ground, wanted, plan, stop, work)
+        work = driver.Work({"task": "commit"}, _order, RATE.name, reported, _facts)
+        return driver.bench(ground, wanted, plan, stop, work)
 
 
 def _order(variant: Variant) -> dict[str, int | str | bool]:

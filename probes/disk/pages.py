@@ -11,8 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from probes.disk.aio import READ, WRITE, Ring
-from probes.disk.buffers import buffer
-from probes.disk.turns import Stopwatch, clock, spread, turns
+from probes.disk.turns import Stopwatch, buffer, clock, spread, turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

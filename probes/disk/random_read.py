@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.sizes import exact
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import Chosen
-from probes.disk import asking, single
+from probes.disk import driver, io_method
 from probes.disk.tally import PROCESSOR
 from probes.experiment import Choice, Plan, ProbeError, Variant
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from probes.disk.tally import Tally
     from probes.experiment import Ground, Wanted
-    from probes.stopping import Stop
+    from probes.stop import Stop
 
 READS = Metric("reads", "1/s", "more")
 MEDIAN = Metric("latency", "us", "less")
@@ -42,37 +42,37 @@ class RandomRead:
     choices = (
         Choice("depths", "numbers", "1,4,16,32,64", "how many reads are under way at once"),
         Choice("blocks", "sizes", "16K", "sizes of a read; 4K,16K lays the two page sizes side by side"),
-        asking.SIZE,
-        asking.OPEN,
+        io_method.SIZE,
+        io_method.OPEN,
     )
 
     def plan(self, ground: Ground, wanted: Wanted) -> Plan:
         """Each block size at each depth; it takes one file."""
         chosen = Chosen(self.choices, wanted)
-        size, way = asking.file_size(chosen), asking.way_of(ground, wanted, chosen)
-        depths, blocks = _depths(chosen), asking.blocks(chosen, "blocks", asking.sector(ground))
+        size, way = io_method.file_size(chosen), io_method.way_of(ground, wanted, chosen)
+        depths, blocks = _depths(chosen), io_method.blocks(chosen, "blocks", io_method.sector(ground))
         variants = tuple(_variant(depth, block, len(blocks) > 1) for block in blocks for depth in depths)
         return Plan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(READS, MEDIAN, P99, PROCESSOR),
-            cost=single.cost(wanted, size, depths[-1] * blocks[-1]),
+            cost=driver.cost(wanted, size, depths[-1] * blocks[-1]),
             seconds=20.0,
             rounds=5,
-            overhead=single.OVERHEAD,
+            overhead=driver.OVERHEAD,
             axis=AXIS,
             driver=way.driver,
             parameters={"size": exact(size), "open": "O_DIRECT" if way.direct else "buffered"},
             limits=LIMITS,
-            notes=asking.reservations(ground, way),
+            notes=io_method.reservations(ground, way),
         )
 
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[single.Single]:
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[driver.Single]:
         """Write the file."""
-        way = asking.way_of(ground, wanted, Chosen(self.choices, wanted))
+        way = io_method.way_of(ground, wanted, Chosen(self.choices, wanted))
         task = {"task": "read", "direct": way.direct, "way": way.many}
         reported = {MEDIAN.name: "median", P99.name: "p99"}
-        return single.bench(ground, wanted, plan, stop, single.Work(task, _order, READS.name, reported, _facts))
+        return driver.bench(ground, wanted, plan, stop, driver.Work(task, _order, READS.name, reported, _facts))
 
 
 def _order(variant: Variant) -> dict[str, int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.sizes import exact
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import Chosen
-from probes.disk import asking, single
+from probes.disk import driver, io_method
 from probes.disk.tally import PROCESSOR
 from probes.experiment import Choice, Plan, ProbeError, Variant
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from probes.disk.tally import Tally
     from probes.experiment import Ground, Wanted
-    from probes.stopping import Stop
+    from probes.stop import Stop
 
 WRITES = Metric("writes", "1/s", "more")
 BATCH = Metric("batch", "us", "less")
@@ -43,15 +43,15 @@ class RandomWrite:
     choices = (
         Choice("pages", "numbers", "1,16,64,256", "how many pages are written before each fsync"),
         Choice("block", "size", "16K", "size of a page"),
-        asking.SIZE,
-        asking.OPEN,
+        io_method.SIZE,
+        io_method.OPEN,
     )
 
     def plan(self, ground: Ground, wanted: Wanted) -> Plan:
         """Each number of pages per fsync; it takes one file."""
         chosen = Chosen(self.choices, wanted)
-        size, way = asking.file_size(chosen), asking.way_of(ground, wanted, chosen)
-        block = asking.blocks(chosen, "block", asking.sector(ground))[0]
+        size, way = io_method.file_size(chosen), io_method.way_of(ground, wanted, chosen)
+        block = io_method.blocks(chosen, "block", io_method.sector(ground))[0]
         variants = tuple(
             Variant(f"{pages} to each fsync", {AXIS: str(pages), "bytes": str(block)}, float(pages))
             for pages in _pages(chosen)
@@ -60,10 +60,10 @@ class RandomWrite:
             variants=variants,
             baseline=variants[0].name,
             metrics=(WRITES, BATCH, BATCH_P99, PROCESSOR),
-            cost=single.cost(wanted, size, DEPTH * block),
+            cost=driver.cost(wanted, size, DEPTH * block),
             seconds=20.0,
             rounds=5,
-            overhead=single.OVERHEAD,
+            overhead=driver.OVERHEAD,
             axis=AXIS,
             driver=way.driver,
             parameters={
@@ -73,15 +73,15 @@ class RandomWrite:
                 "at once": str(DEPTH if way.many == "aio" else 1),
             },
             limits=LIMITS,
-            notes=asking.reservations(ground, way),
+            notes=io_method.reservations(ground, way),
         )
 
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[single.Single]:
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[driver.Single]:
         """Write the file."""
-        way = asking.way_of(ground, wanted, Chosen(self.choices, wanted))
+        way = io_method.way_of(ground, wanted, Chosen(self.choices, wanted))
         task = {"task": "write", "direct": way.direct, "way": way.many, "depth": DEPTH}
         reported = {BATCH.name: "median", BATCH_P99.name: "p99"}
-        return single.bench(ground, wanted, plan, stop, single.Work(task, _order, WRITES.name, reported, _facts))
+        return driver.bench(ground, wanted, plan, stop, driver.Work(task, _order, WRITES.name, reported, _facts))
 
 
 def _order(variant: Variant) -> dict[str, int]:

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 from advisor.core.sizes import about, exact
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import Chosen
-from probes.disk import asking
-from probes.disk.crew import Crew
+from probes.disk import io_method
+from probes.disk.driver import Crew
+from probes.disk.files import Material
 from probes.disk.knees import explained, knees, limits_of
-from probes.disk.material import Material
 from probes.disk.tally import PROCESSOR, Tally, together
-from probes.eviction import evictable, resident
 from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
+from probes.page_cache import evictable, resident
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.experiment import Ground, Turn, Wanted
-    from probes.stopping import Stop
+    from probes.stop import Stop
 
 THROUGHPUT = Metric("throughput", "MB/s", "more")
 AXIS = "block size"
@@ -51,15 +51,15 @@ class SequentialRead:
         Choice("blocks", "sizes", ",".join(exact(8192 << step) for step in range(0, 13, 2)), "bytes of one read"),
         Choice("readers", "numbers", "1,4,16", "how many read at once; several take every other block size"),
         Choice("ways", "words", "cached,ahead,direct", "from the page cache, through it (evicted), past it (O_DIRECT)"),
-        asking.SIZE,
+        io_method.SIZE,
     )
 
     def plan(self, ground: Ground, wanted: Wanted) -> Plan:
         """One reader with each block in each way, several with every other one; two files."""
         chosen = Chosen(self.choices, wanted)
         ways, dropped = _ways(ground, wanted, chosen.words("ways", *WAYS))
-        readers, blocks = _readers(chosen), asking.blocks(chosen, "blocks", _step(ground))
-        size = asking.file_size(chosen)
+        readers, blocks = _readers(chosen), io_method.blocks(chosen, "blocks", _step(ground))
+        size = io_method.file_size(chosen)
         cached = _cached_size(size) if "cached" in ways else 0
         variants = tuple(_variants({way: cached if way == "cached" else size for way in ways}, readers, blocks))
         if not variants:
@@ -72,7 +72,7 @@ class SequentialRead:
             cost=Cost(
                 disk=size + cached,
                 memory=readers[-1] * ((16 << 20) + blocks[-1]) + in_cache,
-                prepare=asking.preparation(size + cached),
+                prepare=io_method.preparation(size + cached),
                 creates=(f"files of {about(size + cached)} in a directory of their own in {wanted.directory}",),
             ),
             seconds=20.0,
@@ -89,7 +89,7 @@ class SequentialRead:
     @contextlib.contextmanager
     def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[_Bench]:
         """Write the files, and read the one that is to stay in the page cache."""
-        size = asking.file_size(Chosen(self.choices, wanted))
+        size = io_method.file_size(Chosen(self.choices, wanted))
         used = {variant.settings["from"] for variant in plan.variants}
         most = max(int(variant.settings["readers"]) for variant in plan.variants)
         with Material(wanted.directory, ground.report, stop) as material, Crew(most) as crew:
@@ -169,7 +169,7 @@ def _ways(ground: Ground, wanted: Wanted, chosen: list[str]) -> tuple[list[str],
     ways = [way for way in WAYS if way in chosen]
     if not evictable(ground.host):
         possible, why = ["cached"], "Files lie in memory here (tmpfs): only cached reads can be measured."
-    elif not asking.direct_possible(ground, wanted):
+    elif not io_method.direct_possible(ground, wanted):
         possible, why = ["cached", "ahead"], "Files can't be opened with O_DIRECT here: these reads are left out."
     else:
         return ways, ()
@@ -187,7 +187,7 @@ def _readers(chosen: Chosen) -> list[int]:
 
 
 def _step(ground: Ground) -> int:
-    return max(4096, asking.sector(ground))
+    return max(4096, io_method.sector(ground))
 
 
 def _variants(ways: dict[str, int], readers: list[int], blocks: list[int]) -> Iterator[Variant]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import resource
 import select
 import sys
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 LOOK = 50_000_000
 """Nanoseconds between two looks for the word to end, which is a line on standard input or its end."""
@@ -70,3 +73,25 @@ def _waited() -> float:
             return int(text.read().split()[1]) / 1e9
     except (OSError, IndexError, ValueError):
         return 0.0
+
+
+BEFORE = 8 << 20
+
+
+def buffer(size: int) -> memoryview:
+    """So many bytes, aligned to a page, zeroed.
+
+    Private memory in ordinary pages, as malloc gives it to a server. How scattered these lie decides in how many parts
+    a request is sent, and pages that a process gave back a moment ago lie more scattered than others: such are taken
+    first, and are not what is used. Each measurement has memory of its own, so that luck with it shows as what it is,
+    a difference between rounds.
+    """
+    room = mmap.mmap(-1, BEFORE + size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    room.write(bytes(BEFORE + size))  # pages that were never touched would be made while we measure
+    room.madvise(mmap.MADV_DONTNEED, 0, BEFORE)
+    return memoryview(room)[BEFORE:]
+
+
+def address(memory: memoryview) -> int:
+    """Where it lies."""
+    return ctypes.addressof(ctypes.c_char.from_buffer(memory))

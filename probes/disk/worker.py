@@ -6,14 +6,119 @@ measurement early, and the end of its input ends the process: so it can't outliv
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from probes.disk.commits import committing
 from probes.disk.pages import reading, writing
-from probes.disk.sequence import following
+from probes.disk.turns import Stopwatch, buffer, clock, spread, turns
+
+if TYPE_CHECKING:
+    import io
+    from collections.abc import Callable, Iterator
+
+
+LARGE = 4 << 20
+
+
+@contextlib.contextmanager
+def following(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
+    """Reads of `block` bytes in a row, from byte `start` on, over `length` bytes again and again.
+
+    `drop` keeps what was read out of the page cache, so that each pass reads from the device anew. Measuring gives
+    `count` and `bytes`.
+    """
+    flags = os.O_RDONLY | os.O_CLOEXEC | (os.O_DIRECT if task["direct"] else 0)
+    with open(os.open(task["path"], flags), "rb", buffering=0) as file:
+        if task["drop"]:
+            _forget(file)
+        piece = _memory(task["block"])
+        yield lambda seconds: _measure_sequence(file, piece, task, seconds)
+        if task["drop"]:
+            _forget(file)
+
+
+def _measure_sequence(file: io.FileIO, piece: memoryview, task: dict[str, Any], seconds: float) -> dict[str, Any]:
+    block, start = task["block"], task["start"]
+    reads = task["length"] // block
+    readinto = file.readinto
+    count, left, short = 0, reads, 0
+    watch = Stopwatch()
+    file.seek(start)
+    for soon in turns(seconds):
+        while clock() < soon:
+            short += readinto(piece) != block
+            count += 1
+            left -= 1
+            if not left:
+                if task["drop"]:
+                    _forget(file)
+                file.seek(start)
+                left = reads
+    if short:
+        raise OSError(f"{short} of {count} reads gave fewer bytes than asked for")
+    return watch.stop() | {"count": count, "bytes": count * block}
+
+
+_kept: list[memoryview] = []
+
+
+def _memory(size: int) -> memoryview:
+    """Memory for that much; much is kept for the next task, for making it anew takes longer than to read into it."""
+    if size < LARGE:
+        return buffer(size)
+    if not _kept or len(_kept[-1]) < size:
+        _kept.clear()
+        _kept.append(buffer(size))
+    return _kept[-1][:size]
+
+
+def _forget(file: io.FileIO) -> None:
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+WORD = 8
+
+
+@contextlib.contextmanager
+def committing(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
+    """Pieces of `block` bytes over a file that was written before, one after another, each made safe by `call`.
+
+    Measuring gives `count`, the latencies of write and sync together, and the `sync`'s own median in microseconds.
+    """
+    flags = os.O_RDWR | os.O_CLOEXEC | (os.O_DIRECT if task["direct"] else 0)
+    sync = {"fsync": os.fsync, "fdatasync": os.fdatasync}[task["call"]]
+    file = os.open(task["path"], flags)
+    try:
+        piece = buffer(task["block"])
+        piece[:] = os.urandom(task["block"])
+        yield lambda seconds: _measure(file, piece, sync, task, seconds)
+    finally:
+        os.close(file)
+
+
+def _measure(
+    file: int, piece: memoryview, sync: Callable[[int], None], task: dict[str, Any], seconds: float
+) -> dict[str, Any]:
+    whole: list[int] = []
+    syncs: list[int] = []
+    place, end = 0, task["size"] - task["block"]
+    watch = Stopwatch()
+    for soon in turns(seconds):
+        while (began := clock()) < soon:
+            piece[:WORD] = began.to_bytes(WORD, "little")
+            os.pwrite(file, piece, place)
+            written = clock()
+            sync(file)
+            now = clock()
+            whole.append(now - began)
+            syncs.append(now - written)
+            place = place + task["block"] if place < end else 0
+    report = watch.stop() | {"count": len(whole), "bytes": len(whole) * task["block"]} | spread(whole)
+    return report | {"sync": spread(syncs).get("median", 0.0)}
+
 
 TASKS = {"read": reading, "write": writing, "commit": committing, "follow": following}
 END = "end"

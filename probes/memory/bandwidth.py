@@ -10,14 +10,14 @@ from advisor.core.sizes import exact
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
-from probes.memory import asking
+from probes.memory import compiled as compiled_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.experiment import Ground, Turn, Wanted
-    from probes.memory.asking import Answers
-    from probes.stopping import Stop
+    from probes.memory.compiled import Answers
+    from probes.stop import Stop
 
 THROUGH = Metric("through", "MiB/s", "more")
 READ = Metric("read", "MiB/s", "more")
@@ -42,22 +42,22 @@ class MemoryBandwidth:
     question = "From which size on does a read or sort buffer cost more than it saves, when no disk takes part?"
     kind = "host"
     evidence = ("RBS-02", "MALLOC-01", "MALLOC-02")
-    choices = (Choice("buffers", "sizes", BUFFERS, "sizes of the buffer"), asking.BY)
+    choices = (Choice("buffers", "sizes", BUFFERS, "sizes of the buffer"), compiled_module.BY)
 
     def plan(self, _ground: Ground, wanted: Wanted) -> Plan:
         """Each buffer size, beside the default of read_buffer_size where that is among them."""
         chosen = Chosen(self.choices, wanted)
-        driver = asking.driver_of(chosen)
+        driver = compiled_module.driver_of(chosen)
         sizes = sorted(chosen.sizes("buffers", 4 << 10))
         if sizes[-1] > FAR:
             raise ProbeError(f"buffers={exact(sizes[-1])} is too large: up to {exact(FAR)} can be measured")
         names = [exact(size) for size in sizes]
-        compiled = driver == asking.COMPILED
+        compiled = driver == compiled_module.COMPILED
         return Plan(
             variants=tuple(Variant(exact(size), {"bytes": str(size)}, float(size)) for size in sizes),
             baseline=DEFAULT if DEFAULT in names else names[0],
             metrics=(THROUGH, READ, ALLOCATE) if compiled else (THROUGH, READ),
-            cost=Cost(0, FAR + 2 * sizes[-1] + (16 << 20), 2.0, asking.creates(driver)),
+            cost=Cost(0, FAR + 2 * sizes[-1] + (16 << 20), 2.0, compiled_module.creates(driver)),
             seconds=18.0,
             rounds=5,
             overhead=0.005,
@@ -70,7 +70,7 @@ class MemoryBandwidth:
     @contextlib.contextmanager
     def prepare(self, ground: Ground, _wanted: Wanted, plan: Plan, _stop: Stop) -> Iterator[_Bench]:
         """Have the far memory touched."""
-        with asking.answering(plan.driver, ground.report) as answers:
+        with compiled_module.answering(plan.driver, ground.report) as answers:
             answers.ask("through", 4 << 10, 0.001)
             yield _Bench(answers, plan)
 
@@ -86,7 +86,9 @@ class _Bench:
         size = int(variant.settings["bytes"])
         metrics = {}
         for metric in self._plan.metrics:
-            given = asking.slowly(self._answers, metric.name, size, turn.seconds / len(self._plan.metrics), stop)
+            given = compiled_module.slowly(
+                self._answers, metric.name, size, turn.seconds / len(self._plan.metrics), stop
+            )
             if given:
                 metrics[metric.name] = _in_unit(metric, max(given))
         if THROUGH.name in metrics:

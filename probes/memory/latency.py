@@ -9,16 +9,16 @@ from advisor.core.sizes import about, exact
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
-from probes.memory import asking, plain
-from probes.memory.seen import Seen, see
+from probes.memory import compiled, plain
+from probes.memory.levels import Seen, see
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts.host import Host
     from probes.experiment import Ground, Turn, Wanted
-    from probes.memory.asking import Answers
-    from probes.stopping import Stop
+    from probes.memory.compiled import Answers
+    from probes.stop import Stop
 
 LATENCY = Metric("latency", "ns", "neither")
 SMALLEST = 4 << 10
@@ -41,19 +41,19 @@ class MemoryLatency:
     evidence = ("METH-02", "RBS-02")
     choices = (
         Choice("largest", "size", "512M", "the largest working set; less is taken where memory is short"),
-        asking.BY,
+        compiled.BY,
     )
 
     def plan(self, ground: Ground, wanted: Wanted) -> Plan:
         """A chain of cache lines in random order for each working set, 4K to 512M."""
         chosen = Chosen(self.choices, wanted)
-        driver = asking.driver_of(chosen)
+        driver = compiled.driver_of(chosen)
         sizes = _sizes(_largest(ground.host, chosen.size("largest", 2 * SMALLEST), driver))
         return Plan(
             variants=tuple(Variant(exact(size), {"bytes": str(size)}, float(size)) for size in sizes),
             baseline=exact(sizes[0]),
             metrics=(LATENCY,),
-            cost=Cost(0, sum(sizes) + (32 << 20), 1 + sum(sizes) * MAKING, asking.creates(driver)),
+            cost=Cost(0, sum(sizes) + (32 << 20), 1 + sum(sizes) * MAKING, compiled.creates(driver)),
             seconds=18.0,
             rounds=4,
             overhead=0.005,
@@ -67,7 +67,7 @@ class MemoryLatency:
     @contextlib.contextmanager
     def prepare(self, ground: Ground, _wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[_Bench]:
         """Make every chain, and go through it once."""
-        with asking.answering(plan.driver, ground.report) as answers:
+        with compiled.answering(plan.driver, ground.report) as answers:
             ground.report(f"making chains through {about(plan.cost.memory)} of memory")
             for variant in plan.variants:
                 if not stop.is_set():
@@ -83,7 +83,7 @@ class _Bench:
     def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
         """Follow one chain for so long."""
         size = int(variant.settings["bytes"])
-        given = asking.slowly(self._answers, "chase", size, turn.seconds, stop)
+        given = compiled.slowly(self._answers, "chase", size, turn.seconds, stop)
         if not given:
             return Measured({}, {})
         self._given.setdefault(size, []).append(min(given))
@@ -113,7 +113,7 @@ class _Bench:
 
     def _seen(self) -> Seen:
         virtual = bool(self._host.cpu and self._host.cpu.hypervisor)
-        return see(self._given, compiled=self._answers.name == asking.COMPILED, virtual=virtual)
+        return see(self._given, compiled=self._answers.name == compiled.COMPILED, virtual=virtual)
 
     def _ends(self) -> tuple[float, float]:
         return min(self._given[min(self._given)]), min(self._given[max(self._given)])
@@ -126,7 +126,7 @@ class _Bench:
 
 def _largest(host: Host, wanted: int, driver: str) -> int:
     """The largest working set whose chains, all together, take no more than a share of the available memory."""
-    largest = min(wanted, plain.LARGEST) if driver == asking.PLAIN else wanted
+    largest = min(wanted, plain.LARGEST) if driver == compiled.PLAIN else wanted
     available = host.memory.available if host.memory else None
     while available and sum(_sizes(largest)) > available // SHARE and largest > 2 * SMALLEST:
         largest //= 2

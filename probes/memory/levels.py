@@ -6,6 +6,8 @@ import math
 from itertools import pairwise
 from typing import NamedTuple
 
+from advisor.core.sizes import about
+
 RISE = 0.07  # growth of the logarithm from one size to the next that is more than drift
 LEAST = 1.3  # a boundary makes a load at least so many times as long
 DIP = 3.0  # by how much growth must fall between two rises that touch
@@ -60,3 +62,77 @@ def _boundary(sizes: list[int], levels: list[float], first: int, last: int) -> B
     share = math.log(middle / levels[place - 1]) / math.log(levels[place] / levels[place - 1])
     size = sizes[place - 1] * (sizes[place] / sizes[place - 1]) ** share
     return Boundary(size, levels[first], levels[last])
+
+
+MEMORY = 45.0  # ns; no cache that is near a processor takes so long, no memory less
+APART = 4.0  # a cache holds at least so many times what the one before it holds
+DISTINCT = 2.5  # times that the next cache takes, where the step is a cache's and no ragged edge
+STEADY = 2.0  # times by which rounds may differ on a boundary that is said to be resolved
+
+
+class Seen(NamedTuple):
+    """Boundaries that were `resolved`, the `share` of a cache that others use too, and both in words."""
+
+    resolved: tuple[Boundary, ...]
+    share: Boundary | None
+    words: tuple[str, ...]
+
+
+def see(given: dict[int, list[float]], *, compiled: bool, virtual: bool) -> Seen:
+    """What latencies in ns by working set in bytes, one a round, allow to say.
+
+    The last step up to memory's latency is a capacity only where nobody else uses that cache: on a virtual machine
+    other guests do, and rounds that differ tell of other work.
+    """
+    found = _up_to_memory(boundaries([(size, min(values)) for size, values in given.items()]))
+    share = found[-1] if found and _is_a_share(given, found, virtual) else None
+    resolved = tuple(b for b in found[:-1] if not _begins(share, b)) if share else tuple(found)
+    words = [_resolved(resolved) if resolved else "No boundary of a cache could be resolved."]
+    if share:
+        words.append(_shared(share, virtual))
+    if not compiled:
+        words.append(
+            "Python's own steps take longer than loads from the first caches: without a C compiler these can't be told."
+        )
+    return Seen(resolved, share, tuple(words))
+
+
+def _up_to_memory(found: list[Boundary]) -> list[Boundary]:
+    """The first step up to memory's latency ends the caches; what rises beyond is the way to memory itself."""
+    far = next((place for place, boundary in enumerate(found) if boundary.above >= MEMORY), len(found))
+    return found[: far + 1]
+
+
+def _begins(share: Boundary, boundary: Boundary) -> bool:
+    """Whether a small step just below the share is its beginning: a share that changes has a ragged edge."""
+    return share.size < APART * boundary.size and boundary.above < DISTINCT * boundary.below
+
+
+def _is_a_share(given: dict[int, list[float]], found: list[Boundary], virtual: bool) -> bool:
+    last = found[-1]
+    if last.above < MEMORY:
+        return False
+    if virtual or (len(found) > 1 and last.size < APART * found[-2].size):
+        return True
+    return not _steady(given)
+
+
+def _steady(given: dict[int, list[float]]) -> bool:
+    rounds = min(len(values) for values in given.values())
+    curves = [[(size, values[place]) for size, values in given.items()] for place in range(rounds)]
+    each = [_up_to_memory(boundaries(curve)) for curve in curves]
+    sizes = [found[-1].size for found in each if found]
+    return len(sizes) == rounds and max(sizes) <= STEADY * min(sizes)
+
+
+def _resolved(resolved: tuple[Boundary, ...]) -> str:
+    steps = "; ".join(f"at {about(b.size)}, from {b.below:.3g} to {b.above:.3g} ns" for b in resolved)
+    return f"Boundaries of caches by latency alone, each within a factor of two: {steps}."
+
+
+def _shared(share: Boundary, virtual: bool) -> str:
+    others = "other guests of the machine beneath, and other work here," if virtual else "other work here"
+    return (
+        f"Not resolved: the size of the last cache. From about {about(share.size)} on loads wait for memory"
+        f" ({share.above:.3g} ns), but {others} may use that cache too, so this is the share that one thread got."
+    )

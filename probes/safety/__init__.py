@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from probes.safety.objections import Objection, objections, refuse
-from probes.safety.warnings import cautions
+from probes.safety.objections import Objection, cautions, objections, refuse
 from probes.safety.watch import watching
 
 __all__ = ["Objection", "cautions", "objections", "refuse", "watching"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from probes.safety.neighbours import Neighbour
-    from probes.stopping import Stop
+    from probes.stop import Stop
 
 
 class Ask(Protocol):

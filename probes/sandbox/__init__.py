@@ -6,9 +6,9 @@ from probes.sandbox.ask import ask_help, print_defaults, server_defaults, valida
 from probes.sandbox.binary import Binary, describe, host_binaries
 from probes.sandbox.errors import SandboxError
 from probes.sandbox.placement import help_values
+from probes.sandbox.scratch import sweep
 from probes.sandbox.server import Sandbox
 from probes.sandbox.starting import open_port, start
-from probes.sandbox.sweeping import sweep
 
 __all__ = [
     "Binary",

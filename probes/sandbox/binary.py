@@ -8,14 +8,14 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Target
 from probes.sandbox.errors import SandboxError, explain
-from probes.sandbox.tree import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
 
 NONE: Mapping[str, str] = MappingProxyType({})
 USUAL_FOLDERS = (
@@ -176,3 +176,25 @@ def environment(temporary: str | None = None, variables: Mapping[str, str] = NON
     """The environment of a throwaway server; `temporary` is where it puts its temporary files."""
     kept = {name: value for name, value in os.environ.items() if name not in FOREIGN_VARIABLES}
     return {**kept, "LC_ALL": "C", **({"TMPDIR": temporary} if temporary else {}), **variables}
+
+
+SHARES = ("share", "share/mysql", "share/mariadb")
+PLUGINS = ("lib/plugin", "lib/mysql/plugin", "lib/mariadb/plugin", "lib64/mysql/plugin", "lib64/mariadb/plugin")
+
+
+class Tree(NamedTuple):
+    """Where a tree of files keeps a server's parts; None for what isn't there."""
+
+    basedir: str | None = None
+    share: str | None = None
+    plugins: str | None = None
+
+
+def tree_of(program: str) -> Tree:
+    """The parts beside a program, as archives and packages lay them out: bin or sbin, share and lib side by side."""
+    base = os.path.dirname(os.path.dirname(os.path.realpath(program)))
+    shares = (os.path.join(base, name) for name in SHARES)
+    share = next((path for path in shares if os.path.isfile(os.path.join(path, "charsets", "Index.xml"))), None)
+    if share is None:
+        return Tree()
+    return Tree(base, share, next(filter(os.path.isdir, (os.path.join(base, name) for name in PLUGINS)), None))

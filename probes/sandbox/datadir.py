@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from probes.sandbox.ask import as_user
 from probes.sandbox.errors import SandboxError, ended, full
-from probes.sandbox.leash import spawn
+from probes.sandbox.parent_death import spawn
 from probes.sandbox.placement import placement, share_folder
 from probes.sandbox.scratch import DEATH_TAKES, out_of_room
 

@@ -10,10 +10,10 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, Any, Self
 
-from probes.sandbox import farewell
+from probes.sandbox import cleanup
 from probes.sandbox.ask import as_user
 from probes.sandbox.errors import SandboxError, ended, full, own_words, tail
-from probes.sandbox.leash import spawn
+from probes.sandbox.parent_death import spawn
 from probes.sandbox.placement import placement
 from probes.sandbox.scratch import DEATH_TAKES, Scratch, out_of_room
 
@@ -54,7 +54,7 @@ class Sandbox:
         self._scratch = scratch
         self._process: subprocess.Popen[bytes] | None = None
         self._log_start = 0
-        farewell.remember(self)
+        cleanup.remember(self)
 
     @property
     def pid(self) -> int:
@@ -127,7 +127,7 @@ class Sandbox:
         self.kill()
         self._process = None
         self._scratch.remove()
-        farewell.forget(self)
+        cleanup.forget(self)
 
     def __enter__(self) -> Self:
         return self

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from probes.sandbox.datadir import copy_template, initialise
 from probes.sandbox.errors import PORT_TAKEN, SandboxError
-from probes.sandbox.scratch import SHORT, Scratch, default_base
+from probes.sandbox.scratch import SHORT, Scratch, default_base, sweep
 from probes.sandbox.server import READY_TIMEOUT, Sandbox, free_port
-from probes.sandbox.sweeping import sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

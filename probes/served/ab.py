@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING
 from advisor.catalog.load import load
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, Variant
-from probes.served import measuring
-from probes.served.beyond import LEAST_POOL
-from probes.served.changing import read_change
-from probes.served.choosing import SERVER, binary_for
-from probes.served.loaded import METRICS, LoadedBench
-from probes.served.serving import is_dynamic, serve
-from probes.workload.driving import DRIVER, driver_of
+from probes.served import server_settings
+from probes.served.choices import SERVER, binary_for, read_change
+from probes.served.under_load import LEAST_POOL, METRICS, LoadedBench
+from probes.served.variant_server import is_dynamic, serve
+from probes.workload.driver import DRIVER, driver_of
+from probes.workload.load import Task
 from probes.workload.statements import OLTP, Access, simple_ranges
 from probes.workload.tables import Shape, fill
-from probes.workload.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.experiment import Ground, Wanted
-    from probes.served.changing import Change
-    from probes.stopping import Stop
+    from probes.served.choices import Change
+    from probes.stop import Stop
 
 WORKLOADS = {**OLTP, "simple_ranges": simple_ranges(100)}
 SECONDS = 120.0
@@ -73,7 +71,7 @@ class Ab:
             variants=variants,
             baseline=variants[0].name,
             metrics=METRICS,
-            cost=measuring.cost(
+            cost=server_settings.cost(
                 pool=pool,
                 data=shape.bytes,
                 threads=threads,
@@ -105,7 +103,7 @@ class Ab:
         change = read_change(chosen.word("set"), binary.target)
         shape, pool = _shape(chosen), _pool(chosen, change)
         workload, threads = WORKLOADS[plan.parameters["workload"]], chosen.number("threads", 1)
-        arguments = measuring.arguments(binary.target, pool=pool, binary_log=_binary_log(change))
+        arguments = server_settings.arguments(binary.target, pool=pool, binary_log=_binary_log(change))
         with serve(ground, binary, wanted.directory, arguments) as served:
             ground.report(f"filling {shape.tables} x {shape.rows} rows")
             fill(served.connection(), shape, stop)
@@ -145,7 +143,7 @@ def _binary_log(change: Change) -> bool:
 def _growth(change: Change, seconds: float) -> int:
     if not any(part in change.name for part in LOGGING):
         return 0
-    return measuring.BINARY_LOG + int(seconds * LOG_RATE)
+    return server_settings.BINARY_LOG + int(seconds * LOG_RATE)
 
 
 def _limits(change: Change, shape: Shape, pool: int) -> Iterator[str]:

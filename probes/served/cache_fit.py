@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import about
 from probes.choices import Chosen
-from probes.eviction import evictable
 from probes.experiment import Choice, Cost, Plan, Variant
-from probes.served import measuring
-from probes.served.choosing import SERVER, binary_for
-from probes.served.keyed import MISSES, KeyedBench, Layout
-from probes.served.loaded import P95, QPS
-from probes.served.serving import serve
-from probes.workload.driving import DRIVER, driver_of
+from probes.page_cache import evictable
+from probes.served import server_settings
+from probes.served.choices import SERVER, binary_for
+from probes.served.key_reads import MISSES, KeyedBench, Layout
+from probes.served.under_load import P95, QPS
+from probes.served.variant_server import serve
+from probes.workload.driver import DRIVER, driver_of
 from probes.workload.tables import Shape, fill
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.experiment import Ground, Wanted
-    from probes.stopping import Stop
+    from probes.stop import Stop
 
 STEP = 1.2
 FIRST = 0.7  # of the pool's pages of 16K: all keys are at hand in every layout
@@ -118,7 +118,7 @@ class CacheFit:
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         pool, rows = _pool(chosen), _rows(chosen)
-        arguments = (*measuring.arguments(binary.target, pool=pool, redo=REDO), *PLAIN_LRU)
+        arguments = (*server_settings.arguments(binary.target, pool=pool, redo=REDO), *PLAIN_LRU)
         layouts: dict[str, Layout] = {}
         with contextlib.ExitStack() as stack:
             servers = {}
@@ -163,7 +163,7 @@ def _rows(chosen: Chosen) -> int:
 def _cost(layouts: list[str], pool: int, rows: int, threads: int) -> Cost:
     servers = len({KINDS[layout].page for layout in layouts})
     data = rows * ROW * len(layouts) // servers
-    return measuring.cost(pool=pool, data=data, redo=REDO, servers=servers, threads=threads)
+    return server_settings.cost(pool=pool, data=data, redo=REDO, servers=servers, threads=threads)
 
 
 def _limits(ground: Ground, pool: int) -> Iterator[str]:

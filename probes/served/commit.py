@@ -9,15 +9,15 @@ from advisor.catalog.load import load
 from advisor.facts.probes import Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, ProbeError, Variant
-from probes.served import measuring
-from probes.served.choosing import SERVER, binary_for
-from probes.served.loaded import METRICS, LoadedBench
+from probes.served import server_settings
+from probes.served.choices import SERVER, binary_for
 from probes.served.mechanism import LOG_SYNCS, Bounds, Precondition, log_syncs, syncs_as_set
-from probes.served.serving import BINLOG_SYNCS, serve
-from probes.workload.driving import DRIVER, driver_of
+from probes.served.under_load import METRICS, LoadedBench
+from probes.served.variant_server import BINLOG_SYNCS, serve
+from probes.workload.driver import DRIVER, driver_of
+from probes.workload.load import Task
 from probes.workload.statements import OLTP, Access
 from probes.workload.tables import Shape, fill
-from probes.workload.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from probes.experiment import Ground, Measured, Turn, Wanted
     from probes.sandbox import Binary
     from probes.served.mechanism import Activity
-    from probes.served.serving import Served
-    from probes.stopping import Stop
+    from probes.served.variant_server import Served
+    from probes.stop import Stop
 
 POOL = 128 << 20
 WORKLOAD = OLTP["oltp_update_non_index"]
@@ -114,10 +114,10 @@ class Commit:
             variants=variants,
             baseline=variants[0].name,
             metrics=(*METRICS, GROUP),
-            cost=measuring.cost(
+            cost=server_settings.cost(
                 pool=POOL,
                 data=shape.bytes,
-                growth=measuring.BINARY_LOG + int(LOG_RATE * seconds / len(variants)),
+                growth=server_settings.BINARY_LOG + int(LOG_RATE * seconds / len(variants)),
                 threads=max(threads),
             ),
             seconds=SECONDS,
@@ -137,7 +137,7 @@ class Commit:
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         rows = chosen.number("rows", 100)
-        arguments = measuring.arguments(binary.target, pool=POOL, binary_log=True)
+        arguments = server_settings.arguments(binary.target, pool=POOL, binary_log=True)
         with serve(ground, binary, wanted.directory, arguments) as served:
             ground.report(f"filling a table of {rows} rows")
             fill(served.connection(), Shape(rows, key_on_k=False), stop)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, ProbeError, Variant
-from probes.served import measuring
-from probes.served.choosing import SERVER, binary_for
-from probes.served.loaded import P95, P99, TPS, LoadedBench
+from probes.served import server_settings
+from probes.served.choices import SERVER, binary_for
 from probes.served.logins import cipher_of, no_tls, open_to_one
 from probes.served.mechanism import Bounds, Precondition
-from probes.served.serving import serve
-from probes.workload.driving import DRIVER, driver_of
+from probes.served.under_load import P95, P99, TPS, LoadedBench
+from probes.served.variant_server import serve
+from probes.workload.driver import DRIVER, driver_of
+from probes.workload.load import Login, Task
 from probes.workload.statements import CONNECTS, OLTP, Access
 from probes.workload.tables import Shape, fill
-from probes.workload.task import Login, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from probes.experiment import Ground, Turn, Wanted
     from probes.sandbox import Binary
     from probes.served.mechanism import Activity
-    from probes.served.serving import Served
-    from probes.stopping import Stop
+    from probes.served.variant_server import Served
+    from probes.stop import Stop
     from probes.workload.statements import Workload
 
 POOL = 64 << 20
@@ -109,7 +109,7 @@ class Connections:
         notes = _left_out(binary, compare, wanted)
         variants = tuple(case.variant for case in _cases(chosen, binary, tls=not notes))
         threads = max(chosen.numbers("threads", 1))
-        cost = measuring.cost(pool=POOL, data=SHAPE.bytes, threads=threads)
+        cost = server_settings.cost(pool=POOL, data=SHAPE.bytes, threads=threads)
         restarted = compare == HANDLING
         return Plan(
             variants=variants,
@@ -136,8 +136,8 @@ class Connections:
         binary = binary_for(ground, chosen.word("server"))
         planned = {variant.name for variant in plan.variants}
         cases = {case.variant.name: case for case in _cases(chosen, binary) if case.variant.name in planned}
-        room = max(measuring.CONNECTIONS, 4 * max(case.threads for case in cases.values()))
-        arguments = (*measuring.arguments(binary.target, pool=POOL), f"--max-connections={room}")
+        room = max(server_settings.CONNECTIONS, 4 * max(case.threads for case in cases.values()))
+        arguments = (*server_settings.arguments(binary.target, pool=POOL), f"--max-connections={room}")
         with serve(ground, binary, wanted.directory, arguments) as served:
             fill(served.connection(), SHAPE, stop)
             login, agreed = Login(), ""

@@ -10,15 +10,14 @@ from advisor.facts.probes import Metric
 from advisor.verdict import Outcome, take
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, ProbeError, Variant
-from probes.served.beyond import beyond
-from probes.served.choosing import SERVER, binary_for
+from probes.served.choices import SERVER, binary_for
 from probes.served.filling import fill_pool
 from probes.served.flushing import FLUSHED
-from probes.served.loaded import P99, TPS, LoadedBench
 from probes.served.mechanism import Bounds, Precondition, always, reads_pages
 from probes.served.redo_capacity import SETTINGS
-from probes.served.serving import serve
-from probes.workload.driving import DRIVER, driver_of
+from probes.served.under_load import P99, TPS, LoadedBench, beyond
+from probes.served.variant_server import serve
+from probes.workload.driver import DRIVER, driver_of
 from probes.workload.statements import OLTP
 
 if TYPE_CHECKING:
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
     from probes.experiment import Ground, Measured, Turn, Wanted
     from probes.sandbox import Binary
     from probes.served.mechanism import Activity
-    from probes.served.serving import Served
-    from probes.stopping import Stop
-    from probes.workload.task import Task
+    from probes.served.variant_server import Served
+    from probes.stop import Stop
+    from probes.workload.load import Task
 
 OPTION = "innodb_doublewrite"
 OFF = "OFF"

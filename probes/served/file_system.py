@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING
 
 from probes.choices import Chosen
 from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
-from probes.served.beyond import beyond
-from probes.served.choosing import SERVER, binary_for
-from probes.served.loaded import METRICS, LoadedBench
+from probes.served.choices import SERVER, binary_for
 from probes.served.mechanism import SYNCS_LOG, always, reads_pages
-from probes.served.serving import serve
-from probes.workload.driving import DRIVER, driver_of
+from probes.served.under_load import METRICS, LoadedBench, beyond
+from probes.served.variant_server import serve
+from probes.workload.driver import DRIVER, driver_of
 from probes.workload.statements import OLTP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from probes.experiment import Ground, Turn, Wanted
-    from probes.stopping import Stop
-    from probes.workload.task import Task
+    from probes.stop import Stop
+    from probes.workload.load import Task
 
 WORKLOAD = OLTP["oltp_read_write"]
 SECONDS = 100.0

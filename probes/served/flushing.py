@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from probes.served.serving import Served
-    from probes.stopping import Stop
+    from probes.served.variant_server import Served
+    from probes.stop import Stop
 
 CAPACITY, CAPACITY_MAX = "innodb_io_capacity", "innodb_io_capacity_max"
 LOW_WATER, DIRTY_LIMIT = "innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct"

@@ -10,9 +10,8 @@ from advisor.core.sizes import percent
 from advisor.facts.probes import Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, Variant
-from probes.served import measuring
-from probes.served.beyond import beyond
-from probes.served.choosing import SERVER, binary_for
+from probes.served import server_settings
+from probes.served.choices import SERVER, binary_for
 from probes.served.flushing import (
     CAPACITY,
     CAPACITY_MAX,
@@ -26,23 +25,22 @@ from probes.served.flushing import (
     enable_batch_counters,
     write_all_pages,
 )
-from probes.served.loaded import P99, TPS, LoadedBench
 from probes.served.mechanism import Bounds, Precondition, always
+from probes.served.redo_capacity import AGE, FILLED, SETTINGS, WORST, redo_counters
 from probes.served.redo_capacity import CAPACITY as REDO_CAPACITY
-from probes.served.redo_capacity import FILLED, SETTINGS, WORST
-from probes.served.redo_log import AGE, redo_counters
-from probes.served.serving import serve
-from probes.workload.driving import DRIVER, driver_of
+from probes.served.under_load import P99, TPS, LoadedBench, beyond
+from probes.served.variant_server import serve
+from probes.workload.driver import DRIVER, driver_of
 from probes.workload.statements import OLTP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.experiment import Ground, Measured, Turn, Wanted
-    from probes.served.beyond import Beyond
     from probes.served.mechanism import Activity
-    from probes.served.serving import Served
-    from probes.stopping import Stop
+    from probes.served.under_load import Beyond
+    from probes.served.variant_server import Served
+    from probes.stop import Stop
 
 MIB = 1 << 20
 WORKLOAD = OLTP["oltp_write_only"]
@@ -129,7 +127,7 @@ class IoCapacity:
         binary = binary_for(ground, chosen.word("server"))
         table, redo = beyond(chosen, TABLES), chosen.size("redo")
         arguments = (
-            *measuring.arguments(binary.target, pool=table.pool, redo=redo),
+            *server_settings.arguments(binary.target, pool=table.pool, redo=redo),
             *SETTINGS,
             f"--{LOW_WATER.replace('_', '-')}={chosen.number('lwm')}",
         )

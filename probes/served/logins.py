@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from probes.experiment import ProbeError
 from probes.sandbox.binary import run_briefly
 from probes.sandbox.placement import printed_defaults
-from probes.workload.tables import DATABASE
-from probes.workload.task import (
+from probes.workload.load import (
     CERTIFICATES,
     CLIENT_CERTIFICATE,
     CLIENT_KEY,
@@ -19,10 +18,11 @@ from probes.workload.task import (
     SERVER_CERTIFICATE,
     Login,
 )
+from probes.workload.tables import DATABASE
 
 if TYPE_CHECKING:
     from probes.sandbox import Binary
-    from probes.served.serving import Served
+    from probes.served.variant_server import Served
 
 USER = "mycnf_probe"
 TOKEN = 24  # bytes of randomness in its password

@@ -10,16 +10,16 @@ from advisor.collect.host.process import read_process
 from advisor.facts.probes import Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, ProbeError, Variant
-from probes.served import measuring
+from probes.served import server_settings
 from probes.served.allocators import ARENAS, GLIBC, LIBRARIES, WORDS, has_taken, linked_with, variables_for
-from probes.served.choosing import SERVER, binary_for
-from probes.served.loaded import P99, TPS, LoadedBench
+from probes.served.choices import SERVER, binary_for
 from probes.served.mechanism import Bounds, Precondition, always
-from probes.served.serving import serve
-from probes.workload.driving import DRIVER, driver_of
+from probes.served.under_load import P99, TPS, LoadedBench
+from probes.served.variant_server import serve
+from probes.workload.driver import DRIVER, driver_of
+from probes.workload.load import Task
 from probes.workload.statements import Access, sorts_and_groups
 from probes.workload.tables import Shape, fill
-from probes.workload.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from probes.experiment import Ground, Measured, Turn, Wanted
     from probes.sandbox import Binary
     from probes.served.mechanism import Activity
-    from probes.served.serving import Served
-    from probes.stopping import Stop
+    from probes.served.variant_server import Served
+    from probes.stop import Stop
 
 MIB = 1 << 20
 POOL = 128 * MIB
@@ -80,7 +80,7 @@ class Malloc:
         threads = chosen.number("threads", 1)
         words, notes = _words(chosen, binary, wanted)
         variants = tuple(Variant(word, variables_for(word, linked_with(binary))) for word in words)
-        cost = measuring.cost(pool=POOL, data=SHAPE.bytes, threads=threads)
+        cost = server_settings.cost(pool=POOL, data=SHAPE.bytes, threads=threads)
         return Plan(
             variants=variants,
             baseline=variants[0].name,
@@ -104,8 +104,8 @@ class Malloc:
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         threads = chosen.number("threads", 1)
-        room = f"--max-connections={max(measuring.CONNECTIONS, threads + 20)}"
-        arguments = (*measuring.arguments(binary.target, pool=POOL), room)
+        room = f"--max-connections={max(server_settings.CONNECTIONS, threads + 20)}"
+        arguments = (*server_settings.arguments(binary.target, pool=POOL), room)
         with serve(ground, binary, wanted.directory, arguments) as served:
             ground.report(f"filling a table of {SHAPE.rows} rows")
             fill(served.connection(), SHAPE, stop)

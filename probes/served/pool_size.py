@@ -10,26 +10,25 @@ from advisor.core.sizes import exact
 from advisor.facts.probes import Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, ProbeError, Variant
-from probes.served import measuring
-from probes.served.beyond import GROWTH_RATE
-from probes.served.choosing import SERVER, binary_for
+from probes.served import server_settings
+from probes.served.buffer_pool_instances import EVICTED, SPARE, evicted
+from probes.served.choices import SERVER, binary_for
 from probes.served.filling import fill_pool
-from probes.served.loaded import P99, TPS, LoadedBench
 from probes.served.mechanism import Bounds, Precondition, reads_pages
-from probes.served.pool_instances import EVICTED, SPARE, evicted
-from probes.served.serving import serve
-from probes.workload.driving import DRIVER, driver_of
+from probes.served.under_load import GROWTH_RATE, P99, TPS, LoadedBench
+from probes.served.variant_server import serve
+from probes.workload.driver import DRIVER, driver_of
+from probes.workload.load import Task
 from probes.workload.statements import OLTP, Access
 from probes.workload.tables import DATABASE, ROW_BYTES, Shape, fill
-from probes.workload.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.experiment import Ground, Measured, Turn, Wanted
     from probes.served.mechanism import Activity
-    from probes.served.serving import Served
-    from probes.stopping import Stop
+    from probes.served.variant_server import Served
+    from probes.stop import Stop
 
 MIB = 1 << 20
 OPTION, DEPTH = "innodb_buffer_pool_size", "innodb_lru_scan_depth"
@@ -99,7 +98,7 @@ class PoolSize:
             variants=variants,
             baseline=variants[0].name,
             metrics=(TPS, P99, MISS_RATIO),
-            cost=measuring.cost(pool=max(sizes), data=shape.bytes, growth=growth, threads=threads),
+            cost=server_settings.cost(pool=max(sizes), data=shape.bytes, growth=growth, threads=threads),
             seconds=SECONDS,
             rounds=ROUNDS,
             overhead=RESTART + WARM + shape.bytes / SCAN_RATE,
@@ -124,7 +123,7 @@ class PoolSize:
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         shape, largest = _shape(chosen), max(chosen.sizes("sizes"))
-        with serve(ground, binary, wanted.directory, measuring.arguments(binary.target, pool=largest)) as served:
+        with serve(ground, binary, wanted.directory, server_settings.arguments(binary.target, pool=largest)) as served:
             ground.report(f"filling {TABLES} tables of {shape.rows} rows")
             fill(served.connection(), shape, stop)
             yield PoolBench(served, plan, chosen.number("threads"))
@@ -196,7 +195,7 @@ def _missed(activity: Activity) -> float | None:
 
 def _variant(size: int, access: str) -> Variant:
     """One size, of which the server keeps the same share of pages free."""
-    settings = {OPTION: str(size), DEPTH: str(measuring.free_pages(size))}
+    settings = {OPTION: str(size), DEPTH: str(server_settings.free_pages(size))}
     return Variant(f"{access}, {exact(size)}", settings, float(size), access)
 
 

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 
 from probes.choices import Chosen
 from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
-from probes.served import measuring
-from probes.served.choosing import binary_for
-from probes.served.loaded import P95, QPS, LoadedBench
+from probes.served import server_settings
+from probes.served.choices import binary_for
 from probes.served.mechanism import always, reads_pages
-from probes.served.serving import serve
+from probes.served.under_load import P95, QPS, LoadedBench
+from probes.served.variant_server import serve
 from probes.stats.estimate import estimates
-from probes.workload.driving import DRIVER, driver_of
+from probes.workload.driver import DRIVER, driver_of
+from probes.workload.load import Task
 from probes.workload.statements import Access, simple_ranges
 from probes.workload.tables import Shape, fill
-from probes.workload.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from probes.experiment import Ground, Turn, Wanted
     from probes.sandbox import Binary
-    from probes.served.serving import Served
+    from probes.served.variant_server import Served
     from probes.stats.estimate import Estimate
-    from probes.stopping import Stop
+    from probes.stop import Stop
 
 MIB = 1 << 20
 MAIN = 1000  # rows of the range that the published difference was seen from
@@ -73,7 +73,7 @@ class RangeScan:
             variants=variants,
             baseline=variants[0].name,
             metrics=(QPS, P95),
-            cost=measuring.cost(
+            cost=server_settings.cost(
                 pool=_pool(shape), data=shape.bytes, servers=len(binaries), threads=max(chosen.numbers("threads", 1))
             ),
             seconds=SECONDS,
@@ -104,7 +104,7 @@ class RangeScan:
             for name, binary in _binaries(ground, chosen).items():
                 if stop.is_set():  # another server would only be ended again
                     break
-                arguments = (*measuring.arguments(binary.target, pool=_pool(shape)), *EQUAL)
+                arguments = (*server_settings.arguments(binary.target, pool=_pool(shape)), *EQUAL)
                 served = stack.enter_context(serve(ground, binary, wanted.directory, arguments))
                 ground.report(f"filling a table of {shape.rows} rows on {name}")
                 fill(served.connection(), shape, stop)

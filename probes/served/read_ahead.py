@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from advisor.facts.probes import Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, ProbeError, Variant
-from probes.served.beyond import beyond
-from probes.served.choosing import SERVER, binary_for
-from probes.served.loaded import METRICS, LoadedBench
+from probes.served.choices import SERVER, binary_for
 from probes.served.mechanism import Bounds, Precondition
-from probes.served.serving import serve
-from probes.workload.driving import DRIVER, driver_of
+from probes.served.under_load import METRICS, LoadedBench, beyond
+from probes.served.variant_server import serve
+from probes.workload.driver import DRIVER, driver_of
 from probes.workload.statements import POINT, Step, Workload, simple_ranges
 
 if TYPE_CHECKING:
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 
     from probes.experiment import Ground, Wanted
     from probes.served.mechanism import Activity
-    from probes.stopping import Stop
-    from probes.workload.task import Task
+    from probes.stop import Stop
+    from probes.workload.load import Task
 
 EVICTED = Metric("evicted", "unread pages/transaction", "less")
 AHEAD, EVICTED_UNREAD = "Innodb_buffer_pool_read_ahead", "Innodb_buffer_pool_read_ahead_evicted"

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from advisor.core.sizes import about, exact
 from advisor.facts.probes import Metric
 from probes.choices import Chosen
-from probes.eviction import evictable
 from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
-from probes.served import measuring
-from probes.served.choosing import SERVER, binary_for
+from probes.page_cache import evictable
+from probes.served import server_settings
+from probes.served.choices import SERVER, binary_for
 from probes.served.mechanism import Activity, Precondition, always, check
 from probes.served.scanning import Readers
-from probes.served.serving import serve
+from probes.served.variant_server import serve
 from probes.workload.scans import LONGEST, SHORTEST, Scan, make
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from probes.sandbox import Binary
     from probes.served.mechanism import Check
     from probes.served.scanning import Wave
-    from probes.served.serving import Served
-    from probes.stopping import Stop
+    from probes.served.variant_server import Served
+    from probes.stop import Stop
 
 BEYOND = Metric("beyond_cache", "s/scan", "less")
 CACHED = Metric("cached", "s/scan", "less")
@@ -79,7 +79,7 @@ class ReadBuffer:
             variants=tuple(_variant(size, kind, named=len(kinds) > 1) for kind in kinds for size in sizes),
             baseline=_variant(baseline, next(iter(kinds)), named=len(kinds) > 1).name,
             metrics=(BEYOND, CACHED, READ_SIZE) if beyond else (CACHED, READ_SIZE),
-            cost=measuring.cost(pool=POOL + readers * max(sizes), data=scan.bytes * len(kinds), threads=readers),
+            cost=server_settings.cost(pool=POOL + readers * max(sizes), data=scan.bytes * len(kinds), threads=readers),
             seconds=SECONDS,
             rounds=ROUNDS,
             overhead=0.05,
@@ -104,7 +104,7 @@ class ReadBuffer:
         chosen = Chosen(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         kinds = _scans(chosen, binary)
-        arguments = measuring.arguments(binary.target, pool=POOL, redo=64 << 20)
+        arguments = server_settings.arguments(binary.target, pool=POOL, redo=64 << 20)
         with serve(ground, binary, wanted.directory, arguments) as served, contextlib.ExitStack() as stack:
             readers = {}
             for kind, scan in kinds.items():

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.catalog.load import load
 from advisor.core.sizes import exact
 from advisor.facts.probes import Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Measured, Plan, Variant
-from probes.served import measuring
-from probes.served.choosing import SERVER, binary_for
+from probes.served import server_settings
+from probes.served.buffer_pool_instances import STALLED, VARIATION, evenness
+from probes.served.choices import SERVER, binary_for
 from probes.served.filling import fill_pool
-from probes.served.loaded import P99, TPS, LoadedBench
 from probes.served.mechanism import Bounds, Precondition
-from probes.served.pool_instances import STALLED, VARIATION, evenness
-from probes.served.redo_log import AGE, LSN, redo_counters, sized
-from probes.served.serving import serve
-from probes.workload.driving import DRIVER, driver_of
+from probes.served.under_load import P99, TPS, LoadedBench
+from probes.served.variant_server import serve
+from probes.workload.driver import DRIVER, driver_of
+from probes.workload.load import Task
 from probes.workload.statements import OLTP, Access
 from probes.workload.tables import ROW_BYTES, Shape, fill
-from probes.workload.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.core.model import Target
     from probes.experiment import Ground, Turn, Wanted
     from probes.served.mechanism import Activity
-    from probes.served.serving import Served
-    from probes.stopping import Stop
+    from probes.served.variant_server import Served
+    from probes.stop import Stop
+
 
 MIB = 1 << 20
 WORKLOAD = OLTP["oltp_write_only"]
@@ -86,7 +89,7 @@ class RedoCapacity:
             variants=variants,
             baseline=variants[0].name,
             metrics=(P99, WORST, TPS, VARIATION, STALLED),
-            cost=measuring.cost(pool=pool, data=shape.bytes, redo=2 * max(sizes), growth=growth, threads=threads),
+            cost=server_settings.cost(pool=pool, data=shape.bytes, redo=2 * max(sizes), growth=growth, threads=threads),
             seconds=SECONDS,
             rounds=ROUNDS,
             overhead=RESTART,
@@ -112,7 +115,7 @@ class RedoCapacity:
         binary = binary_for(ground, chosen.word("server"))
         pool, threads = chosen.size("pool", LEAST), chosen.number("threads", 1)
         shape = _shape(pool)
-        arguments = (*measuring.arguments(binary.target, pool=pool, redo=max(chosen.sizes("sizes"))), *SETTINGS)
+        arguments = (*server_settings.arguments(binary.target, pool=pool, redo=max(chosen.sizes("sizes"))), *SETTINGS)
         with serve(ground, binary, wanted.directory, arguments) as served:
             ground.report(f"filling {TABLES} tables of {shape.rows} rows")
             fill(served.connection(), shape, stop)
@@ -174,3 +177,40 @@ def _shape(pool: int) -> Shape:
 
 
 EXPERIMENT = RedoCapacity()
+
+
+FILES = 2  # innodb_log_files_in_group, where there is more than one
+CAPACITY, FILE_SIZE = "innodb_redo_log_capacity", "innodb_log_file_size"
+STATUS = re.compile(r"^Log sequence number\s+(\d+)\s.*?^Last checkpoint at\s+(\d+)\s", re.MULTILINE | re.DOTALL)
+LSN, AGE = "redo log sequence number", "checkpoint age"
+
+
+class Redo(NamedTuple):
+    """The sequence number of the newest redo and of the last checkpoint, in bytes."""
+
+    newest: int
+    checkpoint: int
+
+    @property
+    def age(self) -> int:
+        """Bytes of redo whose pages aren't all written yet."""
+        return self.newest - self.checkpoint
+
+
+def sized(target: Target, size: int) -> dict[str, str]:
+    """The options of a redo log of so many bytes in all."""
+    if load(target).get(CAPACITY) is not None:
+        return {CAPACITY: str(size)}
+    return {FILE_SIZE: str(size if target.since("mariadb", 10, 5) else size // FILES)}
+
+
+def read_redo(text: str) -> Redo | None:
+    """What SHOW ENGINE INNODB STATUS says of the redo log, None where it says nothing."""
+    found = STATUS.search(text)
+    return Redo(int(found[1]), int(found[2])) if found else None
+
+
+def redo_counters(served: Served) -> dict[str, int]:
+    """The log sequence number and the checkpoint age under names of their own, for use beside status counters."""
+    redo = read_redo(str(served.query("SHOW ENGINE INNODB STATUS")[0][2]))
+    return {} if redo is None else {LSN: redo.newest, AGE: redo.age}

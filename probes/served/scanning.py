@@ -8,15 +8,15 @@ import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from probes.eviction import evict, resident
-from probes.served.reading import Reads, reads_of
+from probes.page_cache import evict, resident
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from probes.served.serving import Served
-    from probes.stopping import Stop
+    from probes.served.variant_server import Served
+    from probes.stop import Stop
     from probes.workload.scans import Scan
+
 
 POLL = 0.02
 CHUNK = 1 << 20
@@ -110,3 +110,30 @@ def _ask(connection: Any, sql: str) -> Any:
         cursor.execute(sql)
         row = cursor.fetchone()
         return row[0] if row else None
+
+
+class Reads(NamedTuple):
+    """Calls of read() and its kin, the bytes that they gave, and the bytes that came from a device meanwhile."""
+
+    calls: int
+    bytes: int
+    from_device: int
+
+    def since(self, before: Reads) -> Reads:
+        """What was read after `before`."""
+        return Reads(*(now - then for now, then in zip(self, before, strict=True)))
+
+    @property
+    def size(self) -> float | None:
+        """Bytes a call, None without a call."""
+        return self.bytes / self.calls if self.calls else None
+
+
+def reads_of(pid: int) -> Reads | None:
+    """What a process has read so far; None where the kernel doesn't tell (another user's process)."""
+    try:
+        with open(f"/proc/{pid}/io", encoding="ascii") as text:
+            told = dict(line.split(": ") for line in text.read().splitlines())
+        return Reads(int(told["syscr"]), int(told["rchar"]), int(told["read_bytes"]))
+    except (OSError, KeyError, ValueError):
+        return None

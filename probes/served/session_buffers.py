@@ -10,15 +10,15 @@ from advisor.core.sizes import exact
 from advisor.facts.probes import Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Plan, ProbeError, Variant
-from probes.served import measuring
-from probes.served.choosing import SERVER, binary_for
-from probes.served.loaded import P95, P99, TPS, LoadedBench
+from probes.served import server_settings
+from probes.served.choices import SERVER, binary_for
 from probes.served.mechanism import Bounds, Precondition
-from probes.served.serving import serve
-from probes.workload.driving import DRIVER, driver_of
+from probes.served.under_load import P95, P99, TPS, LoadedBench
+from probes.served.variant_server import serve
+from probes.workload.driver import DRIVER, driver_of
+from probes.workload.load import Task
 from probes.workload.statements import Access, Workload, groups, joins, sorts
 from probes.workload.tables import Shape, fill
-from probes.workload.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from probes.experiment import Ground, Measured, Turn, Wanted
     from probes.sandbox import Binary
     from probes.served.mechanism import Activity
-    from probes.served.serving import Served
-    from probes.stopping import Stop
+    from probes.served.variant_server import Served
+    from probes.stop import Stop
 
 SORT, JOIN, TABLE = "sort_buffer_size", "join_buffer_size", "tmp_table_size"
 SECONDS = 180.0
@@ -121,7 +121,7 @@ class SessionBuffers:
         variants = tuple(case.variant(buffer, binary.target) for case in cases)
         shape, threads = _shape(cases), max(case.threads for case in cases)
         spilled = threads * max(case.rows for case in cases) * ENOUGH
-        cost = measuring.cost(pool=_pool(shape), data=shape.bytes, growth=2 * spilled, threads=threads)
+        cost = server_settings.cost(pool=_pool(shape), data=shape.bytes, growth=2 * spilled, threads=threads)
         return Plan(
             variants=variants,
             baseline=variants[0].name,
@@ -146,7 +146,9 @@ class SessionBuffers:
         binary = binary_for(ground, chosen.word("server"))
         buffer, cases = _buffer(chosen, binary), _cases(chosen)
         shape = _shape(cases)
-        with serve(ground, binary, wanted.directory, measuring.arguments(binary.target, pool=_pool(shape))) as served:
+        with serve(
+            ground, binary, wanted.directory, server_settings.arguments(binary.target, pool=_pool(shape))
+        ) as served:
             ground.report(f"filling a table of {shape.rows} rows")
             fill(served.connection(), shape, stop)
             by_name = {case.variant(buffer, binary.target).name: case for case in cases}
@@ -254,7 +256,7 @@ def _shape(cases: list[Case]) -> Shape:
 
 
 def _pool(shape: Shape) -> int:
-    return max(64 * measuring.MIB, 2 * shape.bytes)
+    return max(64 * server_settings.MIB, 2 * shape.bytes)
 
 
 EXPERIMENT = SessionBuffers()

@@ -6,7 +6,7 @@ import math
 import statistics
 from typing import TYPE_CHECKING
 
-from probes.stats.student import two_sided
+from probes.stats.estimate import two_sided
 from probes.stats.table import table_of
 
 if TYPE_CHECKING:

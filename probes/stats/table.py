@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from advisor.facts.probes import Arm, Block
 
+
 Rows = list[list[float]]
 
 TELLING = 5  # rounds; with fewer an outlier can't be told from a habit
@@ -101,3 +102,28 @@ def _rests(rows: Rows) -> Rows:
         middles = [statistics.median(column) for column in zip(*rests, strict=True)]
         rests = [[value - middle for value, middle in zip(row, middles, strict=True)] for row in rests]
     return rests
+
+
+VARIATION = "variation"
+SHORTEST = 3  # values; two have a difference, no variation
+
+
+def with_variation(arms: tuple[Arm, ...], metric: str) -> tuple[Arm, ...]:
+    """The variants with their blocks' coefficients of variation as the only metric.
+
+    Blocks without a series of that metric, or with one that is too short, have none.
+    """
+    return tuple(replace(arm, blocks=tuple(_varied(block, metric) for block in arm.blocks)) for arm in arms)
+
+
+def variation_of(series: Sequence[float]) -> float | None:
+    """Standard deviation over mean; None where there are too few values or nothing happened."""
+    mean = statistics.fmean(series) if series else 0.0
+    if len(series) < SHORTEST or mean <= 0:
+        return None
+    return statistics.stdev(series) / mean
+
+
+def _varied(block: Block, metric: str) -> Block:
+    varied = variation_of(block.series.get(metric, ()))
+    return replace(block, metrics={} if varied is None else {VARIATION: varied})

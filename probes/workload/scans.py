@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from probes.stopping import Stop
+    from probes.stop import Stop
 
 SEEDS = 20_000  # rows an INSERT
 BESIDE = 5  # bytes of a row that are no text: flags and an INT

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from probes.sandbox.binary import run_briefly
 from probes.sandbox.errors import SandboxError
-from probes.sandbox.leash import spawn
+from probes.sandbox.parent_death import spawn
+from probes.workload.load import LOOPBACK, DriverError, Ran
 from probes.workload.statements import PARETO_SHAPE
-from probes.workload.task import LOOPBACK, DriverError, Ran
 
 if TYPE_CHECKING:
-    from probes.stopping import Stop
+    from probes.stop import Stop
+    from probes.workload.load import Task
     from probes.workload.statements import Step
-    from probes.workload.task import Task
 
 POLL = 0.02
 GRACE = 60.0  # seconds that the last transactions may take after time is up

@@ -10,7 +10,7 @@ from probes.workload.worker import C_GROUPS, PAD_GROUPS, digits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.stopping import Stop
+    from probes.stop import Stop
 
 DATABASE = "sbtest"
 SEEDS = 20_000  # rows of texts that all tables are made of, and rows an INSERT

@@ -14,8 +14,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from probes.workload.load import Login
 from probes.workload.statements import PARETO_SHAPE
-from probes.workload.task import Login
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.facts.host import Host
-    from advisor.facts.storage import BlockDevice, Mount, Storage
+    from advisor.facts.host import BlockDevice, Host, Mount, Storage
     from rules.core.context import Known
     from rules.measured.answers import LocalAnswer
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from advisor.carriers.document import CarrierError
-from advisor.commands.reading import read_carrier
+from advisor.commands.read_files import read_carrier
 
 DOCUMENTS = {
     "db.tf": ('resource "aws_db_parameter_group" "p" {\n  parameter {\n    name = "port"\n  }\n}\n', "Terraform"),

@@ -11,7 +11,7 @@ import pytest
 
 from advisor.core.errors import MycnfError
 from advisor.facts.snapshot import load
-from advisor.preflight.look import look
+from advisor.preflight.restart import look
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 VARIABLES = """\

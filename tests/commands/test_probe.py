@@ -335,7 +335,7 @@ def test_damaged_results_are_named(probe: Any, tmp_path: Path) -> None:
 
 def test_a_long_run_is_kept_as_it_goes(probe: Any, scan: Steered, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that lasts writes its whole rounds down now and then, into one file, so that even kill -9 loses little."""
-    monkeypatch.setattr("probes.keeping.BETWEEN", 0.0)
+    monkeypatch.setattr("probes.checkpoints.BETWEEN", 0.0)
     seen: list[list[int]] = []
     for block in (0, 4, 8):
         scan.at[block] = lambda: seen.append([k.result.rounds for k in shelf().kept])

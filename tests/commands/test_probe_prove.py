@@ -24,7 +24,7 @@ from probes.experiment import Choice, Ground, Measured, Plan, Turn, Variant, Wan
 from probes.results import shelf
 from probes.safety.neighbours import Neighbour
 from probes.sandbox import Sandbox
-from probes.stopping import Stop
+from probes.stop import Stop
 
 SCHEMA = Draft202012Validator(json.loads((CHECKOUT / "schemas" / "probe.schema.json").read_text("utf-8")))
 FORCED = "busy,neighbour,full,little"

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from advisor.commands.probing.signals import ending
-from probes.stopping import Stop
+from probes.stop import Stop
 
 
 def test_a_second_signal_waits_for_what_is_being_drawn() -> None:

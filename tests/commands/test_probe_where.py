@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.commands.probing import where
+from advisor.commands.probing import place
 from advisor.core.errors import MycnfError
 from probes.safety.neighbours import Neighbour
 
@@ -17,26 +17,26 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The data directory of a server that runs on this host."""
     path = tmp_path / "lib" / "mysql"
     path.mkdir(parents=True)
-    monkeypatch.setattr(where, "find_neighbours", lambda: (Neighbour(1, "mysqld", str(path)),))
+    monkeypatch.setattr(place, "find_neighbours", lambda: (Neighbour(1, "mysqld", str(path)),))
     return path
 
 
 def _device(monkeypatch: pytest.MonkeyPatch, *same: Path) -> None:
     """Only these directories are on the data directory's device."""
-    monkeypatch.setattr(where, "_same_device", lambda one, _: os.path.realpath(one) in map(str, same))
+    monkeypatch.setattr(place, "_same_device", lambda one, _: os.path.realpath(one) in map(str, same))
 
 
 def test_the_temporary_directory_serves_on_the_same_device(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is where scratch files are expected."""
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(data.parents[1]))
     _device(monkeypatch, data.parents[1], data.parent)
-    assert where.spot(None) == where.Spot(str(data.parents[1]), f"on the file system of {data}")
+    assert place.spot(None) == place.Spot(str(data.parents[1]), f"on the file system of {data}")
 
 
 def test_else_the_nearest_directory_above_it(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It lies beside the data directory, not in it."""
     _device(monkeypatch, data.parent, data)
-    assert where.spot(None).path == str(data.parent)
+    assert place.spot(None).path == str(data.parent)
 
 
 def test_else_another_disk_with_a_word(
@@ -44,29 +44,29 @@ def test_else_another_disk_with_a_word(
 ) -> None:
     """Where nothing beside it may be written, the user is told that another disk may be measured."""
     _device(monkeypatch, data)
-    assert where.spot(None).path != str(data)
+    assert place.spot(None).path != str(data)
     assert f"no directory beside {data} may be written" in capsys.readouterr().err
 
 
 def test_memory_is_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """A directory for temporary files that is in memory is passed over for one that isn't, or said to be in memory."""
-    monkeypatch.setattr(where, "find_neighbours", tuple)
+    monkeypatch.setattr(place, "find_neighbours", tuple)
     monkeypatch.setattr("tempfile.gettempdir", lambda: "/dev/shm")
     kinds = {"/dev/shm": "tmpfs", "/var/tmp": "ext4"}
-    monkeypatch.setattr(where, "file_system", lambda path: kinds[path])
-    assert where.spot(None).path == "/var/tmp"
+    monkeypatch.setattr(place, "file_system", lambda path: kinds[path])
+    assert place.spot(None).path == "/var/tmp"
     kinds["/var/tmp"] = "tmpfs"
-    assert where.spot(None) == where.Spot("/dev/shm", "in memory; name a directory on a disk with --dir")
+    assert place.spot(None) == place.Spot("/dev/shm", "in memory; name a directory on a disk with --dir")
 
 
 def test_what_is_named_is_taken(data: Path, tmp_path: Path) -> None:
     """A named directory is the one, without its links; what is no directory is refused."""
     (tmp_path / "link").symlink_to(tmp_path / "lib")
-    assert where.spot(str(tmp_path / "link")) == where.Spot(str(tmp_path / "lib"))
+    assert place.spot(str(tmp_path / "link")) == place.Spot(str(tmp_path / "lib"))
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file", tmp_path / "none"):
         with pytest.raises(MycnfError, match=f"--dir {path} is no directory"):
-            where.spot(str(path))
+            place.spot(str(path))
 
 
 @pytest.mark.parametrize("path", ["/proc", "/dev/shm", "/"])
@@ -76,13 +76,13 @@ def test_the_kernel_tells_the_file_system(path: str) -> None:
         (line.split() for line in Path("/proc/self/mounts").read_text("utf-8").splitlines()),
         key=lambda mount: len(mount[1]) if f"{path}/".startswith(f"{mount[1].rstrip('/')}/") else -1,
     )
-    assert where.file_system(path) == longest[2]
+    assert place.file_system(path) == longest[2]
 
 
 @pytest.mark.servers
 def test_a_server_program_is_found_by_path(binary: object) -> None:
     """The program that was named is asked what it is, and is the only one."""
     program = binary.program  # type: ignore[attr-defined]
-    (found,) = where.ground("/", [program], print).binaries
+    (found,) = place.ground("/", [program], print).binaries
     assert found.program == os.path.abspath(program)
     assert found.target == binary.target  # type: ignore[attr-defined]

@@ -9,13 +9,13 @@ import pytest
 from advisor.catalog.elsewhere import known_elsewhere
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
-from advisor.compare import nature, weight
+from advisor.compare import expected_differences, weight
+from advisor.compare.autosized import BOUNDS
 from advisor.compare.renames import FOLLOWERS
-from advisor.compare.sized import BOUNDS
 from advisor.compare.weight import area_of, order
 from advisor.core.model import Target
 from advisor.upgrade.change import Area
-from advisor.verdict.tracked import MARIADB, MYSQL, WITHOUT_OPTION
+from advisor.verdict.formats import MARIADB, MYSQL, WITHOUT_OPTION
 
 # Settings of no option that servers show: in no catalog, and on no list of what sessions may track.
 SHOWN = frozenset({"aria_used_for_temp_tables", "innodb_version", "wsrep_start_position"})
@@ -34,13 +34,20 @@ def names() -> frozenset[str]:
 
 def test_every_name_is_a_servers(names: frozenset[str]) -> None:
     """No table names a variable that no server ever had."""
-    said = {*nature.NAMES, *nature.CHOICES, *FOLLOWERS, *FOLLOWERS.values(), *BOUNDS, *BOUNDS.values()}
+    said = {
+        *expected_differences.NAMES,
+        *expected_differences.CHOICES,
+        *FOLLOWERS,
+        *FOLLOWERS.values(),
+        *BOUNDS,
+        *BOUNDS.values(),
+    }
     assert {name for name in said - names if known_elsewhere(name) is None} == set()
 
 
 def test_every_pattern_fits_something(names: frozenset[str]) -> None:
     """No pattern is idle."""
-    patterns = [*nature.PATTERNS, *(pattern for _, some in weight.PATTERNS for pattern in some)]
+    patterns = [*expected_differences.PATTERNS, *(pattern for _, some in weight.PATTERNS for pattern in some)]
     assert [p for p in patterns if not any(fnmatchcase(name, p) for name in names)] == []
 
 
@@ -100,4 +107,4 @@ def test_durability_before_sizes_before_the_rest() -> None:
 )
 def test_by_nature(name: str, a: str, b: str, natural: bool) -> None:
     """Names and places differ by nature; what is chosen doesn't, be it a path."""
-    assert nature.by_nature(name, a, b) is natural
+    assert expected_differences.by_nature(name, a, b) is natural

@@ -8,8 +8,7 @@ import pytest
 from asking import CHECKOUT
 
 from advisor.config import nearest
-from advisor.config.document import ConfigError, line_of
-from advisor.config.read import read
+from advisor.config.read import ConfigError, line_of, read
 from rules.policy.house_rule import HouseRule
 
 if TYPE_CHECKING:

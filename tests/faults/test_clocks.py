@@ -15,7 +15,7 @@ from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from advisor.facts import Facts, Sample
 from advisor.facts.snapshot import load
-from advisor.state.history import keep as history
+from advisor.state.history import store as history
 from advisor.state.sampling import ring
 from advisor.state.sampling.busiest import hours, sampled
 from advisor.state.sampling.keep import keep, path_of

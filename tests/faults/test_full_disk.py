@@ -9,7 +9,7 @@ from small_disk import Disk
 
 from advisor.__main__ import main
 from advisor.facts import Sample
-from advisor.fleet import folder as fleet
+from advisor.fleet import run_directory as fleet
 from advisor.fleet.row import Row
 from advisor.state.sampling import ring
 from advisor.state.sampling.keep import keep as keep_sample

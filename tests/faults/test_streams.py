@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from asking import CHECKOUT, Ended
 
-from advisor.cli import COMMANDS
+from advisor.cli.parser import COMMANDS
 
 SNAPSHOT = str(CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json")
 BAD = str(CHECKOUT / "examples" / "bad.cnf")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from asking import CHECKOUT
 
-from advisor.commands.auditbaseline import SERVER
+from advisor.commands.judge_facts import SERVER
 from advisor.tui import view
 from advisor.tui.view import Aside
 
@@ -51,7 +51,7 @@ def together(code: str, tmp_path: Path, *words: str) -> list[str]:
 
 
 ASIDE = """
-from advisor.commands.auditbaseline import put_aside
+from advisor.commands.judge_facts import put_aside
 from advisor.core.model import Confidence, Finding, Severity
 for turn in range(8):
     finding = Finding(f"TST{own}{turn:02}", "tried", Severity.NOTE, Confidence.CERTAIN, "x", option="x")

@@ -19,8 +19,7 @@ from mending import looks
 
 from advisor.core.errors import MycnfError
 from advisor.fixing import fix_files
-from advisor.fixing.keeping import attributes
-from advisor.fixing.writing import Meanwhile, replace_text
+from advisor.fixing.writing import Meanwhile, attributes, replace_text
 
 OLD, NEW = b"[mysqld]\nport=1\nport=2\n", b"[mysqld]\nport=2\n"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: files of other owners, mounts")

@@ -10,8 +10,8 @@ from fleet_ground import Ground, Servers
 from live_server import Live
 
 from advisor.core.model import Target
-from advisor.fleet.alike import equals, outliers
 from advisor.fleet.member import Member, Value
+from advisor.fleet.outliers import equals, outliers
 
 NAME = "mysql-8.0"
 

@@ -22,8 +22,8 @@ from live_server import Live
 from running import eventually
 from servers_plugin import Server
 
-from advisor.fleet.folder import file_name, finished, rows_of
 from advisor.fleet.row import UNREAD, Status
+from advisor.fleet.run_directory import file_name, finished, rows_of
 
 NAME = "mariadb-10.11"
 

@@ -21,9 +21,8 @@ from live_server import Live
 from running import alive, eventually
 from servers_plugin import Server
 
-from advisor.fleet.folder import HOSTS, file_name, finished, rows_of
-from advisor.fleet.holding import SCRATCH
 from advisor.fleet.row import UNREAD, Status
+from advisor.fleet.run_directory import HOSTS, SCRATCH, file_name, finished, rows_of
 
 NAME = "mariadb-10.11"
 HOSTS_HANGING = ("hangs", "hangs-over-ssh", "hangs-in-its-script")
@@ -89,7 +88,7 @@ def test_killed(victim: str, ground: Ground, hosts: dict[str, dict[str, object]]
     ground.inventory({"db": hosts})
     with begun(ground, ground.command("--window", "0", "--forks", "4", "--timeout", "300")) as process:
         eventually(lambda: _midway(ground), what="the midst of a run")
-        assert {"ssh", "ansible", "advisor.fleet.one"} <= _kinds(ground)
+        assert {"ssh", "ansible", "advisor.fleet.host"} <= _kinds(ground)
         VICTIMS[victim](process.pid, *_begun_pids(process.pid))
         wait_until_gone(ground)
         eventually(lambda: not list((ground.place / "on-host").iterdir()), what="nothing stays on the host")
@@ -119,7 +118,7 @@ def _midway(ground: Ground) -> bool:
 
 def _kinds(ground: Ground) -> set[str]:
     told = " ".join(marked(ground).values())
-    return {word for word in ("ssh", "ansible", "advisor.fleet.one") if re.search(rf"(^|[ /]){word} ", told)}
+    return {word for word in ("ssh", "ansible", "advisor.fleet.host") if re.search(rf"(^|[ /]){word} ", told)}
 
 
 def _files(ground: Ground) -> set[str]:

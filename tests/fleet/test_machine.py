@@ -14,8 +14,7 @@ from audits import recorded
 
 from advisor.collect.host import open_root
 from advisor.facts import Facts
-from advisor.fleet.machine import with_host
-from advisor.fleet.script import BEGIN, END, command, unpacked
+from advisor.fleet.machine import BEGIN, END, command, unpacked, with_host
 
 TOOLS = ("sh", "cat", "cp", "ln", "mkdir", "readlink", "rm", "sed", "tar", "tr", "uname", "od")
 

@@ -10,8 +10,8 @@ from markdown_it import MarkdownIt
 from nasty import SECRET
 
 from advisor.core.model import Confidence, Finding, Severity, Skipped, Target
-from advisor.fleet.alike import Difference, Equals, Outlier
 from advisor.fleet.member import Value
+from advisor.fleet.outliers import Difference, Equals, Outlier
 from advisor.fleet.row import Row, Status
 from advisor.report import formats
 from advisor.report.fleet import Judged, Survey

@@ -162,7 +162,7 @@ def test_no_secret_anywhere(ran: Ran) -> None:
     """No output, kept file, command line or environment holds a password of the vault."""
     kept = [file.read_text("utf-8", "replace") for file in ran.ground.run_directory.rglob("*") if file.is_file()]
     told = [ran.ended.out, ran.ended.err, *kept, *ran.seen]
-    assert any("advisor.fleet.one" in text for text in ran.seen)
+    assert any("advisor.fleet.host" in text for text in ran.seen)
     for secret in (SECRET, WRONG):
         assert not [text for text in told if secret in text]
 

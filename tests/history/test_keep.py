@@ -16,8 +16,7 @@ from running import PATIENCE
 from advisor.core.errors import MycnfError
 from advisor.facts import Facts
 from advisor.facts.snapshot import PARSED, load
-from advisor.state.history.keep import LEAST, MOST, keep, names, stamp
-from advisor.state.history.shelf import find, servers
+from advisor.state.history.store import LEAST, MOST, find, keep, names, servers, stamp
 
 SNAPSHOT = CHECKOUT / "tests" / "snapshots" / "schema-1.0.json"
 
@@ -101,7 +100,7 @@ def test_two_at_once_lose_nothing(facts: Facts, state: Path) -> None:
     """Processes that keep snapshots of one server at once keep them all."""
     code = (
         "import sys; from dataclasses import replace; from advisor.facts.snapshot import load\n"
-        "from advisor.state.history.keep import keep; facts = load(sys.argv[1])\n"
+        "from advisor.state.history.store import keep; facts = load(sys.argv[1])\n"
         "for n in range(10): keep(replace(facts, taken_at=f'2026-11-{int(sys.argv[2]):02}T{n:02}:00:00+00:00'))"
     )
     source = keep(facts)

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from advisor.optionfile import parse, render, resolve
-from advisor.optionfile.dialect import dialect
+from advisor.optionfile.groups import dialect
 from tests.optionfile.judges import PrintDefaults, Server, foreseen
 
 EXAMPLES = int(os.environ.get("MYCNF_FUZZ_EXAMPLES", "200"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from advisor.optionfile import parse, resolve
-from advisor.optionfile.dialect import dialect
+from advisor.optionfile.groups import dialect
 from advisor.optionfile.lines import Kind, Line
 from tests.optionfile.judges import PrintDefaults, Server, foreseen
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from advisor.cli import build_parser
+from advisor.cli.parser import build_parser
 from advisor.commands.app import opening
-from advisor.commands.recorded import DEMO
+from advisor.commands.recorded_facts import DEMO
 from advisor.tui.app import AuditApp
 
 PATIENCE = 600.0  # seconds; a test ends long before, unless something is broken

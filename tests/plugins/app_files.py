@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from advisor.analysis.context import know
 from advisor.analysis.engine import by_weight, choose, run
 from advisor.collect.files import Reader, read_again
-from advisor.commands.recorded import DEMO
+from advisor.commands.recorded_facts import DEMO
 from advisor.facts import Facts, Files
 from advisor.facts.snapshot import load
 from advisor.report.audited import Audited

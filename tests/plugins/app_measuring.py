@@ -11,7 +11,7 @@ from app_driving import filled, until
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
-from advisor.cli import build_parser
+from advisor.cli.parser import build_parser
 from advisor.collect.host import open_root, read_host
 from advisor.commands.app import opening
 from advisor.commands.collect import kept_probes
@@ -20,7 +20,7 @@ from advisor.tui.app import AuditApp
 from advisor.tui.screens.probes.screen import Probes
 from advisor.tui.start import Opening, Site
 from probes.experiment import Ground
-from probes.hostid import host_id
+from probes.host_identity import host_id
 from probes.results import make_folder
 from probes.sandbox import Binary
 

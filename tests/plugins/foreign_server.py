@@ -14,7 +14,7 @@ from running import PATIENCE
 
 from probes.sandbox import Binary, ask
 from probes.sandbox.datadir import copy_template
-from probes.sandbox.leash import spawn
+from probes.sandbox.parent_death import spawn
 from probes.sandbox.placement import placement
 
 

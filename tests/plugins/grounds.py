@@ -10,9 +10,9 @@ from pathlib import Path
 from advisor.collect.host.host import open_root, read_host
 from probes.experiment import Bench, Experiment, Ground, Wanted
 from probes.sandbox import Binary
-from probes.served import measuring
-from probes.served.serving import Served, serve
-from probes.stopping import Stop
+from probes.served import server_settings
+from probes.served.variant_server import Served, serve
+from probes.stop import Stop
 
 
 def ground_of(templates: Path, directory: Path, *binaries: Binary) -> Ground:
@@ -26,7 +26,7 @@ def served(
     binary: Binary, templates: Path, directory: Path, *, pool: int = 32 << 20, binary_log: bool = False
 ) -> Iterator[Served]:
     """A server with the settings of one that is measured."""
-    arguments = measuring.arguments(binary.target, pool=pool, redo=32 << 20, binary_log=binary_log)
+    arguments = server_settings.arguments(binary.target, pool=pool, redo=32 << 20, binary_log=binary_log)
     with serve(ground_of(templates, directory, binary), binary, str(directory), arguments) as it:
         yield it
 

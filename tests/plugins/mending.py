@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.cli import build_parser
-from advisor.commands.fixes import Looks
-from advisor.commands.looking import Plan, plans_of
+from advisor.cli.parser import build_parser
+from advisor.commands.fix_files import Looks
+from advisor.commands.lint_files import Plan, plans_of
 from advisor.fixing import Outcome, plan_fixes
 from advisor.optionfile import resolve
 from advisor.verdict import FileVerdict, LineVerdict, judge_file

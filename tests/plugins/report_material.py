@@ -10,10 +10,10 @@ from asking import CHECKOUT
 
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
 from advisor.facts.snapshot import load
-from advisor.fleet.folder import keep as keep_row
-from advisor.fleet.folder import prepare
 from advisor.fleet.row import Row, Status
-from advisor.state.history.keep import keep as keep_snapshot
+from advisor.fleet.run_directory import keep as keep_row
+from advisor.fleet.run_directory import prepare
+from advisor.state.history.store import keep as keep_snapshot
 from probes.results import keep as keep_result
 from probes.results import make_folder
 

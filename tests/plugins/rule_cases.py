@@ -29,9 +29,25 @@ from advisor.facts import (
     VariableOrigin,
     Workload,
 )
-from advisor.facts.host import Cgroup, Cpu, Hypervisor, IoLimit, Limit, Memory, NumaNode, OperatingSystem, Process
+from advisor.facts.host import (
+    BlockDevice,
+    Cgroup,
+    Cpu,
+    Hypervisor,
+    IoLimit,
+    Limit,
+    Memory,
+    Mount,
+    NumaNode,
+    OperatingSystem,
+    Place,
+    Process,
+    Raid,
+    Space,
+    Storage,
+    Stripe,
+)
 from advisor.facts.server import Accounts, ApplierTimes, DataSizes, Link, Plugin, RedoWaits
-from advisor.facts.storage import BlockDevice, Mount, Place, Raid, Space, Storage, Stripe
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings

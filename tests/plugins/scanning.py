@@ -9,7 +9,7 @@ from steered import Steered
 
 from advisor.facts.probes import Metric
 from probes.experiment import Cost, Ground, Measured, Plan, Turn, Variant, Wanted
-from probes.stopping import Stop
+from probes.stop import Stop
 
 ON_DISK = Metric("beyond_cache", "s/scan", "less")
 COST = Cost(3 << 20, 5 << 20, 7.0, ("a table of 3M in a scratch directory",))

@@ -15,7 +15,7 @@ from advisor.facts.probes import Metric, ProbeResult
 from probes.experiment import Choice, Cost, Ground, Measured, Plan, Turn, Variant, Wanted
 from probes.rounds import run
 from probes.stats import Comparison, compare
-from probes.stopping import Stop
+from probes.stop import Stop
 
 FORCED = frozenset({"busy", "little", "full", "neighbour"})
 METRIC = Metric("throughput", "1/s", "more")

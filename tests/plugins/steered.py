@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from advisor.facts.probes import Metric
 from probes.choices import Chosen
 from probes.experiment import Choice, Cost, Ground, Measured, Plan, Turn, Variant, Wanted
-from probes.stopping import Stop
+from probes.stop import Stop
 
 SIZES = {"16K": 16384, "128K": 131072, "2M": 2097152, "4M": 4194304, "8M": 8388608}
 SPEEDS = {"16K": 1000.0, "128K": 1010.0, "2M": 900.0, "8M": 800.0}

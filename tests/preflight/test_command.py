@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.facts import Facts, FileCopy, Files, Link, Server, Service
-from advisor.preflight.command import Argument, next_command, running_arguments
+from advisor.preflight.start_command import Argument, next_command, running_arguments
 
 UNIT, DROP_IN = "/usr/lib/systemd/system/db.service", "/etc/systemd/system/db.service.d/a.conf"
 DEFAULTS = "/etc/default/db"

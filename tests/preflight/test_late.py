@@ -9,8 +9,8 @@ import pytest
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.preflight.late import comes_back, may_be_persisted
-from advisor.upgrade.collations import default_of
+from advisor.preflight.set_after_start import comes_back, may_be_persisted
+from advisor.upgrade.defaults import default_of
 from advisor.verdict.charsets import charset_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from simulated import METRIC, Noise, Simulated, simulate
 
 from advisor.core.sizes import percent
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
-from probes.conclude import change, conclude
+from probes.conclusion import change, conclude
 
 CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)
 

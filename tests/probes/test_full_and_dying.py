@@ -22,7 +22,7 @@ from running import eventually
 from servers_plugin import Binaries, Start
 
 from advisor.__main__ import main
-from advisor.commands.probing import where
+from advisor.commands.probing import place as place_module
 from probes.experiment import Ground
 from probes.results import shelf as kept_results
 from probes.sandbox import Binary, SandboxError, errors
@@ -69,7 +69,7 @@ class ServedBy(Protocol):
 @pytest.fixture
 def served_by(binaries: Binaries, templates: Path, monkeypatch: pytest.MonkeyPatch) -> ServedBy:
     """The server programs that the command finds on this host."""
-    usual = where.ground
+    usual = place_module.ground
 
     def give(name: str, *, fresh: bool = False) -> None:
         binary = binaries(name)
@@ -78,7 +78,7 @@ def served_by(binaries: Binaries, templates: Path, monkeypatch: pytest.MonkeyPat
             found = usual(path, (), report)
             return replace(found, binaries=(binary,), templates=None if fresh else str(templates))
 
-        monkeypatch.setattr(where, "ground", ground)
+        monkeypatch.setattr(place_module, "ground", ground)
 
     return give
 

@@ -13,10 +13,10 @@ from advisor.facts.host import Host
 from advisor.facts.probes import Metric, ProbeResult
 from advisor.report.paper import Paper
 from advisor.report.proberesult import render
-from probes.conclude import conclude
+from probes.conclusion import conclude
 from probes.experiment import Choice, Cost, Ground, Measured, Plan, Turn, Variant, Wanted
 from probes.rounds import run
-from probes.stopping import Stop
+from probes.stop import Stop
 
 WHY = "pages read from disk/transaction 0, where the mechanism needs at least 1"
 GROUPS = {"": ("a", "b"), "grouped": ("1, a", "1, b", "8, a", "8, b")}

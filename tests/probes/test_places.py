@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from probes.places import BOOK, tidy
+from probes.leftovers import BOOK, tidy
 from probes.results import make_folder
 from probes.sandbox.scratch import MARKER, PREFIX, Scratch
 

@@ -13,9 +13,8 @@ import pytest
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
 from probes import results
 from probes.experiment import ProbeError
-from probes.hostid import host_id
-from probes.merging import differs, merged
-from probes.pooling import width
+from probes.host_identity import host_id
+from probes.pooling import differs, merged, width
 from probes.results import Shelf, find, keep, latest, of_host, read, shelf
 
 HERE = Place("here", "A CPU", 2, 8 << 30, "6.1", "/srv/db", "ext4", "vda")

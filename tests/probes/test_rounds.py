@@ -16,8 +16,8 @@ from advisor.facts.host import Host
 from advisor.facts.probes import OTHERS, Metric, ProbeResult
 from probes.experiment import Choice, Cost, Ground, Measured, Plan, ProbeError, Turn, Variant, Wanted
 from probes.rounds import Progress, run
-from probes.safety.others import Work
-from probes.stopping import Stop
+from probes.safety.neighbours import Work
+from probes.stop import Stop
 
 FORCED = frozenset({"busy", "neighbour", "full", "little"})
 

@@ -12,8 +12,7 @@ from running import first_row
 from servers_plugin import quickly
 
 from probes.sandbox import Binary, SandboxError, describe, start
-from probes.sandbox.binary import STARTERS
-from probes.sandbox.tree import Tree, tree_of
+from probes.sandbox.binary import STARTERS, Tree, tree_of
 
 
 # An archive of MySQL, a package and an archive of MariaDB: each is laid out in its own way.

@@ -13,7 +13,7 @@ from advisor.facts.host import Host
 from advisor.facts.probes import ProbeResult
 from probes.experiment import Ground, Wanted
 from probes.rounds import run
-from probes.stopping import Stop
+from probes.stop import Stop
 
 PLACE = Path(__file__).resolve().parents[2] / "tools" / "figures" / "alike.py"
 CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)

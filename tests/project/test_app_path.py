@@ -24,7 +24,7 @@ LATER = {
     "advisor.collect.host",
     "advisor.config.read",
     "advisor.report.output",
-    "advisor.preflight.unit",
+    "advisor.preflight.start_command",
     "advisor.report.auditforms",
     "advisor.tui.dialogs.prompts",
     "advisor.tui.dialogs.connect",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.cli import build_parser
+from advisor.cli.parser import build_parser
 from advisor.report.output import pair
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.__main__ import main
-from advisor.cli import COMMANDS
+from advisor.cli.parser import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor.cli import build_parser
+from advisor.cli.parser import build_parser
 from advisor.core import errors
 
 

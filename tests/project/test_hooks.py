@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from advisor.cli import build_parser
+from advisor.cli.parser import build_parser
 
 OPTION_FILES = (
     "my.cnf", ".my.cnf", "my.ini", "etc/mysql/my.cnf", "etc/my.cnf.d/server.cnf", "files/mysqld.cnf",

@@ -13,7 +13,7 @@ from report_material import COMMANDS, make
 
 from advisor import __version__
 from advisor.__main__ import main
-from advisor.cli import build_parser
+from advisor.cli.parser import build_parser
 
 GOLDEN = CHECKOUT / "tests" / "golden" / "reports"
 AGAIN = "MYCNF_WRITE_GOLDEN=1 python -m pytest tests/report/test_report_goldens.py"

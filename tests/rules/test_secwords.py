@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rule_cases import Case, known_of
 
-from advisor.verdict.onserver import ServerSettings
+from advisor.verdict.settings import ServerSettings
 from rules import all_rules, find
 from rules.core.context import Known, Missing
 from rules.security.tls import moment

@@ -13,10 +13,10 @@ from general_log import Ear, Said, overheard, unlisted
 from live_server import Live
 from servers_plugin import names_of
 
-from advisor.cli import COMMANDS, dispatch
+from advisor.cli.parser import COMMANDS, dispatch
 from advisor.collect.connection.connect import Limits
 from advisor.collect.connection.statements import STATUS
-from advisor.commands.probing.proving import _running
+from advisor.commands.probing.prove import _running
 from advisor.report.formats import names
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.workload import sampler as sampler_module

@@ -13,9 +13,9 @@ import pytest
 from planted import CARRIERS, canary, option_file, out_of, snapshot
 
 from advisor.__main__ import main
-from advisor.cli import COMMANDS, build_parser
-from advisor.fleet.folder import HOSTS, keep, prepare, snapshot_name
+from advisor.cli.parser import COMMANDS, build_parser
 from advisor.fleet.row import Row, Status
+from advisor.fleet.run_directory import HOSTS, keep, prepare, snapshot_name
 from advisor.redaction.secrets import MASK
 
 

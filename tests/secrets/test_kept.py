@@ -16,15 +16,15 @@ from advisor.collect.connection.options import ConnectRequest
 from advisor.core.crash_report import write_crash_file
 from advisor.facts import Sample
 from advisor.facts.snapshot import load, save
-from advisor.fleet import folder as fleet
+from advisor.fleet import run_directory as fleet
 from advisor.fleet.row import Row
-from advisor.state.history.keep import keep as keep_snapshot
+from advisor.state.history.store import keep as keep_snapshot
 from advisor.state.sampling.keep import keep as keep_sample
 from advisor.tui import themes, view
 from advisor.tui.dialogs import recent_connections
 from advisor.tui.screens.report import preview
 from advisor.tui.view import Aside
-from probes import places, results
+from probes import leftovers, results
 
 
 def _snapshot(place: Path) -> None:
@@ -53,7 +53,7 @@ def _ring(_place: Path) -> None:
 
 def _probe(place: Path) -> None:
     results.keep(told("sequential-read", {"size": 1.5}))
-    places.tidy((str(place),))
+    leftovers.tidy((str(place),))
 
 
 def _fleet(_place: Path) -> None:

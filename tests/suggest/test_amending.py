@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.fixing.diff import unified
-from advisor.fixing.reading import Change
+from advisor.fixing.values import Change
 from advisor.optionfile import resolve
 from advisor.report.suggestfile import remarks
 from advisor.suggest import suggest
-from advisor.suggest.amending import amend
+from advisor.suggest.amend import amend
 from advisor.suggest.choices import Choice
 from advisor.verdict import judge_file, take
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.suggest.amending import Amended
+    from advisor.suggest.amend import Amended
     from advisor.verdict import FileVerdict
 
 TARGET = parse_target("mariadb-10.11")

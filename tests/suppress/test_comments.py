@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.analysis.suppress.comments import Suppression, suppressions
-from advisor.optionfile.dialect import dialect
+from advisor.optionfile.groups import dialect
 from advisor.optionfile.reader import parse
 
 

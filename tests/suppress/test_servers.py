@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from advisor.analysis.suppress.comments import suppressions
-from advisor.optionfile.dialect import dialect
+from advisor.optionfile.groups import dialect
 from advisor.optionfile.reader import parse
 from tests.optionfile.conftest import server as _each_server
 from tests.optionfile.judges import Server

@@ -13,11 +13,10 @@ from textual.containers import VerticalScroll
 
 from advisor.analysis.context import know
 from advisor.collect.host import open_root, read_host
-from advisor.commands.recorded import DEMO
+from advisor.commands.recorded_facts import DEMO
 from advisor.facts import Facts, Unavailable
-from advisor.facts.host import Cgroup, Host, Memory, Skipped
+from advisor.facts.host import BlockDevice, Cgroup, Host, Memory, Mount, Raid, Skipped, Storage, Stripe
 from advisor.facts.snapshot import load
-from advisor.facts.storage import BlockDevice, Mount, Raid, Storage, Stripe
 from advisor.report.audited import Audited
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.host.sections import TITLES, sections

@@ -22,8 +22,7 @@ from tmux import MYCNF, Terminal, audit, place, terminal
 from probes.registry import MODULES
 from probes.results import shelf
 from probes.sandbox import Sandbox
-from probes.sandbox.scratch import SHORT
-from probes.sandbox.sweeping import has_left
+from probes.sandbox.scratch import SHORT, has_left
 
 FIELD = "   in spite of "
 

@@ -14,7 +14,7 @@ from advisor.tui.text import spoken
 TOP = Path(__file__).parents[2]
 # Flags of mycnf probe that a sentence may tell to give; those of servers and sysbench are none of these.
 FLAG = re.compile(r"--(time|dir|force|resume|rounds|option)\b")
-SPEAKING = ("probes", "advisor/report/proof.py", "advisor/commands/probing/where.py")
+SPEAKING = ("probes", "advisor/report/proof.py", "advisor/commands/probing/place.py")
 NOT_SAID = ("probes/workload/sysbench.py",)  # what sysbench is started with
 
 

@@ -11,10 +11,10 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.core.model import Confidence, Severity, Target
 from advisor.report.upgradekeep import fragment
+from advisor.upgrade.behaviours import GONE, NONE, PASSAGES, Passage
 from advisor.upgrade.change import WEIGHTY, Area, DefaultChange
-from advisor.upgrade.consequences import _meanings
+from advisor.upgrade.defaults import _meanings
 from advisor.upgrade.keep import borne_out
-from advisor.upgrade.passages import GONE, NONE, PASSAGES, Passage
 from advisor.verdict import Outcome
 
 # Plugins that are no options of the server where they are built in, and what is not an option any more.

@@ -17,7 +17,7 @@ from servers_plugin import Binaries, Start
 
 from advisor.catalog.targets import ASKED
 from advisor.core.model import Confidence, Target
-from advisor.upgrade.passages import GONE, NONE, PASSAGES, Passage
+from advisor.upgrade.behaviours import GONE, NONE, PASSAGES, Passage
 from probes.sandbox import Sandbox
 
 SERVERS = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.4", "mariadb-11.8")

@@ -7,7 +7,7 @@ from moving import Moved
 from servers_plugin import Binaries, Start
 
 from advisor.catalog.targets import parse_target
-from advisor.upgrade.path import path_between
+from advisor.upgrade.supported_path import path_between
 from probes.sandbox import SandboxError
 from rules.core.evidence import load
 

@@ -12,9 +12,8 @@ from advisor.catalog.targets import SERIES, parse_target
 from advisor.core.model import Origin, Setting
 from advisor.optionfile import resolve
 from advisor.verdict import Outcome, judge_file, startup, take
-from advisor.verdict.onserver import ServerSettings
 from advisor.verdict.outcome import FileVerdict, Found
-from advisor.verdict.settings import Settings
+from advisor.verdict.settings import ServerSettings, Settings
 from advisor.verdict.take import _take
 
 BEHIND = "cte_max_recursion_depth"  # lies behind eq_range_index_dive_limit in the memory of MySQL 9.7

@@ -8,10 +8,9 @@ from advisor.catalog.load import Option
 from advisor.core.model import Target
 from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
-from advisor.verdict.flags import take_flags
-from advisor.verdict.number import limited, take_number
+from advisor.verdict.number import limited, take_number, take_real
 from advisor.verdict.outcome import Outcome
-from advisor.verdict.real import take_real
+from advisor.verdict.sets import take_flags
 
 MYSQL57 = Target("mysql", (5, 7, 22))
 MYSQL80 = Target("mysql", (8, 0, 15))

@@ -10,7 +10,7 @@ from advisor.verdict import Outcome, take
 from advisor.verdict.charsets import charset_of, charsets, plain
 from advisor.verdict.enumeration import named
 from advisor.verdict.replication import take_skip_errors
-from advisor.verdict.sqlmode import GONE
+from advisor.verdict.sets import GONE
 
 REFUSED = "refused"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from advisor.catalog.targets import SERIES
-from advisor.cli import build_parser
+from advisor.cli.parser import build_parser
 from probes.registry import MODULES
 from rules import all_rules
 

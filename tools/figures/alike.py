@@ -31,13 +31,13 @@ from servers_plugin import provisioned
 from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import ProbeResult
 from probes.choices import duration
-from probes.conclude import conclude
+from probes.conclusion import conclude
 from probes.experiment import Bench, Experiment, Ground, Measured, Plan, ProbeError, Turn, Variant, Wanted
 from probes.registry import everything, load
 from probes.results import written
 from probes.rounds import run
 from probes.sandbox import Binary
-from probes.stopping import Stop
+from probes.stop import Stop
 
 AGAIN = ", again"
 LARGEST = 100.0  # relative; where more than that is detectable there were too few rounds

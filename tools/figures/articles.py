@@ -29,7 +29,7 @@ from advisor.report.proberesult import render
 from probes.experiment import Ground, Wanted
 from probes.registry import load
 from probes.rounds import run
-from probes.stopping import Stop
+from probes.stop import Stop
 from rules.core.evidence import Table
 from rules.core.evidence import load as source
 

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from figure import Figure
 
 from probes.disk.aio import available
-from probes.disk.crew import Crew
-from probes.disk.material import Material, accepts_direct
+from probes.disk.driver import Crew
+from probes.disk.files import Material, accepts_direct
 from probes.disk.sequential_read import parts
 from probes.disk.tally import together
-from probes.stopping import Stop
+from probes.stop import Stop
 
 PAIRS = 5
 TURNS = 4  # of each in a pair

@@ -23,7 +23,7 @@ from advisor.facts.probes import Arm, Metric, ProbeResult
 from probes.experiment import Ground, Wanted
 from probes.registry import load
 from probes.rounds import run
-from probes.stopping import Stop
+from probes.stop import Stop
 
 PAGE = os.path.join(TOP, "docs", "experiments", "storage.md")
 NAMES = ("commit-latency", "random-read", "random-write", "sequential-read")

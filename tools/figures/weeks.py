@@ -73,10 +73,10 @@ def history() -> dict[str, Any]:
 
     It judges all hundred that are kept each time it is asked, so it is asked every five hundred.
     """
-    from advisor.cli import build_parser
+    from advisor.cli.parser import build_parser
     from advisor.commands.history import run
     from advisor.facts.snapshot import load
-    from advisor.state.history.keep import keep
+    from advisor.state.history.store import keep
 
     facts = load(RECORDED)
     asked = build_parser("history").parse_args(["history", "--isolated", "--format", "json"])
@@ -103,8 +103,8 @@ def app() -> dict[str, Any]:
 async def _watched() -> dict[str, Any]:
     from textual.widgets import ContentSwitcher
 
-    from advisor.cli import build_parser
-    from advisor.commands.judging import audit, wanted
+    from advisor.cli.parser import build_parser
+    from advisor.commands.judge_facts import audit, wanted
     from advisor.core.errors import MycnfError
     from advisor.facts import Sample
     from advisor.facts.snapshot import load

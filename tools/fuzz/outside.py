@@ -98,7 +98,7 @@ def _judge_options(data: bytes, _folder: str) -> None:
 def _carried(name: str) -> Read:
     def read(data: bytes, folder: str) -> None:
         from advisor.carriers.recognise import carrier_of
-        from advisor.commands.carriedtext import whole_text
+        from advisor.commands.carrier_texts import whole_text
 
         put(b"MYSQLD_OPTS='--port=1 --x'\nA=\"b\n", folder, "env")
         carrier = carrier_of(data, name, name, folder)
@@ -156,7 +156,7 @@ def _load_snapshot(data: bytes, folder: str) -> Any:
 
 
 def _judge_snapshot(data: bytes, folder: str) -> None:
-    from advisor.cli import build_parser
+    from advisor.cli.parser import build_parser
     from advisor.commands.audit import run
 
     kind = ("text", "json", "markdown", "html")[zlib.crc32(data) % 4]
@@ -202,7 +202,7 @@ def _read_ring(data: bytes, folder: str) -> None:
 
 
 def _kept_snapshot(data: bytes, folder: str) -> None:
-    from advisor.state.history.shelf import newest_first, servers
+    from advisor.state.history.store import newest_first, servers
 
     place = os.path.join(folder, "state", "mycnf", "history", "s")
     os.makedirs(place, exist_ok=True)
@@ -242,7 +242,7 @@ def _read_result(data: bytes, folder: str) -> None:
 
 
 def _read_row(data: bytes, folder: str) -> None:
-    from advisor.fleet.folder import HOSTS, ROWS, hosts_of, kept, rows_of
+    from advisor.fleet.run_directory import HOSTS, ROWS, hosts_of, kept, rows_of
 
     os.makedirs(os.path.join(folder, ROWS), exist_ok=True)
     put(data, os.path.join(folder, ROWS), "db1.row")

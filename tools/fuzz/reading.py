@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from advisor.optionfile import parse, resolve
-from advisor.optionfile.dialect import dialect
+from advisor.optionfile.groups import dialect
 from tests.optionfile.judges import PrintDefaults, foreseen
 
 BATCH = 400

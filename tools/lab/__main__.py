@@ -39,8 +39,8 @@ from servers_plugin import provisioned
 
 from advisor.core.errors import MycnfError
 from advisor.core.sizes import exact
-from probes.stopping import Stop
-from probes.workload.driving import driver_of
+from probes.stop import Stop
+from probes.workload.driver import driver_of
 
 FOLDER = os.path.join(TOP, "examples", "lab")
 PAGE = os.path.join(TOP, "docs", "experiments", "lab.md")

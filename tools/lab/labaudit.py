@@ -15,8 +15,8 @@ from labfolder import Lab, LabError
 from labserver import Switched, task_of
 
 from probes.sandbox import Sandbox
-from probes.stopping import Stop
-from probes.workload.driving import drive
+from probes.stop import Stop
+from probes.workload.driver import drive
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PATIENCE = 120.0  # seconds beyond the window

@@ -14,7 +14,7 @@ from labrounds import AFTER, BEFORE
 
 from advisor.core.sizes import about, percent
 from advisor.facts.probes import Place, ProbeResult
-from probes.conclude import BLIND, change, conclude
+from probes.conclusion import BLIND, change, conclude
 from probes.stats import Comparison
 
 VERDICTS = {

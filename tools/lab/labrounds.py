@@ -13,10 +13,10 @@ from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import Metric, ProbeResult
 from probes.experiment import Choice, Cost, Ground, Measured, Plan, Turn, Variant, Wanted
 from probes.rounds import Progress, run
-from probes.served import measuring
-from probes.served.loaded import METRICS, LoadedBench
-from probes.stopping import Stop
-from probes.workload.driving import drive
+from probes.served import server_settings
+from probes.served.under_load import METRICS, LoadedBench
+from probes.stop import Stop
+from probes.workload.driver import drive
 
 BEFORE, AFTER = "before", "after"
 OVERHEAD = 8.0  # seconds of a shutdown and a start
@@ -60,7 +60,7 @@ class BeforeAfter:
             variants=tuple(Variant(name, {FILE: path}) for name, path in self._files.items()),
             baseline=BEFORE,
             metrics=_metrics(lab.metric),
-            cost=Cost(disk=measuring.FRESH, memory=measuring.PROCESS, prepare=0.0, creates=()),
+            cost=Cost(disk=server_settings.FRESH, memory=server_settings.PROCESS, prepare=0.0, creates=()),
             seconds=NEVER,
             rounds=lab.rounds,
             overhead=OVERHEAD + lab.warm,

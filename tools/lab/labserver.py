@@ -10,17 +10,16 @@ from collections.abc import Iterator
 from labfolder import Lab, LabError
 from labgroup import limited
 
-from probes.eviction import evict
 from probes.experiment import ProbeError
+from probes.page_cache import evict
 from probes.sandbox import Binary, SandboxError, start
-from probes.served import measuring
-from probes.served.room import room_watched
-from probes.served.serving import Served
-from probes.stopping import Stop
+from probes.served import server_settings
+from probes.served.variant_server import Served, room_watched
+from probes.stop import Stop
+from probes.workload.load import Task
 from probes.workload.scans import Scan, make
 from probes.workload.statements import Access
 from probes.workload.tables import fill
-from probes.workload.task import Task
 
 FILE = "option file"  # the setting of a variant: which file the server is started with
 FILLING_POOL = 256 << 20
@@ -87,4 +86,4 @@ def task_of(lab: Lab, served: Served, seed: int) -> Task:
 
 
 def _ordinary(binary: Binary) -> tuple[str, ...]:
-    return measuring.arguments(binary.target, pool=FILLING_POOL)
+    return server_settings.arguments(binary.target, pool=FILLING_POOL)

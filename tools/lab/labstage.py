@@ -17,8 +17,8 @@ from servers_plugin import provisioned
 
 from advisor.catalog.load import load
 from advisor.core.errors import MycnfError
-from probes.stopping import Stop
-from probes.workload.driving import driver_of
+from probes.stop import Stop
+from probes.workload.driver import driver_of
 
 BEFORE, AFTER, REPORT, TOLD = "before.cnf", "after.cnf", "report.json", "told.json"
 

@@ -46,7 +46,7 @@ def suppress(readings: "Sequence[Reading]") -> list[Suppressed]:
     A suppression is used as soon as it hides something in one of the readings, so what speaks on one target only, or
     only where two files are read together, is not told as unused because of the others.
     """
-    from advisor.analysis.suppress.told import about
+    from advisor.analysis.suppress.unused import about
 
     comments = _comments(readings)
     rules = _rules_by_word() if comments else {}

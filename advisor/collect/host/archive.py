@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple, cast
 from advisor.collect.host.root import MAX_READ, ArchiveError, FileId, decode, resolve
 
 if TYPE_CHECKING:
-    from advisor.facts.storage import Space
+    from advisor.facts.host import Space
 
 MAX_UNPACKED = 256 << 20
 """Bytes that a tar may unpack to before it is given up; a machine with 64 processors takes 30 MB."""

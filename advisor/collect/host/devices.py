@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.formats import chosen, read_number, read_word
 from advisor.collect.host.raid import read_raid
-from advisor.facts.storage import BlockDevice
+from advisor.facts.host import BlockDevice
 
 if TYPE_CHECKING:
     from advisor.collect.host.root import Root

@@ -14,14 +14,13 @@ from advisor.collect.host.process import read_process, server_pids
 from advisor.collect.host.root import DirectoryRoot, LiveRoot
 from advisor.collect.host.storage import trace
 from advisor.collect.host.system import read_memory, read_system
-from advisor.facts.host import Host, Skipped
-from advisor.facts.storage import Place
+from advisor.facts.host import Host, Place, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from advisor.collect.host.root import Root
-    from advisor.facts.storage import BlockDevice, Storage
+    from advisor.facts.host import BlockDevice, Storage
 
 
 def read_host(

@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.collect.host.formats import number, read_number, read_word
-from advisor.facts.storage import Raid, Stripe
+from advisor.facts.host import Raid, Stripe
 
 if TYPE_CHECKING:
     from advisor.collect.host.root import Root
-    from advisor.facts.storage import BlockDevice
+    from advisor.facts.host import BlockDevice
 
 _PARITY_DISKS = {"raid0": 0, "raid4": 1, "raid5": 1, "raid6": 2}
 _RAID_TRANSPORTS = (None, "scsi", "sas", "fc", "iscsi", "virtio", "xen", "hyperv")

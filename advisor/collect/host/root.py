@@ -13,7 +13,7 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 from advisor.core.errors import MycnfError
-from advisor.facts.storage import Space
+from advisor.facts.host import Space
 
 MAX_READ = 4 << 20
 """Bytes of a file that are read; /proc/cpuinfo of a machine with 1,000 processors is 2 MB, all else is far smaller."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.formats import read_number
 from advisor.collect.host.raid import stripe_of
-from advisor.facts.storage import Mount, Storage
+from advisor.facts.host import Mount, Storage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.collect.host.root import Root
-    from advisor.facts.storage import BlockDevice
+    from advisor.facts.host import BlockDevice
 
 
 _NO_DEVICE = {

@@ -28,8 +28,8 @@ from advisor.collect.pasted.summaries import (
 )
 from advisor.collect.pasted.text import read_json, read_plain
 from advisor.facts import SCHEMA, Facts, Link, Replication, Server, Unavailable
+from advisor.facts.host import Storage
 from advisor.facts.server import VariableOrigin
-from advisor.facts.storage import Storage
 from advisor.redaction.secrets import clean, redact_value
 from advisor.verdict.settings import Settings
 

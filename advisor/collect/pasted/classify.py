@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target
-from advisor.verdict.tracked import MARIADB, MYSQL, WITHOUT_OPTION
+from advisor.verdict.formats import MARIADB, MYSQL, WITHOUT_OPTION
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -8,7 +8,7 @@ from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     from advisor.facts import Host
-    from advisor.facts.storage import Mount, Space
+    from advisor.facts.host import Mount, Space
 
 FORMS = (
     "the text of SHOW GLOBAL VARIABLES, SHOW GLOBAL STATUS and SHOW REPLICA STATUS, of mysqladmin variables or "

@@ -14,8 +14,7 @@ from advisor.collect.pasted.lines import all_of, opened
 from advisor.collect.pasted.replicas import replica_rows
 from advisor.collect.pasted.samples import innodb_text
 from advisor.collect.pasted.text import read_plain
-from advisor.facts.host import Cpu, Host, Skipped
-from advisor.facts.storage import Mount, Space
+from advisor.facts.host import Cpu, Host, Mount, Skipped, Space
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

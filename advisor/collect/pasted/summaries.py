@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.formats import number
 from advisor.collect.pasted.facts import Told
-from advisor.facts.host import Cpu, Host, Memory, OperatingSystem, Skipped
-from advisor.facts.storage import Mount
+from advisor.facts.host import Cpu, Host, Memory, Mount, OperatingSystem, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

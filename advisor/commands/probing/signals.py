@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from probes.stopping import Stop
+    from probes.stop import Stop
 
 Said = TypeVar("Said")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

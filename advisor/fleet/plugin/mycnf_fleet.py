@@ -94,7 +94,7 @@ class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
 
     def _ask(self, job: dict[str, Any], until: float) -> None:
         """Let mycnf ask the server while the host makes its tar; end it all when the time is up."""
-        command = [os.environ["MYCNF_FLEET_PYTHON"], "-P", "-m", "advisor.fleet.one"]
+        command = [os.environ["MYCNF_FLEET_PYTHON"], "-P", "-m", "advisor.fleet.host"]
         environment = {**os.environ, "PYTHONPATH": os.environ["MYCNF_FLEET_PATH"]}
         with subprocess.Popen(
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.state.directory import alone_in, make_state_folder, state_folder
+from advisor.state.directory import alone_in, make_state_folder, server_id, server_name, state_folder
 from advisor.state.sampling import ring
-from advisor.state.sampling.counters import NAMES
-from advisor.state.sampling.ring import RESOLUTION, SLOTS, Entry, Head, RingError
-from advisor.state.server_identity import server_id, server_name
+from advisor.state.sampling.ring import NAMES, RESOLUTION, SLOTS, Entry, Head, RingError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import IO
 
+
 RESOLUTION = 600  # seconds between samples
 SLOTS = 14 * 86400 // RESOLUTION
 MAGIC = b"mycnf ring 1\n"
@@ -198,3 +199,45 @@ def _slots(file: IO[bytes], head: Head, path: str) -> array[int]:
     words = array("Q")
     words.frombytes(file.read(there * size))
     return words
+
+
+REDO = (
+    "innodb_log_waits",
+    "innodb_checkpoint_age",
+    "innodb_checkpoint_max_age",
+    "innodb_redo_log_current_lsn",
+    "innodb_redo_log_checkpoint_lsn",
+    "innodb_redo_log_capacity_resized",
+)
+CONNECTIONS = (
+    "connections",
+    "connection_errors_max_connections",
+    "threads_connected",
+    "threads_running",
+    "threads_created",
+    "max_used_connections",
+    "aborted_connects",
+    "aborted_clients",
+)
+TEMPORARY = (
+    "created_tmp_tables",
+    "created_tmp_disk_tables",
+    "created_tmp_files",
+    "temptable_count_hit_max_ram",
+)
+WORK = (
+    "uptime_since_flush_status",
+    "questions",
+    "com_select",
+    "com_insert",
+    "com_update",
+    "com_delete",
+    "com_commit",
+    "slow_queries",
+    "sort_merge_passes",
+    "innodb_buffer_pool_read_requests",
+    "innodb_buffer_pool_reads",
+    "innodb_buffer_pool_wait_free",
+    "innodb_os_log_written",
+)
+NAMES = (*REDO, *CONNECTIONS, *TEMPORARY, *WORK)

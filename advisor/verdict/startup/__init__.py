@@ -197,25 +197,25 @@ def _opened(start: Start, name: str) -> str | None:
 
 
 def _storage_engine(start: Start, name: str) -> str | None:
-    from advisor.verdict.startup.words import storage_engine
+    from advisor.verdict.startup.spelling import storage_engine
 
     return storage_engine(start, name)
 
 
 def _skipped_errors(start: Start, name: str) -> str | None:
-    from advisor.verdict.startup.words import skipped_errors
+    from advisor.verdict.startup.spelling import skipped_errors
 
     return skipped_errors(start, name)
 
 
 def _decimal(start: Start, name: str) -> str | None:
-    from advisor.verdict.startup.words import decimal
+    from advisor.verdict.startup.spelling import decimal
 
     return decimal(start, name)
 
 
 def _flags(start: Start, name: str) -> str | None:
-    from advisor.verdict.startup.words import flags
+    from advisor.verdict.startup.spelling import flags
 
     return flags(start, name)
 
@@ -239,7 +239,7 @@ def _sort_degree(start: Start, name: str) -> str | None:
 
 
 def _size(start: Start, name: str) -> str | None:
-    from advisor.verdict.startup.schema import size
+    from advisor.verdict.startup.host import size
 
     return size(start, name)
 
@@ -251,7 +251,7 @@ def _write_ahead(start: Start, name: str) -> str | None:
 
 
 def _gtid_consistency(start: Start, name: str) -> str | None:
-    from advisor.verdict.startup.words import gtid_consistency
+    from advisor.verdict.startup.spelling import gtid_consistency
 
     return gtid_consistency(start, name)
 

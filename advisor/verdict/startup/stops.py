@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.redaction.secrets import quoted
 from advisor.verdict.effects import number_of
 from advisor.verdict.special import NOTHING
+from advisor.verdict.startup.spelling import OTHER_NAMES
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.core.model import Target
     from advisor.verdict.outcome import Values
+
 
 ZONE, MOST_HOURS, MOST_MINUTES = "default_time_zone", 15, 59
 PAGE, ALGORITHM, BINLOG = "innodb_page_size", "innodb_compression_algorithm", "encrypt_binlog"
@@ -74,7 +78,6 @@ def _engines(values: Values, target: Target) -> dict[str, Stop]:
     """Default engines that nobody has, and InnoDB switched off where it is the default; another file may say more."""
     if not any(name in values for name in (*DEFAULTS, INNODB)):
         return {}
-    from advisor.verdict.startup.engines import fault_of_engine, is_innodb
 
     told = {name: fault_of_engine(values[name], target) for name in DEFAULTS if name in values}
     found = {name: Stop(fault, certain=False) for name, fault in told.items() if fault}
@@ -89,7 +92,6 @@ def _data_files(values: Values, target: Target) -> dict[str, Stop]:
     named = [name for name in DATA_FILES if name in values]
     if not named:
         return {}
-    from advisor.verdict.startup.datafiles import fault_of_files
 
     told = {name: fault_of_files(name, values[name], target) for name in named}
     return {name: Stop(fault, certain=True) for name, fault in told.items() if fault}
@@ -127,6 +129,96 @@ def _nodes(values: Values, unread: frozenset[str]) -> dict[str, Stop]:
     """Nodes of a cluster that lack what the server asks of them; the command line may say it."""
     if "wsrep_on" not in values:
         return {}
-    from advisor.verdict.startup.node import faults_of_node
 
     return {name: Stop(why, certain=False) for name, why in faults_of_node(values, unread).items()}
+
+
+SYSTEM, TEMPORARY = "innodb_data_file_path", "innodb_temp_data_file_path"
+MEGABYTE = 1 << 20  # the least size of a file
+LEAST = {SYSTEM: 5 * MEGABYTE, TEMPORARY: 12 * MEGABYTE}  # bytes of all files together
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SIZE = r"\s*\+?([0-9]{1,19})([KkMmGg]?)"
+SIZE, MOST = 1, 4  # the groups of the numbers, each with its unit behind it
+_FILE = re.compile(
+    r"(?:[^:]|:(?=[\\/:]))*:"  # a colon before a slash belongs to the name, as in C:\ib
+    rf"{_SIZE}(?P<grows>:autoextend(?::max:{_SIZE})?)?(?P<raw>(?:new)?(?:raw)?)(?:;|\Z)"
+)
+
+
+def fault_of_files(name: str, written: str, target: Target) -> str:
+    """Why InnoDB can't take this list of files, empty where it can; asked of six servers by starting them."""
+    at = total = 0
+    grows = False
+    while at < len(written) or not at:
+        found = _FILE.match(written, at)
+        if found is None or not _fits(found, target):
+            return (
+                f"InnoDB can't read it from {quoted(written[at:])} on: each file is name:size with a size of 1M or "
+                "more, and the last may end in :autoextend or :autoextend:max:size, in lower case."
+            )
+        if name == TEMPORARY and found["raw"]:
+            return "The temporary tablespace can't lie on a raw device: leave out the word behind the size."
+        at, total, grows = found.end(), total + _bytes(found, SIZE), bool(found["grows"])
+    if total >= LEAST[name] or (name == TEMPORARY and grows and target.is_mariadb):
+        return ""
+    return f"InnoDB doesn't start with less than {LEAST[name] // MEGABYTE}M in all of these files."
+
+
+def _fits(found: re.Match[str], target: Target) -> bool:
+    """Whether the sizes are some, and what may grow is the last; MySQL 8 wants room between size and limit too."""
+    size, most = _bytes(found, SIZE), _bytes(found, MOST)
+    if size < MEGABYTE or (found[MOST] and most < MEGABYTE):
+        return False
+    if found["grows"] and found.end() != found.end("raw"):
+        return False
+    return not (found[MOST] and most < size and target.since("mysql", 8))
+
+
+def _bytes(found: re.Match[str], at: int) -> int:
+    return int(found[at] or 0) * _UNITS[(found[at + 1] or "").lower()]
+
+
+EVERYWHERE = ("InnoDB", "MyISAM", "MEMORY", "CSV", "MRG_MYISAM", "PERFORMANCE_SCHEMA")
+OF_MYSQL = ("ARCHIVE", "BLACKHOLE")
+OF_MARIADB = ("Aria", "SEQUENCE")
+# Engines that another option file, a package's or a table of the server may load: nothing is said of them.
+LOADABLE = frozenset(
+    [
+        *("archive", "blackhole", "cassandra", "columnstore", "connect", "duckdb", "example", "federated"),
+        *("federatedx", "mroonga", "ndb", "ndbcluster", "oqgraph", "rocksdb", "s3", "sphinx", "spider", "tianmu"),
+        *("tokudb", "videx"),
+    ]
+)
+
+
+def fault_of_engine(written: str, target: Target) -> str:
+    """Why no server of the target starts with this engine, empty where one may: six were started with it."""
+    name = (written.rstrip(" ") if target.since("mysql", 8) else written).lower()
+    built_in = (*EVERYWHERE, *(OF_MYSQL if target.is_mysql else OF_MARIADB))
+    if name in OTHER_NAMES or name in LOADABLE or name in {engine.lower() for engine in built_in}:
+        return ""
+    has = ", ".join(engine for engine in built_in if engine != "PERFORMANCE_SCHEMA")
+    return f"This server has no engine {quoted(written)} built in, and no plugin of that name is known; it has {has}."
+
+
+def is_innodb(written: str) -> bool:
+    """Whether InnoDB is meant, by either of its names."""
+    return written.lower() in ("innodb", "innobase")
+
+
+ON, PROVIDER, FORMAT = "wsrep_on", "wsrep_provider", "binlog_format"
+ADDRESS, METHOD = "wsrep_cluster_address", "wsrep_sst_method"
+OFF, NOBODY = ("FALSE", "OFF"), ("", "none")
+
+
+def faults_of_node(values: Values, unread: frozenset[str]) -> dict[str, str]:
+    """Why a node doesn't start, by the option to blame; `unread` are options that a template is yet to fill in."""
+    if values.get(ON, "OFF") in OFF or values.get(PROVIDER, "").lower() in NOBODY:
+        return {}
+    named = values.get(ADDRESS) or ADDRESS in unread or METHOD in unread
+    if not named and values.get(METHOD) != "mysqldump":
+        return {ON: "A node of a cluster needs wsrep_cluster_address, which this file lacks."}
+    if values.get(FORMAT, "MIXED") != "ROW" and FORMAT not in unread:
+        why = "A node of a cluster needs binlog_format = ROW."
+        return {FORMAT if FORMAT in values else PROVIDER: why}
+    return {}

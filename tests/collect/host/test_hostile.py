@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from advisor.collect.host import NotProved, Proof, ServerClaim, prove, read_host
 from advisor.collect.host.root import MAX_READ, FileId, LiveRoot
 from advisor.facts.codec import plain, shaped
-from advisor.facts.host import Host
-from advisor.facts.storage import Space
+from advisor.facts.host import Host, Space
 
 if TYPE_CHECKING:
     from collections.abc import Callable

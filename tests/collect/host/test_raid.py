@@ -18,14 +18,14 @@ import pytest
 from advisor.collect.host.devices import read_devices
 from advisor.collect.host.raid import data_disks
 from advisor.collect.host.storage import trace
-from advisor.facts.storage import Raid
+from advisor.facts.host import Raid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from advisor.collect.host.root import Root
-    from advisor.facts.storage import Storage
+    from advisor.facts.host import Storage
 
 
 K = 1 << 10

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from advisor.collect.host.root import Root
-    from advisor.facts.storage import Storage
+    from advisor.facts.host import Storage
 
 SDA = {
     "/sys/block/sda/dev": "8:0",

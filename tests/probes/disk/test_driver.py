@@ -16,13 +16,13 @@ from asking import CHECKOUT
 from running import PATIENCE, alive, eventually
 
 from probes.disk.aio import available
-from probes.disk.crew import Crew
-from probes.disk.material import SMALLEST, Material, accepts_direct
+from probes.disk.driver import Crew
+from probes.disk.files import SMALLEST, Material, accepts_direct
 from probes.disk.sequential_read import parts
 from probes.disk.tally import together
-from probes.eviction import evict, resident
 from probes.experiment import ProbeError
-from probes.stopping import Stop
+from probes.page_cache import evict, resident
+from probes.stop import Stop
 
 SIZE = SMALLEST
 SHORT = 0.3  # seconds of measuring
@@ -251,8 +251,8 @@ def test_a_driver_that_dies_is_one_clear_line(crew: Crew, path: str) -> None:
 
 OWNER = """
 import sys, threading
-from probes.disk.crew import Crew
-from probes.stopping import Stop
+from probes.disk.driver import Crew
+from probes.stop import Stop
 crew = Crew(2)
 print(*(process.pid for process in crew._processes), flush=True)
 task = {"task": "follow", "path": sys.argv[1], "direct": False, "drop": False, "block": 8192, "start": 0}

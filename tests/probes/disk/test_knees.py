@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.facts.host import Host
-from advisor.facts.storage import BlockDevice, Mount, Storage, Stripe
+from advisor.facts.host import BlockDevice, Host, Mount, Storage, Stripe
 from probes.disk.knees import Knees, explained, knees, limits_of
 
 K, M = 1 << 10, 1 << 20

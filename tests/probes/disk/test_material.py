@@ -15,12 +15,12 @@ import pytest
 from asking import CHECKOUT
 from running import PATIENCE
 
-from probes.disk.material import PAGE, SMALLEST, Material, accepts_direct
-from probes.eviction import resident
+from probes.disk.files import PAGE, SMALLEST, Material, accepts_direct
 from probes.experiment import ProbeError
+from probes.page_cache import resident
 from probes.sandbox import sweep
 from probes.sandbox.scratch import SPACE_NEEDED
-from probes.stopping import Stop
+from probes.stop import Stop
 
 OWNER = """
 import signal, sys
@@ -30,7 +30,7 @@ from advisor.facts.host import Host
 from probes.experiment import Ground, Wanted
 from probes.registry import load
 from probes.rounds import run
-from probes.stopping import Stop
+from probes.stop import Stop
 say = lambda words: print(words, flush=True)
 choices = {"size": "64M"} if sys.argv[1] != "commit-latency" else {}
 wanted = Wanted(sys.argv[2], 3600.0, 1000000, choices=choices, force=frozenset({"busy", "neighbour", "full", "little"}))

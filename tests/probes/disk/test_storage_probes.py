@@ -14,18 +14,17 @@ from pathlib import Path
 import pytest
 
 from advisor.collect.host import open_root, read_host
-from advisor.facts.host import Host
+from advisor.facts.host import BlockDevice, Host, Mount, Storage
 from advisor.facts.probes import Arm, Block, Metric, ProbeResult
-from advisor.facts.storage import BlockDevice, Mount, Storage
-from probes.conclude import means
-from probes.disk import asking
+from probes.conclusion import means
+from probes.disk import io_method
 from probes.disk.aio import available
-from probes.disk.material import accepts_direct
+from probes.disk.files import accepts_direct
 from probes.disk.tally import Tally, Together
 from probes.experiment import Experiment, Ground, Plan, ProbeError, Variant, Wanted
 from probes.registry import load
 from probes.rounds import run
-from probes.stopping import Stop
+from probes.stop import Stop
 
 NAMES = ("commit-latency", "random-read", "random-write", "sequential-read")
 SMALL = {
@@ -161,7 +160,7 @@ def test_writes_smaller_than_a_sector_are_left_out(tmp_path: Path) -> None:
     host = Host(storage=Storage(str(tmp_path), Mount("/", "ext4", "/dev/sda"), (disk,)))
     here = Ground(host, "here")
     plan = load("commit-latency").plan(here, Wanted(str(tmp_path)))
-    if not asking.direct_possible(here, Wanted(str(tmp_path))):
+    if not io_method.direct_possible(here, Wanted(str(tmp_path))):
         pytest.skip("no O_DIRECT for temporary files here")
     assert "fsync 512" in {variant.name for variant in plan.variants}
     assert "fsync 512 O_DIRECT" not in {variant.name for variant in plan.variants}

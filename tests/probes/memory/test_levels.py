@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from probes.memory.levels import boundaries
-from probes.memory.seen import see
+from probes.memory.levels import boundaries, see
 
 SIZES = [size for k in range(18) for size in (4096 << k, 6144 << k)][:-1]
 SERVER = ((32 << 10, 1.2), (1 << 20, 4.0), (32 << 20, 20.0), (1 << 40, 95.0))

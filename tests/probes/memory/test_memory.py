@@ -17,12 +17,12 @@ from advisor.collect.host import open_root, read_host
 from advisor.facts.host import Host
 from advisor.facts.probes import ProbeResult
 from probes.experiment import Ground, ProbeError, Wanted
-from probes.memory import asking
+from probes.memory import compiled
 from probes.memory.bandwidth import EXPERIMENT as BANDWIDTH
 from probes.memory.latency import EXPERIMENT as LATENCY
 from probes.memory.latency import MemoryLatency
 from probes.rounds import run
-from probes.stopping import Stop
+from probes.stop import Stop
 
 FORCED = frozenset({"busy", "neighbour", "full"})
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler (cc)")
@@ -111,7 +111,7 @@ def test_compiler_that_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 def test_program_that_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A program that something kills is one line, and its directory is gone."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with asking.answering(asking.COMPILED, print) as answers:
+    with compiled.answering(compiled.COMPILED, print) as answers:
         assert os.listdir(tmp_path)
         os.kill(answers._process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
         with pytest.raises(ProbeError, match="choose smaller sizes"):
@@ -141,8 +141,8 @@ def test_nothing_outlives_a_kill(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["", "chase", "chase 1 0.1", "nonsense 4096 0.1", "chase -5 0.1"])
 def test_program_bears_any_line(line: str) -> None:
     """A line that is no question is answered with -1, and the next question is heard."""
-    with asking.answering(asking.COMPILED, print) as answers:
-        assert isinstance(answers, asking.Compiled)
+    with compiled.answering(compiled.COMPILED, print) as answers:
+        assert isinstance(answers, compiled.Compiled)
         assert answers.say(line) == -1
         assert answers.ask("chase", 4096, 0.01)
 

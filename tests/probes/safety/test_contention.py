@@ -16,7 +16,7 @@ from foreign_server import Foreign, foreign_server
 from servers_plugin import Binaries
 
 from advisor.__main__ import main
-from probes.disk.material import accepts_direct
+from probes.disk.files import accepts_direct
 from probes.safety import thresholds, watch
 from probes.safety.neighbours import Neighbour
 

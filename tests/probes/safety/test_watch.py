@@ -23,7 +23,7 @@ from probes.safety import watch as watch_module
 from probes.safety.listening import listen, sockets_of
 from probes.safety.neighbours import Neighbour, disk_bytes, find_neighbours, processor_seconds, running_programs, waits
 from probes.sandbox import Binary, Sandbox
-from probes.stopping import Stop
+from probes.stop import Stop
 
 pytestmark = pytest.mark.servers("mysql-8.0", "mariadb-10.11")
 

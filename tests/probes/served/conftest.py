@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from probes.served import loaded
+from probes.served import under_load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probes.stopping import Stop
+    from probes.stop import Stop
 
-UNTIL_THEY_AGREE = loaded.warm
+UNTIL_THEY_AGREE = under_load.warm
 
 
 @pytest.fixture(autouse=True)
 def _one_block_warms_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under load a second of a warm-up is a second or two of processor time, and there is one for each variant."""
 
-    def warm(block: Callable[[], float | None], _bound: float, stop: Stop) -> loaded.Warmth:
+    def warm(block: Callable[[], float | None], _bound: float, stop: Stop) -> under_load.Warmth:
         return UNTIL_THEY_AGREE(block, 0.0, stop)
 
-    monkeypatch.setattr(loaded, "warm", warm)
+    monkeypatch.setattr(under_load, "warm", warm)

@@ -13,9 +13,9 @@ from servers_plugin import Binaries
 from probes.experiment import ProbeError, Turn, Wanted
 from probes.registry import load
 from probes.sandbox import Binary
-from probes.served.pool_instances import LIMITS, TOO_SHORT, evenness
+from probes.served.buffer_pool_instances import LIMITS, TOO_SHORT, evenness
 from probes.served.range_scan import beyond_control
-from probes.stopping import Stop
+from probes.stop import Stop
 
 
 @pytest.mark.servers("mysql-9.7")

@@ -6,7 +6,7 @@ import pytest
 
 from advisor.catalog.targets import parse_target
 from probes.experiment import ProbeError
-from probes.served.changing import read_change
+from probes.served.choices import read_change
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ from probes.sandbox import Binary
 from probes.served.connections import EACH, POOLED, Case, Connections, ConnectionsBench, preconditions
 from probes.served.logins import CLOSED, _refuse_others
 from probes.served.mechanism import Activity, check
-from probes.stopping import Stop
+from probes.stop import Stop
 from probes.workload import sysbench
+from probes.workload.load import Login, Task
 from probes.workload.statements import CONNECTS, OLTP, Access
-from probes.workload.task import Login, Task
 
 ALL = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 MADE = "threads created/connection"

@@ -14,7 +14,7 @@ from probes.sandbox import Binary
 from probes.served.doublewrite import COPIED, COPIED_KIB, COPY_BYTES, DETECT, MODES, OPTION, PRECONDITIONS, RATE, UNSAFE
 from probes.served.flushing import FLUSHED
 from probes.served.mechanism import PAGES_READ, Activity, check
-from probes.stopping import Stop
+from probes.stop import Stop
 
 MODES_OF = {
     "mysql-5.7": ["ON", "OFF"],

@@ -13,7 +13,7 @@ from probes.sandbox import Binary
 from probes.served.flushing import CAPACITY, CAPACITY_MAX, FLUSHED, LIMITED, LOW_WATER, UNLIMITED
 from probes.served.io_capacity import RATE, WITHIN, preconditions
 from probes.served.mechanism import Activity, check
-from probes.stopping import Stop
+from probes.stop import Stop
 
 ALL = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 SMALL = {"pool": "32M", "redo": "16M", "threads": "4", "driver": "mycnf"}

@@ -15,7 +15,7 @@ from probes.served import allocators
 from probes.served.allocators import ARENA_MAX, GLIBC, LIBRARIES, PRELOAD, has_taken, linked_with, variables_for
 from probes.served.malloc import PRECONDITIONS, SPANS, TAKEN, MallocBench
 from probes.served.mechanism import Activity, check
-from probes.stopping import Stop
+from probes.stop import Stop
 
 ALL = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 SMALL = {"threads": "4", "driver": "mycnf"}

@@ -11,14 +11,14 @@ from servers_plugin import Binaries
 from probes.experiment import Turn, Variant, Wanted
 from probes.registry import load
 from probes.sandbox import Binary
-from probes.served import file_system, pool_instances, read_ahead
-from probes.served.keyed import Layout, _preconditions
-from probes.served.loaded import LoadedBench
+from probes.served import buffer_pool_instances, file_system, read_ahead
+from probes.served.key_reads import Layout, _preconditions
 from probes.served.mechanism import Activity, Bounds, Precondition, always, changes_rows, check, log_syncs, reads_pages
-from probes.stopping import Stop
+from probes.served.under_load import LoadedBench
+from probes.stop import Stop
+from probes.workload.load import Task
 from probes.workload.statements import OLTP, Access
 from probes.workload.tables import Shape, fill
-from probes.workload.task import Task
 
 UPDATES = OLTP["oltp_update_non_index"]
 SOME = Activity(seconds=10.0, transactions=1000, repeated=0, threads=4, grown={}, after={})
@@ -286,7 +286,7 @@ def test_pools_of_instances_must_be_full_and_evict(free: int, read: int, reason:
     """A thousand pages became resident: what was read beyond them took the place of others."""
     grown = {"Innodb_pages_read": read, "Innodb_pages_created": 0, "Innodb_buffer_pool_pages_data": 1_000}
     seen = activity(**grown)._replace(after={"Innodb_buffer_pool_pages_free": free})
-    made = check(pool_instances._preconditions(100), ANY, seen)
+    made = check(buffer_pool_instances._preconditions(100), ANY, seen)
     assert made.invalid.startswith(reason)
     assert bool(made.invalid) is bool(reason)
 

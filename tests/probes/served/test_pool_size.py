@@ -10,10 +10,10 @@ from grounds import ground_of, prepared
 from probes.experiment import ProbeError, Turn, Variant, Wanted
 from probes.registry import load
 from probes.sandbox import Binary
+from probes.served.buffer_pool_instances import EVICTED
 from probes.served.mechanism import PAGES_READ, Activity, check
-from probes.served.pool_instances import EVICTED
 from probes.served.pool_size import DEPTH, FREE, preconditions
-from probes.stopping import Stop
+from probes.stop import Stop
 
 ALL = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 SMALL = {"sizes": "16M,128M", "data": "32M", "access": "uniform", "threads": "2", "driver": "mycnf"}

@@ -11,9 +11,8 @@ from probes.experiment import ProbeError, Turn, Variant, Wanted
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.served.mechanism import Activity, check
-from probes.served.redo_capacity import CAPACITY, preconditions
-from probes.served.redo_log import AGE, FILE_SIZE, LSN, read_redo
-from probes.stopping import Stop
+from probes.served.redo_capacity import AGE, CAPACITY, FILE_SIZE, LSN, preconditions, read_redo
+from probes.stop import Stop
 
 SMALL = {"pool": "32M", "threads": "4"}
 

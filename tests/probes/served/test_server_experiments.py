@@ -11,8 +11,8 @@ from grounds import ground_of, prepared
 from probes.experiment import ProbeError, Turn, Wanted
 from probes.registry import load
 from probes.sandbox import Binary
-from probes.served.keyed import held, steepest
-from probes.stopping import Stop
+from probes.served.key_reads import held, steepest
+from probes.stop import Stop
 
 MIB = 1 << 20
 # One that takes a restart, and one that doesn't.

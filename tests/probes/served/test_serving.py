@@ -10,13 +10,13 @@ from grounds import ground_of, served
 
 from advisor.core.model import Target
 from advisor.facts.host import Host
-from probes.eviction import evict, evictable, resident
 from probes.experiment import Ground, ProbeError
+from probes.page_cache import evict, evictable, resident
 from probes.sandbox import Binary
-from probes.served.choosing import binary_for
-from probes.served.loaded import warm
-from probes.served.reading import reads_of
-from probes.stopping import Stop
+from probes.served.choices import binary_for
+from probes.served.scanning import reads_of
+from probes.served.under_load import warm
+from probes.stop import Stop
 
 
 @pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")

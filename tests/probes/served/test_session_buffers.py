@@ -12,7 +12,7 @@ from probes.experiment import ProbeError, Turn, Wanted
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.served.session_buffers import KINDS, SORT, SPILLED, TABLE
-from probes.stopping import Stop
+from probes.stop import Stop
 
 SMALL = {"rows": "5000", "sizes": "64K,4M", "threads": "2", "driver": "mycnf"}
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 from simulated import Judged, Noise, Simulated, judge, simulate
 
-from probes.safety.others import Work
+from probes.safety.neighbours import Work
 
 RUNS = 200
 SAMPLING = 0.031  # two standard errors of a share of 5 % in 200 runs

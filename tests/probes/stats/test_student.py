@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from probes.stats.student import two_sided
+from probes.stats.estimate import two_sided
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from probes.workload.own import percentile
+from probes.workload.own_driver import percentile
 from probes.workload.worker import PER_DOUBLING, Draw, Orders
 
 DRAWS = 20_000

@@ -19,13 +19,13 @@ from servers_plugin import Binaries
 from probes.experiment import ProbeError
 from probes.rounds import SEEDS_OF_ROUND, SEEDS_OF_RUN
 from probes.sandbox import Binary, sweep
-from probes.served.serving import Served
-from probes.stopping import Stop
+from probes.served.variant_server import Served
+from probes.stop import Stop
 from probes.workload import sysbench
-from probes.workload.driving import drive, driver_of
+from probes.workload.driver import drive, driver_of
+from probes.workload.load import Task
 from probes.workload.statements import OLTP, Access, Workload, simple_ranges
 from probes.workload.tables import Shape, fill
-from probes.workload.task import Task
 
 ROWS, THREADS = 2000, 3
 DRIVERS = ["mycnf", "sysbench"]
@@ -177,11 +177,11 @@ from pathlib import Path
 sys.path.insert(0, "tests/plugins")
 from grounds import children, served
 from probes.sandbox import Binary
-from probes.stopping import Stop
-from probes.workload.driving import drive
+from probes.stop import Stop
+from probes.workload.driver import drive
 from probes.workload.statements import OLTP, Access
 from probes.workload.tables import Shape, fill
-from probes.workload.task import Task
+from probes.workload.load import Task
 with served(eval(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])) as it:
     fill(it.connection(), Shape(2000), Stop())
     task = Task(it.sandbox.socket, it.room, OLTP["oltp_read_write"], Access(), 3, 2000)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from probes.workload.load import DriverError, Task
 from probes.workload.statements import OLTP, Access, simple_ranges
 from probes.workload.sysbench import lua, parse
-from probes.workload.task import DriverError, Task
 
 REPORT = """sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
 

@@ -9,8 +9,8 @@ import pytest
 from grounds import served
 from servers_plugin import Binaries
 
-from probes.served.serving import Served
-from probes.stopping import Stop
+from probes.served.variant_server import Served
+from probes.stop import Stop
 from probes.workload import scans
 from probes.workload.tables import SEEDS, Shape, fill
 

@@ -14,7 +14,7 @@ from browser import ASKED, Tab
 from local_results import scans
 
 from advisor.analysis.engine import choose
-from advisor.commands.judging import Wanted, judged
+from advisor.commands.judge_facts import Wanted, judged
 from advisor.report import Page
 from advisor.report.formats import render_audit
 from advisor.report.html.page import report

@@ -12,7 +12,7 @@ from advisor.analysis.engine import choose, run
 from advisor.catalog.load import load
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
-from advisor.preflight.look import look
+from advisor.preflight.restart import look
 from rules.core.advice import advise
 from rules.core.statements import NEW_SESSIONS, at_run_time
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.model import Origin, Severity
 from advisor.facts.files import WORLD_WRITABLE
 from advisor.optionfile import groups_read
-from advisor.optionfile.dialect import dialect
+from advisor.optionfile.groups import dialect
 from advisor.optionfile.lines import Kind, Line
-from advisor.optionfile.places import candidates, option_files
 from advisor.optionfile.reader import parse
-from advisor.optionfile.resolve import DEEPEST
+from advisor.optionfile.resolve import DEEPEST, candidates, option_files
 from advisor.tui.text import MUTED
 
 if TYPE_CHECKING:

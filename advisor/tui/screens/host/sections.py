@@ -20,7 +20,7 @@ from rules.sizing.memory import budget
 if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.facts import Facts, Host
-    from advisor.facts.storage import Storage
+    from advisor.facts.host import Storage
     from advisor.report.audited import Audited
     from advisor.tui.view import View
     from rules.core.context import Known

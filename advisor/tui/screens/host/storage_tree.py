@@ -11,7 +11,7 @@ from advisor.report import facttext
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.facts.storage import BlockDevice, Storage, Stripe
+    from advisor.facts.host import BlockDevice, Storage, Stripe
 
 MOST = 200  # lines; a shelf of disks has a tenth of it
 SOURCES = {"md": "by the array's own numbers", "queue": "as the device hints by its optimal I/O size"}

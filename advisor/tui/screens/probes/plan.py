@@ -12,7 +12,7 @@ from advisor.report.probelist import Entry
 from probes import registry
 from probes.choices import duration
 from probes.experiment import ProbeError, Wanted
-from probes.resuming import matching, remaining
+from probes.resume import matching, remaining
 from probes.rounds import refuse_haste
 from probes.safety.objections import objections
 

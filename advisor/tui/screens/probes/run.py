@@ -16,8 +16,8 @@ from advisor.tui.screens.probes.progress import State, drawn, figure
 from advisor.tui.text import spoken
 from advisor.tui.workers import in_background
 from probes import rounds
-from probes.keeping import Keeper
-from probes.stopping import Stop
+from probes.checkpoints import Keeper
+from probes.stop import Stop
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -79,7 +79,7 @@ class Run:
 
         The process ends, and its servers with it; what the run has not cleared up by then is removed behind it.
         """
-        from probes.sandbox.afterwards import sweep_afterwards
+        from probes.sandbox.cleanup import sweep_afterwards
 
         self.cancel()
         sweep_afterwards(self.order.wanted.directory)

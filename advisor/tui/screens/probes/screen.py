@@ -329,9 +329,8 @@ class Probes(Pane):
 
     def leaving(self) -> None:
         """End the run and keep what is whole of it; what it can't clear up in time is removed behind the process."""
-        from probes.sandbox.afterwards import sweep_afterwards
-        from probes.sandbox.scratch import default_base
-        from probes.sandbox.sweeping import has_left
+        from probes.sandbox.cleanup import sweep_afterwards
+        from probes.sandbox.scratch import default_base, has_left
 
         if self.run is not None:
             self.run.leave()

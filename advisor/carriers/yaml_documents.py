@@ -1,0 +1,132 @@
+"""The option sets of a YAML file: commands of containers, and option files that stand in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.carriers.blocks import block_set, holds_options, text_set
+from advisor.carriers.document import CarrierError, Document
+from advisor.carriers.piece import filled
+from advisor.carriers.sets import MOST_SETS, Carrier
+
+if TYPE_CHECKING:
+    from advisor.carriers.containers import Containers
+    from advisor.carriers.sets import OptionSet
+    from advisor.carriers.yaml_tree import Node, Scalar
+
+# Whoever runs a server names it somewhere; a file without these words isn't even parsed.
+WORDS = ("mysql", "mariadb", "percona", "[server]", "[galera]")
+
+
+def read_yaml(document: Document) -> Carrier:
+    """The sets in the document's order; raises CarrierError for a file that is no YAML and speaks of a server."""
+    if not _speaks(document.text):
+        return Carrier(document, ())
+    from advisor.carriers.yaml_tree import trees
+
+    parsed = filled(document.text)
+    try:
+        roots = trees(parsed, document.path)
+    except CarrierError as error:
+        if parsed == document.text:
+            raise
+        sets = _blocks_by_text(document, parsed)
+        if sets:
+            return Carrier(document, tuple(sets))
+        raise CarrierError(f"{error}; it is a template: check what it renders to (helm template, say)") from error
+    return Carrier(document, tuple(_sets(document, parsed, roots)))
+
+
+def _speaks(text: str) -> bool:
+    lower = text.lower()
+    if any(word in lower for word in WORDS):
+        return True
+    return ("Secret" in text or "binaryData" in text) and _speaks_encoded(text)
+
+
+def _speaks_encoded(text: str) -> bool:
+    """Whether one of the words is there in base64, at whichever of the three bytes of a group it begins."""
+    from base64 import b64encode
+
+    whole = "".join(text.split())
+    for word in WORDS:
+        for before in range(3):
+            end = before + len(word)
+            encoded = b64encode(bytes(before) + word.encode()).decode()
+            if encoded[-(-before * 4 // 3) : end * 4 // 3] in whole:
+                return True
+    return False
+
+
+def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]:
+    from advisor.carriers.blocks import encoded_set, encoded_values
+    from advisor.carriers.containers import FLAGS, Containers
+    from advisor.carriers.yaml_tree import Mapping, Scalar, walk
+
+    containers = Containers(document, parsed)
+    found: list[OptionSet | None] = []
+    encoded: set[int] = set()
+    for root in roots:
+        for key, node in walk(root):
+            if isinstance(node, Mapping):
+                found.append(containers.server(key, node))
+                pairs = list(encoded_values(node))
+                encoded |= {id(value) for _, value in pairs}
+                found += [encoded_set(document, name, value) for name, value in pairs]
+            elif isinstance(node, Scalar) and id(node) not in encoded:
+                found.append(_option_file(document, key, node))
+                if any(name in node.value or name == key for name in FLAGS):
+                    found.append(containers.flags(key, node))
+    sets = [one for one in found if one is not None]
+    if len(sets) > MOST_SETS:
+        raise CarrierError(f"{document.path}: options of more than {MOST_SETS} servers or files; name a smaller file")
+    return _hinted(sets, containers)
+
+
+def _hinted(sets: list[OptionSet], containers: Containers) -> list[OptionSet]:
+    """Option files and flags are for the one server whose image the document names, if it names one only."""
+    if len({image.target for image in containers.images}) != 1:
+        return sets
+    target, why = containers.images[0]
+    return [one if one.hint else one._replace(hint=target, why=why) for one in sets]
+
+
+def _option_file(document: Document, key: str, node: Scalar) -> OptionSet | None:
+    from advisor.carriers.yaml_tree import BLOCKS, block_lines, piece_of
+
+    if node.style not in BLOCKS and "\n" not in node.value and "[" not in node.value:
+        return None
+    placed = block_lines(document, node)
+    if placed is None:
+        text = piece_of(document, document.text, node).source
+        return text_set(document, key, text, node.start) if holds_options(key, text) else None
+    text = "\n".join([document.line(number)[indent:] for number, indent in placed])
+    return block_set(document, key, placed) if holds_options(key, text) else None
+
+
+def _blocks_by_text(document: Document, parsed: str) -> list[OptionSet]:
+    """Option files in literal blocks of a text that is no YAML before a template engine has been there."""
+    from advisor.carriers.yaml_tree import indented, is_key_of_block
+
+    lines = parsed.split("\n")
+    sets = []
+    for at, line in enumerate(lines):
+        opens = is_key_of_block(line)
+        if opens is None:
+            continue
+        indent, count = _deeper(lines[at + 1 :], len(opens["indent"]))
+        placed = indented(document, at + 2, count, indent)
+        text = "\n".join([document.line(number)[indent:] for number, indent in placed])
+        if holds_options(opens["key"], text):
+            sets.append(block_set(document, opens["key"], placed))
+    return sets
+
+
+def _deeper(lines: list[str], outer: int) -> tuple[int, int]:
+    """The indentation of the first line with text, where that is deeper, and how many lines go on with it."""
+    widths = [len(line) - len(line.lstrip()) if line.strip() else None for line in lines]
+    indent = next((w for w in widths if w is not None), 0)
+    if indent <= outer:
+        return 0, 0
+    count = next((i for i, w in enumerate(widths) if w is not None and w < indent), len(lines))
+    return indent, count

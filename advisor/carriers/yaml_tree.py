@@ -1,0 +1,228 @@
+"""YAML as a tree of nodes that know their offsets; aliases are shared, never copied, so that none can swell."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from advisor.carriers.document import CarrierError
+from advisor.carriers.piece import Piece, aligned, straight
+from advisor.optionfile.value import looks_templated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.carriers.document import Document
+
+
+DEEPEST = 100  # levels; no manifest has as many, and a parser that recurses would end there
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+MERGE = "<<"
+MOST_MERGES = 20  # ours; a chain of them is no longer than a few
+MOST_NODES = 150_000  # ours; a second's work, and far more than a manifest of servers has
+_PROPERTIES = r"(?:[&!]\S*\s+)*"  # an anchor and a tag, before the text of a scalar
+
+
+class Scalar:
+    """A text; `style` is the character that begins its notation, empty for a plain one."""
+
+    __slots__ = ("end", "start", "style", "value")
+
+    def __init__(self, value: str, style: str, start: int, end: int) -> None:
+        self.value = value
+        self.style = style
+        self.start = start
+        self.end = end
+
+
+class Sequence:
+    """A list of nodes."""
+
+    __slots__ = ("items",)
+
+    def __init__(self) -> None:
+        self.items: list[Node] = []
+
+
+class Mapping:
+    """Pairs of nodes in their order; a key that stands there twice counts where it stands last."""
+
+    __slots__ = ("_known", "pairs")
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[Node, Node]] = []
+        self._known: dict[str, Node] | None = None
+
+    def get(self, key: str) -> Node | None:
+        """What stands under a key, by way of merge keys too."""
+        if self._known is None:
+            self._known = {}
+            for mapping in self._sources():
+                self._known = {**mapping.own(), **self._known}
+        return self._known.get(key)
+
+    def own(self) -> dict[str, Node]:
+        """What stands under keys that are texts, merge keys aside."""
+        return {k.value: v for k, v in self.pairs if isinstance(k, Scalar) and k.value != MERGE}
+
+    def _sources(self) -> list[Mapping]:
+        """The mapping and those that it takes in, the one that counts first in front."""
+        found: list[Mapping] = []
+        waiting = [self]
+        while waiting and len(found) < MOST_MERGES:
+            mapping = waiting.pop()
+            if mapping not in found:
+                found.append(mapping)
+                waiting += reversed(mapping.merged())
+        return found
+
+    def merged(self) -> list[Mapping]:
+        """The mappings that a merge key takes in, the one that counts first in front."""
+        values = [v for k, v in self.pairs if isinstance(k, Scalar) and k.value == MERGE]
+        sources = [m for v in values for m in (v.items if isinstance(v, Sequence) else [v])]
+        return [m for m in sources if isinstance(m, Mapping)]
+
+
+Node = Scalar | Sequence | Mapping
+
+
+def trees(text: str, path: str) -> list[Node]:
+    """The documents of a stream; raises CarrierError with the line where it is no YAML, or nests too deep."""
+    mark = text.startswith("\ufeff")
+    try:
+        return list(_build(yaml.parse(text[1:] if mark else text, Loader=_LOADER), text, path, int(mark)))
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise CarrierError(_said(error, text, path)) from error
+
+
+def walk(root: Node) -> Iterator[tuple[str, Mapping | Sequence | Scalar]]:
+    """Every node once, with the key that it stands under."""
+    seen: set[int] = set()
+    waiting: list[tuple[str, Node]] = [("", root)]
+    while waiting:
+        key, node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield key, node
+        if isinstance(node, Mapping):
+            waiting += reversed([(k.value if isinstance(k, Scalar) else "", v) for k, v in node.pairs])
+        elif isinstance(node, Sequence):
+            waiting += [(key, item) for item in reversed(node.items)]
+
+
+def _build(events: Iterator[Any], text: str, path: str, shift: int) -> Iterator[Node]:
+    """Roots out of events, without recursion."""
+    open_nodes: list[tuple[Mapping | Sequence, list[Node]]] = []
+    anchors: dict[str, Node] = {}
+    for count, event in enumerate(events):
+        if count > MOST_NODES:
+            raise CarrierError(f"{path}: more than {MOST_NODES:,} nodes, which no manifest has; name a smaller file")
+        if isinstance(event, yaml.DocumentStartEvent):
+            anchors = {}
+        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+            node, children = open_nodes.pop()
+            if isinstance(node, Mapping):
+                node.pairs = list(zip(children[::2], children[1::2], strict=True))
+        elif isinstance(event, yaml.NodeEvent):
+            made = _node(event, anchors, text, shift)
+            if open_nodes:
+                open_nodes[-1][1].append(made)
+            else:
+                yield made
+            if isinstance(event, yaml.CollectionStartEvent) and not isinstance(made, Scalar):
+                open_nodes.append((made, made.items if isinstance(made, Sequence) else []))
+                if len(open_nodes) > DEEPEST:
+                    mark: Any = event.start_mark
+                    line = mark.line + 1
+                    raise CarrierError(f"{path}:{line}: nested deeper than {DEEPEST} levels, which no manifest is")
+
+
+def _node(event: Any, anchors: dict[str, Node], text: str, shift: int) -> Node:
+    name, mark = event.anchor, event.start_mark
+    if isinstance(event, yaml.AliasEvent):
+        if name not in anchors:
+            raise yaml.MarkedYAMLError(problem=f"there is no anchor &{name}", problem_mark=mark)
+        return anchors[name]
+    made: Node
+    if isinstance(event, yaml.ScalarEvent):
+        end: Any = event.end_mark
+        properties = re.compile(_PROPERTIES).match(text, mark.index + shift)
+        start = properties.end() if properties and (name or event.tag) else mark.index + shift
+        made = Scalar(event.value, event.style or "", start, end.index + shift)
+    else:
+        made = Mapping() if isinstance(event, yaml.MappingStartEvent) else Sequence()
+    if name:
+        anchors[name] = made
+    return made
+
+
+def _said(error: Exception, text: str, path: str) -> str:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it can't be read"
+    position = mark.index if mark else getattr(error, "position", getattr(error, "start", 0))
+    line = text.count("\n", 0, position) + 1
+    indent = text.split("\n", line)[line - 1]
+    hint = "take the tab out of the indentation" if "\t" in indent[: len(indent) - len(indent.lstrip())] else "mend it"
+    return f"{path}:{line}: no YAML: {problem}; {hint}, yamllint shows more"
+
+
+BLOCKS = ("|", ">")
+
+
+def piece_of(document: Document, parsed: str, scalar: Scalar) -> Piece:
+    """The scalar's value; `parsed` is the text that was parsed, with fillers in the place of expressions."""
+    start, end = scalar.start, scalar.end
+    if scalar.style in BLOCKS:
+        start = min(end, parsed.find("\n", start) + 1 or end)
+    elif scalar.style:
+        start, end = start + 1, end - 1
+    filled, written = parsed[start:end], document.text[start:end]
+    if scalar.value == filled:
+        return straight(filled, start, written)._replace(start=scalar.start, end=scalar.end)
+    found = aligned(scalar.value, filled, written, start)
+    if found is not None:
+        return found._replace(start=scalar.start, end=scalar.end)
+    return Piece(*_untold(scalar, document.text[scalar.start : scalar.end]), None, scalar.start, scalar.end)
+
+
+def _untold(scalar: Scalar, written: str) -> tuple[str, str]:
+    """Value and source where escapes stand between the document and the value."""
+    if not looks_templated(written):
+        return scalar.value, scalar.value
+    try:
+        alone = next(e.value for e in yaml.parse(written, Loader=yaml.SafeLoader) if isinstance(e, yaml.ScalarEvent))
+    except (yaml.YAMLError, StopIteration):
+        return scalar.value, scalar.value
+    same = alone if len(alone) == len(scalar.value) else scalar.value
+    return scalar.value, same
+
+
+def block_lines(document: Document, scalar: Scalar) -> list[tuple[int, int]] | None:
+    """For each line of a literal block: its number and how many characters of indentation YAML takes off.
+
+    None where the lines of the value aren't those of the document.
+    """
+    if scalar.style != "|":
+        return None
+    wanted = scalar.value.removesuffix("\n").split("\n")
+    first = document.place(scalar.start)[0] + 1
+    if first + len(wanted) - 1 > document.lines:
+        return None
+    widths = {len(document.line(first + i)) - len(text) for i, text in enumerate(wanted) if text}
+    if len(widths) > 1 or min(widths, default=0) < 0:
+        return None
+    return indented(document, first, len(wanted), min(widths, default=0))
+
+
+def indented(document: Document, first: int, count: int, indent: int) -> list[tuple[int, int]]:
+    """The numbers of lines, each with its indentation up to a width: a template's own lines may have less."""
+    lines = ((number, document.line(number)) for number in range(first, first + count))
+    return [(number, min(indent, len(text) - len(text.lstrip(" ")))) for number, text in lines]
+
+
+def is_key_of_block(line: str) -> re.Match[str] | None:
+    """Whether a line opens a literal block, for documents that are no YAML until a template engine has been there."""
+    return re.match(r"^(?P<indent>\s*)(?:- )?[\"']?(?P<key>[\w.\-/]+)[\"']?\s*:\s*\|[+-]?\d?[+-]?\s*(?:#.*)?$", line)

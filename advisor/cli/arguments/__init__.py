@@ -1,0 +1,123 @@
+"""The words of each command: what argparse is told of them, apart from what they do; here, those that several share."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from advisor.report import formats
+
+SEVERITIES = ("error", "warning", "note", "never")
+
+
+class _InOrder(argparse.Action):
+    """Keeps --format and -o in the order given, as (const, value): a file belongs to the format beside it."""
+
+    def __call__(
+        self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _option: str | None = None
+    ) -> None:
+        given = getattr(namespace, self.dest) or ()
+        setattr(namespace, self.dest, (*given, (self.const, values)))
+
+
+def reports(p: argparse.ArgumentParser, command: str) -> None:
+    """The command's formats and the files they go to, in pairs."""
+    p.add_argument(
+        "--format",
+        dest="reports",
+        action=_InOrder,
+        const="format",
+        choices=formats.names(command),
+        help="how to print it (default: text; repeatable, each with its own -o)",
+    )
+    p.add_argument(
+        "-o",
+        "--output",
+        dest="reports",
+        action=_InOrder,
+        const="output",
+        metavar="FILE",
+        help="write there instead of to stdout",
+    )
+
+
+def report_options(p: argparse.ArgumentParser, command: str, default: str | None = "text") -> None:
+    """The one format of the command's report, and the file that it goes to."""
+    usual = default or "the app on a terminal, text otherwise"
+    choices = formats.names(command)
+    p.add_argument("--format", default=default, choices=choices, help=f"how to print it (default: {usual})")
+    output(p)
+
+
+def output(p: argparse.ArgumentParser) -> None:
+    """The file that a report goes to."""
+    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+
+
+def reading(p: argparse.ArgumentParser) -> None:
+    """How option files are found and read."""
+    p.add_argument("--root", metavar="DIR", help="read absolute !include paths below DIR")
+    isolated(p)
+
+
+def isolated(p: argparse.ArgumentParser) -> None:
+    """Away with the configuration file."""
+    p.add_argument("--config", metavar="FILE", help="the configuration file (default: the closest mycnf.toml)")
+    p.add_argument("--isolated", action="store_true", help="use neither configuration file nor baseline")
+
+
+def selecting(p: argparse.ArgumentParser, *, fail_on: str) -> None:
+    """Which rules speak, and what fails."""
+    p.add_argument(
+        "--select", action="append", metavar="RULES", help="only these codes, names or families (comma-separated)"
+    )
+    p.add_argument("--ignore", action="append", metavar="RULES", help="all but these codes, names or families")
+    p.add_argument("--fail-on", choices=SEVERITIES, help=f"exit 1 from this severity up (default: {fail_on})")
+
+
+def baseline(p: argparse.ArgumentParser) -> None:
+    """Findings that are known already."""
+    p.add_argument("--baseline", metavar="FILE", help="leave out the findings that this baseline knows")
+    p.add_argument("--write-baseline", metavar="FILE", help="write today's findings as a baseline")
+
+
+def machine(p: argparse.ArgumentParser) -> None:
+    """What the host has, where it can't be read."""
+    p.add_argument("--ram", metavar="SIZE", help="the server's memory, such as 64G, where it can't be read")
+    p.add_argument("--cpus", type=int, metavar="N", help="the server's processors, where they can't be read")
+    p.add_argument("--disk", choices=("hdd", "ssd", "nvme"), help="the kind of disk, where it can't be read")
+    p.add_argument("--host-tar", metavar="TAR", help="a tar of the server's /proc and /sys")
+
+
+def window(p: argparse.ArgumentParser) -> None:
+    """The time between two samples of counters."""
+    p.add_argument(
+        "--window",
+        type=float,
+        default=10.0,
+        metavar="SECONDS",
+        help="time between the two samples of counters (default: 10; 0: none)",
+    )
+
+
+def connection(p: argparse.ArgumentParser) -> None:
+    """Where the server is, and who asks."""
+    p.add_argument("-S", "--socket", metavar="PATH", help="the server's Unix socket")
+    p.add_argument("--host", metavar="NAME", help="connect by TCP to this host")
+    p.add_argument("-P", "--port", type=int, metavar="N", help="TCP port (default: 3306)")
+    p.add_argument(
+        "-u", "--user", metavar="NAME", help="the account; its password is asked for or read from option files"
+    )
+    p.add_argument("--ask-password", action="store_true", help="ask for the password on the terminal")
+    p.add_argument("--defaults-file", metavar="FILE", help="read connection options from this file only")
+    p.add_argument("--defaults-extra-file", metavar="FILE", help="read connection options from this file too")
+    p.add_argument("--defaults-group-suffix", metavar="TEXT", help="read groups with this suffix too")
+    p.add_argument("--login-path", metavar="NAME", help="read this login path of ~/.mylogin.cnf")
+    p.add_argument(
+        "--ssl-mode",
+        choices=("disabled", "preferred", "required", "verify-ca", "verify-identity"),
+        help="use of TLS (default: preferred)",
+    )
+    p.add_argument("--ssl-ca", metavar="FILE", help="certificate authority to trust")
+    p.add_argument("--ssl-cert", metavar="FILE", help="our certificate")
+    p.add_argument("--ssl-key", metavar="FILE", help="its key")

@@ -1,0 +1,91 @@
+"""Words of the commands that read files and ask no server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import SEVERITIES, baseline, machine, reading, report_options, reports, selecting
+from advisor.report import formats
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def lint(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf lint`."""
+    p.add_argument(
+        "files", nargs="*", metavar="FILE", help="option file, or - for stdin (default: this host's own files)"
+    )
+    p.add_argument(
+        "--target",
+        action="append",
+        metavar="T",
+        help="server to judge for, such as mysql-8.4 or mariadb-10.11 (repeatable)",
+    )
+    p.add_argument("--stdin-filename", default="<stdin>", metavar="NAME", help="the name to report for -")
+    p.add_argument("--fix", action="store_true", help="write the fixes that keep what the server does into the files")
+    p.add_argument("--unsafe-fixes", action="store_true", help="--fix, with fixes that may change what the server does")
+    p.add_argument("--diff", action="store_true", help="print what --fix would change as a diff, and write nothing")
+    p.add_argument("--statistics", action="store_true", help="count findings by rule instead of listing them")
+    p.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
+    reading(p)
+    selecting(p, fail_on="warning")
+    baseline(p)
+    reports(p, "lint")
+    machine(p)
+
+
+def show(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf show`."""
+    p.add_argument("files", nargs="+", metavar="FILE", help="option files, read in order as one; - is stdin")
+    p.add_argument("--target", metavar="T", help="server to answer for")
+    report_options(p, "show")
+    reading(p)
+
+
+def upgrade(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf upgrade`."""
+    p.add_argument("files", nargs="+", metavar="FILE", help="option files, read in order as one; - is stdin")
+    p.add_argument(
+        "--from", dest="before", required=True, metavar="T", help="the server that reads the files now, as mysql-5.7"
+    )
+    p.add_argument("--to", dest="after", required=True, metavar="T", help="the server that is to read them")
+    p.add_argument("--all", action="store_true", help="list the defaults that change little, too")
+    p.add_argument(
+        "--keep-lines",
+        action="store_true",
+        help="print the lines that keep the old defaults, as a [mysqld] group to paste, each with its reason",
+    )
+    p.add_argument(
+        "--fail-on",
+        choices=SEVERITIES,
+        default="error",
+        help="exit 1 from this severity up (default: error, a line at which the server stops)",
+    )
+    report_options(p, "upgrade")
+    reading(p)
+
+
+def suggest(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf suggest`."""
+    p.add_argument("--target", metavar="T", help="server that the file is for (default: the newest MySQL)")
+    loads = ("oltp", "mixed", "analytic", "dev")
+    p.add_argument("--workload", default="mixed", choices=loads, help="what the server will do (default: mixed)")
+    machine(p)
+    p.add_argument("--write-diff", metavar="FILE", help="print what would change in this option file, as a diff")
+    report_options(p, "suggest")
+
+
+def explain(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf explain`."""
+    p.add_argument("code", metavar="CODE|OPTION", help="a rule's code or name, or an option")
+    p.add_argument("--target", metavar="T", help="server to answer for, and to compare the sources' servers with")
+    choices = formats.names("explain")
+    p.add_argument("--format", default="text", choices=choices, help="how to print it (default: text)")
+    machine(p)
+
+
+def rules(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf rules`."""
+    choices = formats.names("rules")
+    p.add_argument("--format", default="text", choices=choices, help="how to print it (default: text)")

@@ -1,0 +1,115 @@
+"""Words of the command that makes reports of snapshots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import connection, isolated, machine, reading, report_options, reports, selecting, window
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def report(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf report`."""
+    p.add_argument(
+        "snapshots", nargs="+", metavar="SNAP", help="a snapshot, or a directory of them (*.json, at any depth)"
+    )
+    selecting(p, fail_on="error")
+    isolated(p)
+    p.add_argument("--baseline", metavar="FILE", help="leave out the findings that this baseline knows")
+    p.add_argument(
+        "--jobs", type=int, metavar="N", help="processes that judge many snapshots (default: one a processor)"
+    )
+    reports(p, "report")
+    machine(p)
+
+
+SIDE = (
+    "an option file (a path, several joined by commas, -), a snapshot, a target's defaults (mysql-8.4), or a server: "
+    "server (as the connection options say), a socket's path, host:port, tcp:HOST, defaults:FILE, login:NAME or "
+    "group:SUFFIX"
+)
+
+
+def diff(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf diff`."""
+    p.add_argument("a", metavar="A", help=SIDE)
+    p.add_argument("b", metavar="B", help="the same")
+    p.add_argument(
+        "--target",
+        action="append",
+        metavar="T",
+        help="server that a file is read for (default: the other side's; twice: one for each of two files)",
+    )
+    p.add_argument("--only", action="append", metavar="PATTERN", help="these variables alone, such as 'innodb_*'")
+    p.add_argument("--ignore", action="append", metavar="PATTERN", help="all but these variables")
+    p.add_argument("--all", action="store_true", help="count what differs by nature too, and print everything whole")
+    report_options(p, "diff")
+    reading(p)
+    connection(p)
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def completion(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf completion`."""
+    p.add_argument("shell", metavar="SHELL", choices=SHELLS, help="bash, zsh or fish")
+
+
+def fleet(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf fleet`."""
+    p.add_argument(
+        "-i",
+        "--inventory",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="ansible's inventory: a file, a directory or host,host (repeatable; default: that of ansible.cfg)",
+    )
+    p.add_argument("-l", "--limit", metavar="PATTERN", help="only these hosts and groups, in ansible's own words")
+    p.add_argument("-f", "--forks", type=int, metavar="N", help="hosts at a time (default: as ansible is configured)")
+    p.add_argument(
+        "--timeout", type=float, default=60.0, metavar="SECONDS", help="the time that each host has (default: 60)"
+    )
+    p.add_argument("--dir", metavar="DIR", help="the run's directory (default: a new one below ~/.local/state/mycnf)")
+    p.add_argument("--resume", action="store_true", help="go on with the run in --dir: ask whom it lacks")
+    p.add_argument("--from", dest="kept", metavar="DIR", help="report on a run that is kept there, and ask nobody")
+    p.add_argument("--vault-id", action="append", default=[], metavar="ID", help="passed on to ansible (repeatable)")
+    p.add_argument(
+        "--vault-password-file", action="append", default=[], metavar="FILE", help="passed on to ansible (repeatable)"
+    )
+    p.add_argument("--ask-vault-password", action="store_true", help="have ansible ask for the vault's password")
+    window(p)
+    selecting(p, fail_on="error")
+    isolated(p)
+    report_options(p, "fleet")
+
+
+def sample(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf sample`."""
+    p.add_argument("--list", action="store_true", help="the servers that were sampled, with their busiest hours")
+    p.add_argument(
+        "--print-timer", action="store_true", help="print a line for cron and units for systemd that call it, and stop"
+    )
+    connection(p)
+
+
+def history(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf history`."""
+    p.add_argument(
+        "words", nargs="*", metavar="SERVER", help="a server's name or id (default: list all), or add and snapshots"
+    )
+    p.add_argument("--last", type=int, default=10, metavar="N", help="how many changes, the newest first (default: 10)")
+    p.add_argument("--select", action="append", metavar="RULES", help="only these codes, names or families")
+    p.add_argument("--ignore", action="append", metavar="RULES", help="all but these codes, names or families")
+    report_options(p, "history")
+    isolated(p)
+
+
+def keep(p: argparse.ArgumentParser) -> None:
+    """The wish to keep what is collected."""
+    p.add_argument(
+        "--keep", action="store_true", help="keep a snapshot for mycnf history too (100 a server, for its owner alone)"
+    )

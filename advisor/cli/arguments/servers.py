@@ -1,0 +1,119 @@
+"""Words of the commands that ask a server, or start one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import (
+    SEVERITIES,
+    baseline,
+    connection,
+    isolated,
+    machine,
+    report_options,
+    reports,
+    selecting,
+    window,
+)
+from advisor.cli.arguments.saved import keep
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def audit(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf audit`."""
+    p.add_argument("--snapshot", metavar="SNAP", help="audit saved facts instead of a running server")
+    p.add_argument(
+        "--from",
+        dest="texts",
+        nargs="+",
+        metavar="FILE",
+        help="audit texts: of SHOW GLOBAL VARIABLES, STATUS and REPLICA STATUS, pt-mysql-summary, pt-summary, or "
+        "pt-stalk's directory",
+    )
+    p.add_argument("--since", metavar="SNAP", help="compare with this earlier snapshot: what is gone, new, still there")
+    keep(p)
+    p.add_argument("--demo", action="store_true", help="audit a recorded server, to look around")
+    p.add_argument(
+        "--list-statements", action="store_true", help="print every statement that can ever be sent, and stop"
+    )
+    window(p)
+    connection(p)
+    selecting(p, fail_on="error")
+    isolated(p)
+    baseline(p)
+    report_options(p, "audit", default=None)
+    p.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal, in the app")
+    machine(p)
+
+
+def preflight(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf preflight`."""
+    p.add_argument("--snapshot", metavar="SNAP", help="look at saved facts instead of a running server")
+    p.add_argument(
+        "--root", metavar="DIR", help="read option files and service below DIR, such as a copy of /etc to be deployed"
+    )
+    p.add_argument("--service", metavar="UNIT", help="the systemd unit that starts the server (default: its own)")
+    connection(p)
+    p.add_argument(
+        "--fail-on", choices=SEVERITIES, default="note", help="exit 1 from this severity up (default: note, anything)"
+    )
+    report_options(p, "preflight")
+
+
+def collect(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf collect`."""
+    p.add_argument("-o", "--output", metavar="SNAP", help="the snapshot to write (mode 0600; needed without --keep)")
+    keep(p)
+    window(p)
+    connection(p)
+    machine(p)
+
+
+def probe(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf probe`."""
+    p.add_argument(
+        "name", nargs="?", metavar="NAME", help="the probe to run, prove or results; without it they are listed"
+    )
+    p.add_argument(
+        "words", nargs="*", metavar="WORD", help="after results: a kept result; after prove: a rule, and an option file"
+    )
+    p.add_argument("--describe", action="store_true", help="say what it asks, on what evidence, and what it can't show")
+    p.add_argument("--dry-run", action="store_true", help="say what it would create, and the time it takes, and stop")
+    p.add_argument("--time", metavar="TIME", help="how long to measure: 60s, 10m, 3h (preparation comes on top)")
+    p.add_argument("--rounds", type=int, metavar="N", help="how often each variant has its turn")
+    p.add_argument("--resume", action="store_true", help="go on with the kept run of the same parameters")
+    p.add_argument(
+        "--dir", metavar="DIR", help="a directory on the file system to measure (default: that of the data directory)"
+    )
+    p.add_argument(
+        "--server",
+        "--target",
+        dest="server",
+        action="append",
+        metavar="PROGRAM",
+        help="the server program to start, or its target (default: this host's own; repeatable where two are compared)",
+    )
+    p.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="a choice of the probe (repeatable)"
+    )
+    p.add_argument("--set", metavar="OPTION=A,B", help="the option and the values that ab compares")
+    p.add_argument("--workload", metavar="NAME", help="the load, such as oltp_read_write")
+    p.add_argument("--acceptable-qps", metavar="N", help="queries a second that are still acceptable (cache-fit)")
+    p.add_argument(
+        "--force", action="append", default=[], metavar="REFUSAL", help="run in spite of this refusal (repeatable)"
+    )
+    p.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="equal numbers give the variants equal orders (default: a new one)",
+    )
+    p.add_argument("--json", action="store_true", help="the same as --format json")
+    reports(p, "probe")
+
+
+def grants(p: argparse.ArgumentParser) -> None:
+    """Words of `mycnf grants`."""
+    p.add_argument("--target", required=True, metavar="T", help="server that the account is for")

@@ -1,0 +1,209 @@
+"""The command line: what can be asked, and which module answers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from advisor import __version__
+from advisor.core import errors
+
+DESCRIPTION = (
+    "Lint option files of MySQL and MariaDB, audit running servers with the hardware under them, and see the evidence."
+)
+EPILOG = (
+    "exit codes: 0 nothing at or above --fail-on, 1 findings, 2 usage, configuration or unreadable input, "
+    "3 could not connect, 130 interrupted"
+)
+PRODUCT = "mycnf-advisor"
+# How argparse begins, and what is said of passwords, which everybody on the host could read on a command line.
+_UNKNOWN = "unrecognized arguments: "
+_PORT = "argument -P/--port: "
+_NO_PORT = f"{_PORT}no number; a password is asked for with --ask-password"
+_ASKED = "; a password is never given here: use --ask-password, or an option file with --defaults-file"
+
+
+def dispatch(argv: list[str]) -> int:
+    """Parse the arguments and run the command that they name; argparse's own ends are exits 0 and 2."""
+    parser = build_parser(only=argv[0] if argv else "")
+    if not argv:
+        parser.print_help()
+        return errors.OK
+    args = parser.parse_args(argv)
+    check_package("rules")
+    return _run(args)
+
+
+def check_package(name: str) -> None:
+    """Raise one clear MycnfError where another distribution's package of that name stands in the place of ours."""
+    package = __import__(name)
+    if getattr(package, "PRODUCT", None) != PRODUCT:
+        raise errors.MycnfError(
+            f"the Python package {name!r} at {getattr(package, '__file__', 'an unknown place')} is not mycnf's: "
+            "another distribution is installed beside it. Install mycnf by itself: pipx install mycnf-advisor"
+        )
+
+
+def build_parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The command line as one parser; help pages and documentation are made from it.
+
+    `only` names the one command that is going to be parsed: lint would spend a tenth of its time on the others. Where
+    it names none, as in `mycnf --help`, no command's own words are needed.
+    """
+    parser = _Parser(prog="mycnf", description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--version", action="version", version=f"mycnf {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, words in COMMANDS.items():
+        if only in COMMANDS and only != name:
+            continue
+        command = commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.", epilog=EPILOG)
+        if only in (None, name):
+            _add_arguments(name, command)
+    return parser
+
+
+def _run(args: argparse.Namespace) -> int:  # noqa: PLR0912 - a table of commands
+    """Run the command, and import no other."""
+    match args.command:
+        case "lint":
+            from advisor.commands.lint import run
+        case "show":
+            from advisor.commands.show import run
+        case "upgrade":
+            from advisor.commands.upgrade import run
+        case "audit":
+            from advisor.commands.audit import run
+        case "preflight":
+            from advisor.commands.preflight import run
+        case "diff":
+            from advisor.commands.diff import run
+        case "collect":
+            from advisor.commands.collect import run
+        case "report":
+            from advisor.commands.report import run
+        case "history":
+            from advisor.commands.history import run
+        case "sample":
+            from advisor.commands.sample import run
+        case "probe":
+            from advisor.commands.probe import run
+        case "fleet":
+            from advisor.commands.fleet import run
+        case "suggest":
+            from advisor.commands.suggest import run
+        case "explain":
+            from advisor.commands.explain import run
+        case "rules":
+            from advisor.commands.rules import run
+        case "grants":
+            from advisor.commands.grants import run
+        case "completion":
+            from advisor.commands.completion import run
+        case _:
+            raise ValueError(f"no command {args.command!r}")
+    return run(args)
+
+
+def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:  # noqa: PLR0912 - a table of commands
+    """Declare the arguments of the command, and import those of no other."""
+    match name:
+        case "lint":
+            from advisor.cli.arguments.offline import lint as add
+        case "show":
+            from advisor.cli.arguments.offline import show as add
+        case "upgrade":
+            from advisor.cli.arguments.offline import upgrade as add
+        case "audit":
+            from advisor.cli.arguments.servers import audit as add
+        case "preflight":
+            from advisor.cli.arguments.servers import preflight as add
+        case "diff":
+            from advisor.cli.arguments.saved import diff as add
+        case "collect":
+            from advisor.cli.arguments.servers import collect as add
+        case "report":
+            from advisor.cli.arguments.saved import report as add
+        case "history":
+            from advisor.cli.arguments.saved import history as add
+        case "sample":
+            from advisor.cli.arguments.saved import sample as add
+        case "probe":
+            from advisor.cli.arguments.servers import probe as add
+        case "fleet":
+            from advisor.cli.arguments.saved import fleet as add
+        case "suggest":
+            from advisor.cli.arguments.offline import suggest as add
+        case "explain":
+            from advisor.cli.arguments.offline import explain as add
+        case "rules":
+            from advisor.cli.arguments.offline import rules as add
+        case "grants":
+            from advisor.cli.arguments.servers import grants as add
+        case "completion":
+            from advisor.cli.arguments.saved import completion as add
+        case _:
+            raise ValueError(f"no command {name!r}")
+    add(command)
+
+
+class _Help(argparse.HelpFormatter):
+    """Help pages as wide as the terminal; asking for the width ourselves spares lint the import of shutil."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_page_width())
+
+
+def _page_width() -> int:
+    try:
+        return max(60, int(os.environ.get("COLUMNS") or os.get_terminal_size().columns) - 2)
+    except (OSError, ValueError):
+        return 78
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with our exit code and one line on stderr."""
+
+    def __init__(self, **words: Any) -> None:
+        super().__init__(formatter_class=_Help, **words)
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        self.exit(errors.USAGE, f"{self.prog}: {_without_passwords(message)} (see {self.prog} --help)\n")
+
+
+def _without_passwords(message: str) -> str:
+    """What argparse says, which quotes the command line: a password that was given there is not said again."""
+    from advisor.redaction.secrets import MASK, clean, redact_arguments
+
+    quoted = message.removeprefix(_UNKNOWN)
+    if quoted == message:
+        return _NO_PORT if message.startswith(_PORT) else clean(redact_arguments((message,))[0])
+    given = quoted.split(" ")
+    words = list(redact_arguments(tuple(given)))
+    for at, word in enumerate(given):
+        if word.startswith("-p"):
+            words[at] = f"-p{MASK}"
+        elif given[max(0, at - 1)] == "-p":
+            words[at] = MASK
+    return f"{clean(_UNKNOWN + ' '.join(words))}{_ASKED if words != given else ''}"
+
+
+COMMANDS = {
+    "lint": "check option files, offline",
+    "show": "the effective value of each option, and where it came from",
+    "upgrade": "what a move to another version or flavour would refuse, change or ignore",
+    "audit": "a running server, its host and its files, judged with evidence",
+    "preflight": "what a server's next restart would refuse, lose or change",
+    "diff": "in what two of option file, server, snapshot and a target's defaults differ",
+    "collect": "save what an audit reads as a snapshot",
+    "report": "the findings of one snapshot or of many, in any format",
+    "history": "what changed since the snapshots that were kept",
+    "sample": "keep one sample of a server's counters, for cron or a timer",
+    "probe": "repeat published experiments on this host, and keep what they show",
+    "fleet": "many servers at once, through the inventory and transport that a team has",
+    "suggest": "an option file for a host and a workload, each line with its reason",
+    "explain": "a rule or an option: what, why, the evidence",
+    "rules": "every rule, with what it needs",
+    "grants": "the least-privileged account for audits",
+    "completion": "the completions of bash, zsh or fish, as a script",
+}

@@ -1,0 +1,130 @@
+"""Check what compose files, ConfigMaps, units and persisted variables carry: each set of options for its own server."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.analysis.engine import by_place
+from advisor.analysis.engine import run as run_rules
+from advisor.catalog.load import load
+from advisor.catalog.targets import newest
+from advisor.commands.carrier_texts import resolved, resolved_of
+from advisor.commands.guess_target import guess
+from advisor.core.console import narrate
+from advisor.core.model import Confidence, Severity
+from advisor.redaction.secrets import redact_value
+from advisor.report import Checked
+from advisor.verdict import judge_file
+from advisor.verdict.settings import Settings
+from rules.core.context import NO_HOUSE, Known
+from rules.core.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from advisor.carriers.sets import Carrier, OptionSet, Reading, Stray
+    from advisor.core.model import Absent, Edit, Finding, Target
+    from advisor.facts import Host
+    from advisor.optionfile.lines import Line
+    from rules.core.rule import Rule
+    from rules.policy.house_rule import HouseRule
+
+GROUP = "mysqld"  # the one that stands for options without a group, so that they are judged like others
+_PLAIN = r"[\w./:,@%+-]*"  # text that needs no quotes in YAML, JSON, a shell or a unit
+
+
+def check_carrier(
+    carrier: Carrier,
+    targets: Sequence[Target],
+    rules: Sequence[Rule],
+    host: Host | Absent,
+    house: tuple[HouseRule, ...] | Absent = NO_HOUSE,
+) -> list[Checked]:
+    """The findings in a document, one entry for each target; without `targets` each set is for the server it names.
+
+    None at all where the document holds no option of a server, which is told on stderr.
+    """
+    if not carrier.sets:
+        narrate(f"{carrier.document.path}: no options of a MySQL or MariaDB server in it")
+    found: dict[Target, list[Finding]] = {target: [] for target in targets} if carrier.sets else {}
+    for one in carrier.sets:
+        for target in targets or [target_of(carrier, one)]:
+            found.setdefault(target, []).extend(_findings(carrier, one, target, rules, host, house=house))
+    path = carrier.document.path
+    return [
+        Checked(path, target, tuple(by_place(dict.fromkeys(findings))), _sources(carrier, findings))
+        for target, findings in found.items()
+    ]
+
+
+def target_of(carrier: Carrier, one: OptionSet) -> Target:
+    """The server that a set is for, told on stderr: the one that the document names, else a guess by its options."""
+    target, why = (one.hint, one.why) if one.hint else guess(resolved_of(carrier, one, newest("mysql")))
+    narrate(f"{carrier.document.path}: {one.label}: no --target given, so it is judged for {target.label} ({why})")
+    return target
+
+
+def _findings(
+    carrier: Carrier,
+    one: OptionSet,
+    target: Target,
+    rules: Sequence[Rule],
+    host: Host | Absent,
+    *,
+    house: tuple[HouseRule, ...] | Absent,
+) -> list[Finding]:
+    catalog = load(target)
+    reading = one.read(catalog)
+    read = resolved(carrier, reading.within.reading if reading.within else reading)
+    verdict = judge_file(read, catalog)
+    known = Known(target, catalog, Settings.from_file(verdict), verdict, host=host, house=house)
+    findings = [_here(f, one, reading, carrier.document.path) for f in run_rules(known, rules).findings]
+    return [*findings, *_strays(reading.strays, rules, certain=catalog.exact)]
+
+
+def _here(finding: Finding, one: OptionSet, reading: Reading, path: str) -> Finding:
+    """A finding as it is true here: a command line has no groups, and edits need the text to be the document's own."""
+    if one.groupless:
+        finding = finding._replace(group=None, message=finding.message.replace(f"[{GROUP}]", one.groupless))
+    place, within = finding.location, reading.within
+    if within and place and place.line:
+        message = f"{finding.message} (Line {place.line} of {within.called}.)"
+        return finding._replace(message=message, location=within.place, fix=None)
+    own = place is not None and place.path == path
+    if finding.fix and not (own and all(_possible(edit, one, reading) for edit in finding.fix.edits)):
+        finding = finding._replace(fix=None)
+    return finding
+
+
+def _possible(edit: Edit, one: OptionSet, reading: Reading) -> bool:
+    if edit.column == edit.end_column == 1 and not edit.text:
+        return set(range(edit.line, edit.end_line)) <= reading.whole
+    plain = re.fullmatch(_PLAIN, edit.text) is not None or (not one.groupless and "\n" not in edit.text)
+    return plain and edit.line == edit.end_line and any(_within(edit, line, reading) for line in reading.order)
+
+
+def _within(edit: Edit, line: Line, reading: Reading) -> bool:
+    inside = line.column <= edit.column and edit.end_column <= line.end_column
+    return inside and edit.line == line.number and (line.number, line.column) in reading.editable
+
+
+def _strays(strays: Iterable[Stray], rules: Iterable[Rule], *, certain: bool) -> list[Finding]:
+    by_name = {rule.name: rule for rule in rules}
+    return [
+        by_name[stray.name].finding(
+            stray.message,
+            Subject(stray.option, None, None, None, stray.location),
+            severity=Severity.ERROR if stray.fatal else Severity.WARNING,
+            confidence=Confidence.CERTAIN if certain else Confidence.LIKELY,
+            help=stray.help,
+        )
+        for stray in strays
+        if stray.name in by_name
+    ]
+
+
+def _sources(carrier: Carrier, findings: Iterable[Finding]) -> dict[tuple[str, int], str]:
+    document = carrier.document
+    places = {(f.location.path, f.location.line) for f in findings if f.location and f.location.line}
+    return {place: redact_value("", document.shown(document.number(*place))) for place in places}

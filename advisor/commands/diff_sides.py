@@ -1,0 +1,155 @@
+"""The two sides of `mycnf diff`, read: files for a version, servers and snapshots as they tell of themselves."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from advisor.catalog.targets import parse_target, require_known
+from advisor.compare.grammar import STDIN, named
+from advisor.compare.values import Kind
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from advisor.compare.grammar import Named
+    from advisor.compare.values import Side
+    from advisor.core.model import Target
+    from advisor.facts import Facts
+    from advisor.verdict import FileVerdict
+
+STDIN_NAME = "<stdin>"
+LISTED = 5  # lines that are named; more of them are counted
+
+
+def read_sides(args: argparse.Namespace) -> tuple[tuple[Side, Side], list[str]]:
+    """Both sides, and how the connection ended to each server that was lost on the way.
+
+    All words are looked at before a server is asked. Raises MycnfError for what can't be read, ConnectError where no
+    connection can be had.
+    """
+    names = named(args.a), named(args.b)
+    files = _reading(names, args)
+    facts = _facts(names[0], args), _facts(names[1], args)
+    targets = files.targets(facts)
+    a = _side(names[0], facts[0], facts[1], targets[0], files)
+    b = _side(names[1], facts[1], facts[0], targets[1], files)
+    return (a, b), [one.lost for one in facts if one is not None and one.lost]
+
+
+class _Files:
+    """The files among the sides: how they are read, and for which server."""
+
+    def __init__(self, names: tuple[Named, Named], args: argparse.Namespace, given: Mapping[str, bytes]) -> None:
+        self.names = names
+        self.root: str | None = args.root
+        self.given = given
+        self._is_file = [side.kind is Kind.FILE for side in names]
+        self._asked = [parse_target(text) for text in args.target or ()]
+        if len(self._asked) > sum(self._is_file):
+            words = "--target once" if len(self._asked) == 1 else f"--target {len(self._asked)} times"
+            files = ("no file", "one file", "two files")[sum(self._is_file)]
+            raise MycnfError(f"{words} for {files}: it says which server a file is read for")
+        self._configured: str | None = args.configured
+
+    def targets(self, facts: Sequence[Facts | None]) -> list[Target | None]:
+        """For each side the server that its files are read for, None for what is no file."""
+        if len(self._asked) > 1:
+            return [*self._asked]
+        if all(self._is_file):
+            return [self._asked[0] if self._asked else self._assumed()] * 2
+        known = [self._of_itself(side, own) for side, own in zip(self.names, facts, strict=True)]
+        others = [*self._asked * 2] or known[::-1]
+        return [other if is_file else None for is_file, other in zip(self._is_file, others, strict=True)]
+
+    def verdict(self, side: Named, target: Target) -> FileVerdict:
+        """How that server takes the side's files; what it does not read is told of on stderr."""
+        from advisor.catalog.load import load
+        from advisor.commands.read_files import groupless, read_resolved
+        from advisor.verdict import REFUSED, judge_file
+
+        require_known(target)
+        paths = self._paths(side)
+        found = judge_file(read_resolved(paths, target, self.root, self.given), load(target))
+        if not_read := groupless(found.resolved):
+            raise MycnfError(not_read)
+        for problem in found.resolved.problems:
+            narrate(f"{problem.path}:{problem.line or 1}: {problem.message}")
+        refused = [line.placed for line in found.lines if line.outcome in REFUSED]
+        if refused:
+            places = ", ".join(f"{at.path}:{at.line.number}" for at in refused[:LISTED])
+            more = f" and {len(refused) - LISTED} more lines" if len(refused) > LISTED else ""
+            narrate(f"left out, for {target.label} refuses or ignores it: {places}{more}; mycnf lint says why")
+        return found
+
+    def _assumed(self) -> Target:
+        from advisor.commands.guess_target import assume_target
+
+        if self._configured:
+            return parse_target(self._configured)
+        return assume_target([path for side in self.names for path in self._paths(side)], self.root, self.given)
+
+    def _paths(self, side: Named) -> list[str]:
+        return [STDIN_NAME if path == STDIN else path for path in side.paths]
+
+    @staticmethod
+    def _of_itself(side: Named, facts: Facts | None) -> Target | None:
+        from advisor.analysis.context import target_of
+
+        return target_of(facts.server) if facts is not None else side.target
+
+
+def _reading(names: tuple[Named, Named], args: argparse.Namespace) -> _Files:
+    """What there is to read: the configuration closest to the first file, and stdin where it is a side."""
+    from advisor.commands.read_files import configure, take_stdin
+
+    paths = [path for side in names if side.kind is Kind.FILE for path in side.paths]
+    if paths.count(STDIN) > 1:
+        raise MycnfError("- is stdin, and can be read once only: give the other side as a file")
+    own = argparse.Namespace(**{**vars(args), "files": paths, "configured": None})
+    if paths:
+        asked = argparse.Namespace(**{**vars(own), "target": None})
+        configure(asked)
+        own.root, own.configured = asked.root, asked.target
+    return _Files(names, own, take_stdin(paths, STDIN_NAME)[1])
+
+
+def _facts(side: Named, args: argparse.Namespace) -> Facts | None:
+    """What a server tells now, or told when it was recorded; None for a side that never ran."""
+    if side.kind is Kind.SNAPSHOT:
+        from advisor.facts.snapshot import load
+
+        return load(side.paths[0])
+    if side.kind is not Kind.SERVER:
+        return None
+    from advisor.commands.collect import collect_facts
+    from advisor.commands.connection import CONNECTION
+
+    words = {name: getattr(args, name) for name in CONNECTION}
+    nothing = dict.fromkeys(("ram", "cpus", "disk", "host_tar"))
+    return collect_facts(argparse.Namespace(**{**words, **nothing, **side.place, "window": 0.0}))
+
+
+def _side(side: Named, own: Facts | None, other: Facts | None, target: Target | None, files: _Files) -> Side:
+    if own is not None:
+        from advisor.compare.sides import of_server
+
+        return of_server(own, side.kind, side.word)
+    if target is None:
+        from advisor.catalog.load import load
+        from advisor.compare.sides import of_defaults
+
+        assert side.target is not None, side  # noqa: S101 - what else a side may be was asked above
+        return of_defaults(load(side.target))._replace(name=side.word)
+    verdict, name = files.verdict(side, target), side.word
+    from advisor.analysis.context import target_of
+
+    if other is not None and target_of(other.server) == target:
+        from advisor.compare.sides import of_file_on
+
+        return of_file_on(other, verdict, name)
+    from advisor.compare.sides import of_file
+
+    return of_file(verdict, name)

@@ -1,0 +1,161 @@
+"""`mycnf lint --fix`, `--unsafe-fixes` and `--diff`: what the findings of lint would change, made or shown."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+from advisor.catalog.load import load
+from advisor.catalog.targets import SERIES, newest
+from advisor.commands.guess_target import UNDECIDED, assume_target, guess
+from advisor.commands.lint_files import Looked, leave_out, look_at
+from advisor.commands.read_files import read_carrier, read_resolved, take_stdin
+from advisor.core import errors
+from advisor.core.console import narrate
+from advisor.core.model import Target
+from advisor.fixing import Reading, fix_files, plan_fixes
+from advisor.redaction.secrets import clean
+from advisor.verdict import judge_file
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from advisor.carriers.sets import Carrier
+    from advisor.commands.lint_files import Plan
+    from advisor.core.model import Finding
+
+# Which targets a path is for, and the other versions that may read it where that is only assumed.
+Targets = tuple[list[Target], list[Target]]
+
+
+def fix(paths: Sequence[str], plans: Sequence[Plan], args: argparse.Namespace) -> tuple[dict[str, bytes], bool]:
+    """Make the fixes of the files and say on stderr what was done; of stdin, print the text with its fixes.
+
+    Gives the text that stands for stdin from now on, by its name, and whether every file could be written. Once stdin
+    was printed, reports go to stderr. Raises MycnfError where the paths are those of the host, and no FILE was named.
+    """
+    refuse_unnamed(paths, args)
+    names, given = take_stdin(paths, args.stdin_filename)
+    outcome = fix_files(names, Looks(names, plans, given), unsafe=args.unsafe_fixes, given=given)
+    for change in outcome.changes:
+        codes = ", ".join(sorted({finding.code for finding in change.fixed}))
+        narrate(f"{change.path}: fixed {len(change.fixed):,} ({codes})")
+    for message in (*outcome.left, *outcome.unwritten):
+        narrate(message)
+    given.update((change.path, change.after) for change in outcome.changes if change.path in given)
+    for text in given.values():
+        _print(text)
+        sys.stdout = sys.stderr  # stdout is for the text alone
+    return given, not outcome.unwritten
+
+
+def refuse_unnamed(paths: Sequence[str], args: argparse.Namespace) -> None:
+    """Raise MycnfError where fixes are wanted and no FILE is named: the host's own files are read unasked, not written.
+
+    A server may start with the other text long after, and whoever runs mycnf in a repository meant the files there.
+    """
+    if not args.files:
+        flag = "--unsafe-fixes" if args.unsafe_fixes else "--fix"
+        raise errors.MycnfError(
+            f"{flag} writes only to files that you name: mycnf lint {flag} {' '.join(map(shlex.quote, paths))}; "
+            "with --diff it shows what it would change"
+        )
+
+
+def show_diff(paths: Sequence[str], plans: Sequence[Plan], args: argparse.Namespace) -> int:
+    """Print what the fixes would change as a unified diff, and write nothing; exit code 1 where that is something."""
+    from advisor.fixing.diff import unified
+
+    names, given = take_stdin(paths, args.stdin_filename)
+    looks = Looks(names, plans, given, aloud=True)
+    outcome = plan_fixes(names, looks, unsafe=args.unsafe_fixes, given=given)
+    for message in (*outcome.left, *outcome.unread):
+        narrate(message)
+    _print(unified(outcome.changes))
+    if outcome.unread:
+        return errors.USAGE
+    return errors.FINDINGS if outcome.changes and not args.exit_zero else errors.OK
+
+
+def _print(text: bytes) -> None:
+    """The bytes as they are, or fit for a terminal."""
+    if sys.stdout.isatty():
+        lines = text.decode("utf-8", "surrogateescape").splitlines()
+        sys.stdout.write("".join(f"{clean(line)}\n" for line in lines))
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text)
+        sys.stdout.buffer.flush()
+
+
+class Looks:
+    """Checks one of the named files as lint does, for each of its targets, which are settled at first sight."""
+
+    def __init__(
+        self, names: Sequence[str], plans: Sequence[Plan], given: Mapping[str, bytes], *, aloud: bool = False
+    ) -> None:
+        self.plans = dict(zip(names, plans, strict=True))
+        self.given = given
+        self.aloud = aloud
+        self.targets: dict[str, Targets] = {}
+
+    def __call__(self, path: str, texts: Mapping[str, bytes]) -> list[Reading]:
+        """The readings of a file, the texts standing in for files; MycnfError where it can't be read."""
+        plan = self.plans[path]
+        carrier = read_carrier(path, texts, plan.args.root)
+        if carrier is not None:
+            return list(_carried(carrier, plan))
+        if path not in self.targets:
+            self.targets[path] = self._settle(path, plan)
+        targets, witnesses = self.targets[path]
+        looked = leave_out([look_at(path, target, plan, texts) for target in targets])
+        readings = [
+            Reading(_new(one), judge_file(one.resolved, load(target)))
+            for one, target in zip(looked, targets, strict=True)
+        ]
+        for target in witnesses:
+            verdict = judge_file(read_resolved([path], target, plan.args.root, texts), load(target))
+            readings.append(Reading((), verdict, witness=True))
+        return readings
+
+    def _settle(self, path: str, plan: Plan) -> Targets:
+        """The targets that were named, or the assumed one with all series of what may be its flavour as witnesses."""
+        if plan.targets:
+            return plan.targets, []
+        own = {path: self.given[path]} if path in self.given else {}
+        target, why = guess(read_resolved([path], newest("mysql"), plan.args.root, own))
+        if self.aloud:
+            assume_target([path], plan.args.root, own)
+        flavours = list(SERIES) if why == UNDECIDED else [target.flavour]
+        series = [Target(flavour, version) for flavour in flavours for version in SERIES[flavour].values()]
+        return [target], [other for other in series if other != target]
+
+
+def _carried(carrier: Carrier, plan: Plan) -> Iterator[Reading]:
+    """The readings of a document that carries option sets: each set is a server's, whatever the others say."""
+    from advisor.commands.carrier_texts import resolved_of, whole_text
+    from advisor.commands.carriers import check_carrier
+
+    text = whole_text(carrier)
+    for one in carrier.sets:
+        alone = carrier._replace(sets=(one,))
+        hinted = one.hint or guess(resolved_of(carrier, one, newest("mysql")))[0]
+        for target in plan.targets or [hinted]:
+            checked = check_carrier(alone, [target], plan.rules, plan.host, plan.house)
+            looked = leave_out([Looked(each, text, plan) for each in checked])
+            findings = tuple(finding for each in looked for finding in _new(each))
+            yield Reading(findings, judge_file(resolved_of(carrier, one, target), load(target)))
+
+
+def _new(looked: Looked) -> tuple[Finding, ...]:
+    """The findings without those that the plan's baseline knows: somebody decided to live with these."""
+    path, checked = looked.plan.args.baseline, looked.checked
+    if not path:
+        return checked.findings
+    from advisor.analysis import baseline
+
+    files = tuple(file.path for file in looked.resolved.files)
+    (split,) = baseline.apply(baseline.read(path), [baseline.Reading(checked.path, checked.findings, files)])
+    return tuple(split.new)

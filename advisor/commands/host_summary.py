@@ -1,0 +1,97 @@
+"""The few things about this host that tell how near a published measurement is, read in no time and from any root."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from advisor.catalog.targets import newest
+from advisor.report.nearness import VIRTUAL, Here
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from advisor.core.model import Target
+    from rules.core.rule import Rule
+
+NO_DISKS = ("loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd", "bcache")
+GUESTS = ("QEMU", "VMware", "Msft", "VBOX", "Google", "Amazon Elastic Block Store", "Virtual")
+
+
+def here(args: argparse.Namespace, rule: Rule, target: Target | None, root: str = "/") -> Here:
+    """The host that the user describes, else the one that we run on; MycnfError for a size or a count that is none."""
+    from advisor.commands.connection import is_declared
+
+    server = target or next((t for t in map(newest, ("mysql", "mariadb")) if rule.concerns(t)), newest("mysql"))
+    machine = _described(args) if is_declared(args) else (cpus(root), memory(root), disks(root))
+    return Here(server, target is None, time.gmtime().tm_year, *machine)
+
+
+def cpus(root: str) -> int | None:
+    """The processors that are online."""
+    total = 0
+    for part in _read(root, "sys/devices/system/cpu/online").split(","):
+        first, _, last = part.partition("-")
+        if first.isdigit():
+            total += int(last or first) - int(first) + 1
+    return total or None
+
+
+def memory(root: str) -> int | None:
+    """Bytes of memory, or the limit of the control group that we run in where that is lower."""
+    lines = dict(line.partition(":")[::2] for line in _read(root, "proc/meminfo").splitlines())
+    total = lines.get("MemTotal", "").split()
+    limit = _read(root, "sys/fs/cgroup/memory.max")
+    known = [int(total[0]) << 10] if total and total[0].isdigit() else []
+    return min(known + ([int(limit)] if limit.isdigit() and known else []), default=None)
+
+
+def disks(root: str) -> tuple[str, ...]:
+    """The kinds of the host's disks."""
+    try:
+        names = sorted(os.listdir(os.path.join(root, "sys/block")))
+    except OSError:
+        return ()
+    return tuple(dict.fromkeys(_kinds(root, [name for name in names if not name.startswith(NO_DISKS)])))
+
+
+def _kinds(root: str, names: list[str]) -> Iterator[str]:
+    for name in names:
+        maker = _read(root, f"sys/block/{name}/device/vendor") + _read(root, f"sys/block/{name}/device/model")
+        turning = _read(root, f"sys/block/{name}/queue/rotational")
+        kind = _kind(name, maker, turning == "1" if turning else None)
+        if kind:
+            yield kind
+
+
+def _kind(name: str, maker: str, turning: bool | None) -> str | None:
+    """What kind of disk it is, None where nobody can tell: a virtual one says of itself what it likes."""
+    if name.startswith(("vd", "xvd")) or any(guest in maker for guest in GUESTS):
+        return VIRTUAL
+    if name.startswith("nvme"):
+        return "NVMe"
+    return {True: "rotating disks", False: "SSD"}.get(turning) if turning is not None else None
+
+
+def _described(args: argparse.Namespace) -> tuple[int | None, int | None, tuple[str, ...]]:
+    """Processors, memory and disks of a host that the user describes: nothing is taken from this one then."""
+    from advisor.commands.connection import declared_host
+
+    host = declared_host(args)
+    found = [_kind(d.name, d.model or "", d.rotational) for d in (host.storage.disks if host.storage else ())]
+    count = host.usable_cpus
+    return (
+        max(1, int(count)) if count else None,
+        host.usable_memory,
+        tuple(dict.fromkeys(kind for kind in found if kind)),
+    )
+
+
+def _read(root: str, path: str) -> str:
+    try:
+        with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
+            return file.read(65536).strip()
+    except OSError:
+        return ""

@@ -1,0 +1,156 @@
+"""Ask the rules about collected facts, as the command line and the configuration say."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.analysis import baseline
+from advisor.analysis.context import know
+from advisor.analysis.engine import ask, by_weight, choose, is_asked
+from advisor.commands.connection import declared_host, is_declared
+from advisor.commands.suppress_findings import refuse_other
+from advisor.core.console import narrate
+from advisor.report.audited import Audited
+from advisor.report.output import write
+from advisor.report.words import plural
+from advisor.state.file_lock import alone_with
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+    from advisor.analysis.engine import Run
+    from advisor.config.read import Configuration
+    from advisor.core.model import Finding, Target
+    from advisor.facts import Facts
+    from rules.core.context import Known
+    from rules.core.passed import Fine
+    from rules.core.rule import Rule
+    from rules.policy.house_rule import HouseRule
+
+
+SUPPRESSIONS = "SUP"
+MOST_TARGETS = 100  # of which it is kept what rules they are asked
+ADDRESSED = "mycnf:"  # what every comment says that asks for silence
+
+
+class Wanted(NamedTuple):
+    """The arguments over the configuration of the folder that mycnf runs in, the rules chosen, and house rules.
+
+    `by_target`, where it is given, keeps which of the rules each target is asked of; `config` leaves rules out by file.
+    """
+
+    args: argparse.Namespace
+    rules: list[Rule]
+    house: tuple[HouseRule, ...] | None
+    by_target: dict[Target, list[Rule]] | None = None
+    config: Configuration | None = None
+
+    def of(self, known: Known) -> list[Rule]:
+        """The rules that are about what is known."""
+        if self.by_target is None:
+            return [rule for rule in self.rules if is_asked(known, rule)]
+        if known.target not in self.by_target:
+            if len(self.by_target) >= MOST_TARGETS:
+                self.by_target.clear()
+            self.by_target[known.target] = [rule for rule in self.rules if is_asked(known, rule)]
+        return self.by_target[known.target]
+
+
+def wanted(args: argparse.Namespace) -> Wanted:
+    """What is asked for. Raises MycnfError for a configuration or a word that can't be meant."""
+    from advisor.commands.apply_config import configuration_of, settled
+
+    config = configuration_of(args, os.getcwd())
+    whole, house = (args, None) if config is None else (settled(args, config), config.house)
+    return Wanted(whole, choose(whole.select, whole.ignore), house, config=config)
+
+
+def audit(facts: Facts, asked: Wanted, *, silent: bool = False) -> Audited:
+    """The findings that nobody suppressed, past the baseline; a host that the user described stands in for none.
+
+    `silent` says nothing of how many the baseline knows.
+    """
+    audited = judged(facts, asked)
+    if not asked.args.baseline and not asked.args.write_baseline:
+        return audited
+
+    return past_baseline(audited, asked.args, silent=silent)
+
+
+def judged(facts: Facts, asked: Wanted, *, brief: bool = False) -> Audited:
+    """The same with what a baseline knows; `brief` leaves out what was looked at and is fine."""
+    if facts.host is None and is_declared(asked.args):
+        facts = replace(facts, host=declared_host(asked.args))
+    known = know(facts, asked.house)
+    ran = asked.of(known)
+    found = ask(known, ran)
+    shown = tuple(by_weight(_not_ignored(_not_suppressed(known, found.findings), asked.config)))
+    codes = tuple(rule.code for rule in ran)
+    return Audited(facts, known, shown, found.skipped, codes, fine=() if brief else _fine(known, found, ran))
+
+
+def _not_ignored(findings: Iterable[Finding], config: Configuration | None) -> Iterable[Finding]:
+    """Those that `per-file-ignores` leaves; it speaks of files, so what has no line in one stays."""
+    if config is None or not config.per_file:
+        return findings
+    from advisor.commands.apply_config import without_ignored
+
+    findings = list(findings)
+    left = {id(f) for f in without_ignored((f for f in findings if f.location), config, "")}
+    return [f for f in findings if f.location is None or id(f) in left]
+
+
+def _fine(known: Known, found: Run, ran: list[Rule]) -> tuple[Fine, ...]:
+    """What the rules looked at without a word, those aside that lacked something."""
+    from rules.core.passed import fine
+
+    lacking = {skip.code for skip in found.skipped}
+    return tuple(fine(known, found.findings, {rule.name for rule in ran if rule.code not in lacking}))
+
+
+def _not_suppressed(known: Known, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings that no comment in the server's own files hides; what is wrong with such comments, lint tells."""
+    files = known.files.files if known.has("files") else ()
+    if not any(ADDRESSED in (copy.text or "") for copy in files):
+        return findings
+    from advisor.analysis.suppress import Reading, suppress
+
+    (done,) = suppress([Reading(known.file_verdict.resolved, known.target, findings, frozenset())])
+    return tuple(f for f in done.kept if f.code[:3] != SUPPRESSIONS)
+
+
+SERVER = "<server>"  # the place of a finding that no file holds
+
+
+def past_baseline(audited: Audited, args: argparse.Namespace, *, silent: bool = False) -> Audited:
+    """The audit without what --baseline knows, or without anything once --write-baseline has kept it all.
+
+    `silent` leaves it to the caller to tell how many were left out.
+    Raises MycnfError for a file that is no baseline, or holds anything else and would be lost.
+    """
+    reading = baseline.Reading(SERVER, audited.findings, ())
+    if args.write_baseline:
+        refuse_other(args.write_baseline)
+        write(baseline.render([reading], args.write_baseline), args.write_baseline)
+        narrate(f"wrote {plural(len(audited.findings), 'finding')} to {args.write_baseline}")
+        return audited._replace(findings=())
+    if not args.baseline:
+        return audited
+    known = baseline.read(args.baseline)
+    (split,) = baseline.apply(known, [reading])
+    if split.known and not silent:
+        narrate(f"{plural(len(split.known), 'finding')} left out, as {args.baseline} knows them")
+    told = tuple((finding, baseline.told(known, finding, SERVER)) for finding in split.known)
+    return audited._replace(findings=split.new, aside=(*audited.aside, *told))
+
+
+def put_aside(path: str, finding: Finding, reason: str) -> None:
+    """Write into a baseline why somebody put a finding of a server aside; without a reason take it out again.
+
+    Raises MycnfError for a file that is no baseline or can't be written.
+    """
+    with alone_with(path):
+        write(baseline.amended(path, finding, SERVER, reason), path)

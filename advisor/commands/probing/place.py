@@ -1,0 +1,141 @@
+"""Where an experiment takes place: the directory under test, this host, and the server programs on it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.collect.host import open_root, read_host
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
+from advisor.report.probelist import Entry
+from probes.experiment import Ground, Wanted
+from probes.host_identity import host_id
+from probes.leftovers import tidy
+from probes.results import folder, make_folder
+from probes.safety import objections
+from probes.safety.listening import listen
+from probes.safety.neighbours import find_neighbours, running_programs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from probes.experiment import Experiment, Plan
+    from probes.sandbox import Binary
+
+
+IN_MEMORY = frozenset({"tmpfs", "ramfs"})
+
+
+class Spot(NamedTuple):
+    """The directory under test, and why it was chosen; `why` is empty where the user named it."""
+
+    path: str
+    why: str = ""
+
+
+def spot(given: str | None) -> Spot:
+    """The directory that the user named, or one on the file system of this host's data directory.
+
+    Without a server that runs here it is one for temporary files that isn't in memory. MycnfError for a directory that
+    isn't there.
+    """
+    if given is not None:
+        if not os.path.isdir(given):
+            raise MycnfError(f"--dir {given} is no directory; name one on the file system to measure")
+        return Spot(os.path.realpath(given))
+    for datadir in (n.datadir for n in find_neighbours() if n.datadir):
+        path = next((p for p in (*_temporary(), *_above(datadir)) if _usable(p) and _same_device(p, datadir)), None)
+        if path is not None:
+            return Spot(path, f"on the file system of {datadir}")
+        narrate(f"no directory beside {datadir} may be written, so another disk may be measured: see --dir")
+    for path in _temporary():
+        if _usable(path) and file_system(path) not in IN_MEMORY:
+            return Spot(path, "for temporary files; name the data directory's file system with --dir")
+    return Spot(tempfile.gettempdir(), "in memory; name a directory on a disk with --dir")
+
+
+def ground(path: str, programs: Sequence[str] | None, report: Callable[[str], None]) -> Ground:
+    """This host with the storage under `path`, and the server programs that were named, or that it has."""
+    from probes.sandbox import host_binaries
+
+    binaries = [_binary(given) for given in programs] if programs else host_binaries(running_programs())
+    return Ground(
+        host=read_host(open_root("/"), datadir=path),
+        host_id=this_host(),
+        binaries=tuple(binaries),  # in the order of PATH: the first is the one that the host itself would run
+        report=report,
+        listen=listen,
+        tidy=tidy,
+    )
+
+
+def this_host() -> str:
+    """What tells this host from others in results."""
+    try:
+        return host_id(make_folder())
+    except MycnfError:
+        return host_id(folder())
+
+
+def file_system(path: str) -> str:
+    """The type of the file system that holds a path, such as ext4; empty where it can't be told."""
+    from advisor.collect.host import read_devices, trace
+
+    root = open_root("/")
+    storage = trace(root, path, read_devices(root))
+    return storage.mount.fs_type if storage else ""
+
+
+def _binary(given: str) -> Binary:
+    """The server program at a path, on PATH, or of a target such as mysql-8.0 among those of this host."""
+    import shutil
+
+    from probes.sandbox import describe, host_binaries
+
+    if (found := shutil.which(given)) is not None:
+        return describe(os.path.abspath(found))
+    for binary in host_binaries(running_programs()):
+        if f"{binary.target}.".startswith(f"{given}."):
+            return binary
+    raise MycnfError(f"--server {given} is no program that can be run; name the path of a mysqld or mariadbd")
+
+
+def _temporary() -> tuple[str, ...]:
+    return tempfile.gettempdir(), "/var/tmp"  # noqa: S108 - scratch directories of mode 0700 are made in there
+
+
+def _above(datadir: str) -> Iterator[str]:
+    """The directories above a data directory, the nearest first."""
+    path = os.path.dirname(os.path.realpath(datadir))
+    while path != os.path.dirname(path):
+        yield path
+        path = os.path.dirname(path)
+
+
+def _usable(path: str) -> bool:
+    return os.path.isdir(path) and os.access(path, os.W_OK | os.X_OK)
+
+
+def _same_device(one: str, other: str) -> bool:
+    try:
+        return os.stat(one).st_dev == os.stat(other).st_dev
+    except OSError:
+        return False
+
+
+def outlook(experiment: Experiment, ground: Ground, place: Spot, wanted: Wanted | None = None) -> Entry:
+    """The plan of a run, or why there is none; with `wanted` also what would be refused, after a second of looking."""
+    wish = wanted or Wanted(place.path)
+    try:
+        plan = experiment.plan(ground, wish)
+    except MycnfError as error:
+        return Entry(experiment, place.path, place.why, None, (str(error),))
+    refused = _objections(ground, wish, plan) if wanted else ()
+    return Entry(experiment, place.path, place.why, plan, refused)
+
+
+def _objections(ground: Ground, wanted: Wanted, plan: Plan) -> tuple[str, ...]:
+    found = objections(ground, wanted, plan.cost)
+    return tuple(str(o) for o in found if o.final or o.name not in wanted.force)

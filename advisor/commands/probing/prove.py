@@ -1,0 +1,148 @@
+"""`mycnf probe prove CODE`: run what a rule claims, the value that it speaks of against the one that it wants."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.catalog.load import load
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
+from advisor.core.suggestions import did_you_mean
+from advisor.optionfile.lines import Resolved
+from advisor.verdict import judge_file
+from advisor.verdict.settings import Settings
+from rules import all_rules, find
+from rules.core.context import Known, Missing
+from rules.measured.claims import CLAIMS
+from rules.measured.compare import judge, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.core.model import Target
+    from advisor.facts.probes import ProbeResult
+    from advisor.report.proof import Proof
+    from probes.experiment import Ground, Wanted
+    from probes.sandbox import Binary
+    from rules.core.rule import Rule
+    from rules.measured.claims import Claim
+
+MOST_WORDS = 2  # the rule and an option file
+
+
+class Task(NamedTuple):
+    """A rule's claim with the two values to lay side by side on a server of which so much is known."""
+
+    rule: Rule
+    claim: Claim
+    known: Known
+    before: str
+    after: str
+
+    def wish(self, wanted: Wanted) -> Wanted:
+        """The wishes of the user, with the choices that the claim needs where the user made none."""
+        return replace(wanted, choices={**self.claim.wish(self.known, self.before, self.after), **wanted.choices})
+
+    def proof(self, result: ProbeResult) -> Proof:
+        """What the run says of the claim."""
+        from advisor.analysis.local_results import answers
+        from advisor.report.proof import Proof
+
+        self.known.parts["probes"] = answers([result])
+        anywhere = self.claim._replace(fits=lambda _known, _answer: True)  # the user chose what to measure
+        judged = judge(result.probe, anywhere, self.known, self.after, self.before)
+        return Proof(self.rule, self.claim, self.before, self.after, judged)
+
+
+def claimed(words: Sequence[str]) -> tuple[Rule, Claim]:
+    """The rule that the words after prove name, and its claim. MycnfError where it makes none that can be measured."""
+    if not words or len(words) > MOST_WORDS:
+        raise MycnfError("prove takes a rule and, if you like, an option file: mycnf probe prove CODE [FILE]")
+    rule = find(words[0])
+    if rule is None:
+        names = {name for r in all_rules() for name in (r.code, r.name)}
+        raise MycnfError(f"no rule is called {words[0]!r}{did_you_mean(words[0], names, '`mycnf rules` lists them')}")
+    claim = CLAIMS.get(rule.name)
+    if claim is not None and rule.probe is not None:
+        return rule, claim
+    if rule.probe is None:
+        raise MycnfError(f"{rule.code} {rule.name} claims nothing that a probe measures; see mycnf explain {rule.code}")
+    raise MycnfError(
+        f"{rule.code} {rule.name} has no two values to lay side by side; mycnf probe {rule.probe} shows its ground"
+    )
+
+
+def task_of(rule: Rule, claim: Claim, file: str | None, ground: Ground) -> tuple[Task, Ground]:
+    """What to prove on which of the ground's servers: with the user's file, the running server's values, or an example.
+
+    MycnfError where no server here is one that the rule speaks of, or the file gives the rule no reason to speak.
+    """
+    running = None if file else _running(rule)
+    binary = _binary(rule, ground, running.target if running else None)
+    on = replace(ground, binaries=(binary,))
+    if file:
+        return _from(rule, claim, _file(file, binary.target, ground), file), on
+    task = _from(rule, claim, running, "the running server") if running else None
+    if task is None:
+        task = Task(rule, claim, _bare(binary.target), *claim.example)
+    narrate(f"laying {claim.option} {shown(task.after)} beside {shown(task.before)} on {binary.target.label}")
+    return task, on
+
+
+def _from(rule: Rule, claim: Claim, known: Known, source: str) -> Task:
+    before, after = known.settings.text(claim.option), claim.instead(known)
+    try:
+        speaks = any(True for _ in rule.check(known))
+    except Missing as lack:
+        raise MycnfError(f"{rule.code} can't look at {source}: it needs {lack}") from lack
+    if not speaks or before is None or after is None:
+        value = f" ({claim.option} is {shown(before)})" if before else ""
+        raise MycnfError(f"{source} gives {rule.code} no reason to speak{value}; without a file an example is measured")
+    return Task(rule, claim, known, before, after)
+
+
+def _binary(rule: Rule, ground: Ground, running: Target | None) -> Binary:
+    """A server of the running one's series where there is one, else the first that the rule speaks of."""
+    fitting = [binary for binary in ground.binaries if rule.concerns(binary.target)]
+    if not fitting:
+        spans = ", ".join(map(str, rule.targets))
+        here = ", ".join(str(binary.target) for binary in ground.binaries) or "none"
+        raise MycnfError(f"{rule.code} speaks of {spans}, and the servers here are {here}: name another with --server")
+    alike = [b for b in fitting if running and (b.target.flavour, b.target.series) == (running.flavour, running.series)]
+    return (alike or fitting)[0]
+
+
+def _running(rule: Rule) -> Known | None:
+    """What is known of the server that runs here, where it lets us in and the rule speaks of a value of it."""
+    from advisor.analysis.context import know
+    from advisor.collect.collect import Request, collect
+    from probes.safety.neighbours import find_neighbours
+
+    if not find_neighbours():
+        return None
+    try:
+        facts = collect(Request(window=0.0))
+        known = know(facts)
+        if facts.host is not None and rule.concerns(known.target) and any(True for _ in rule.check(known)):
+            return known
+    except (MycnfError, Missing):
+        narrate(
+            "the running server lets nobody in with what this user's option files say, so an example is measured; "
+            "name its option file to measure its value"
+        )
+    return None
+
+
+def _file(path: str, target: Target, ground: Ground) -> Known:
+    from advisor.commands.read_files import read_resolved
+
+    verdict = judge_file(read_resolved([path], target, None, {}), load(target))
+    return Known(target, load(target), Settings.from_file(verdict), verdict, host=ground.host)
+
+
+def _bare(target: Target) -> Known:
+    """A server with nothing but its defaults."""
+    catalog = load(target)
+    verdict = judge_file(Resolved((), (), ()), catalog)
+    return Known(target, catalog, Settings.from_file(verdict), verdict)

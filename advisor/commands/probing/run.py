@@ -1,0 +1,105 @@
+"""Run an experiment for somebody who watches, and keep what it showed however it ends."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.commands.probing.progress import bar
+from advisor.commands.probing.signals import ending
+from advisor.core import errors
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
+from probes import rounds
+from probes.checkpoints import Keeper
+from probes.resume import matching
+from probes.stop import Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from advisor.commands.probing.signals import Ending
+    from advisor.facts.probes import ProbeResult
+    from probes.experiment import Bench, Experiment, Ground, Plan, Wanted
+    from probes.results import Kept
+
+
+LONG = 5.0  # seconds of preparation that are worth a line
+GOOD_ENDS = frozenset({"finished", "precise", "time"})
+
+
+class Outcome(NamedTuple):
+    """What a run left: its result, None where there is none, and the exit code."""
+
+    result: ProbeResult | None
+    code: int
+
+
+def go(experiment: Experiment, ground: Ground, wanted: Wanted, earlier: Kept | None = None) -> Outcome:
+    """Run it with a bar, until it ends or somebody ends it; `earlier` is the kept run that this one goes on with.
+
+    Raises ProbeError where it is refused or breaks off before its first round is whole, and KeyboardInterrupt for
+    the second Ctrl-C, everything removed and whole rounds kept.
+    """
+    stop = Stop()
+    with bar() as shown, ending(stop, shown.break_in) as signals:
+        keeper = Keeper(signals.whole(narrate), earlier)
+        ground, show = replace(ground, report=signals.whole(shown.say)), signals.whole(shown.show)
+        try:
+            result = rounds.run(_Announced(experiment, signals), ground, wanted, stop, show, keep=keeper.note)
+        except MycnfError as error:
+            if stop.reason != "cancelled":
+                raise
+            shown.say(str(error))
+            return Outcome(None, errors.INTERRUPTED)
+        except BaseException:
+            keeper.rescue()
+            raise
+    whole = keeper.finish(result)
+    return Outcome(whole, _code(result.ended))
+
+
+def _code(ended: str) -> int:
+    if ended == "cancelled":
+        return errors.INTERRUPTED
+    return errors.OK if ended in GOOD_ENDS else errors.USAGE
+
+
+class _Announced:
+    """An experiment that says when it begins to clear up, so that no signal breaks into that."""
+
+    def __init__(self, experiment: Experiment, signals: Ending) -> None:
+        self._experiment, self._signals = experiment, signals
+        self.name, self.title, self.question = experiment.name, experiment.title, experiment.question
+        self.kind, self.evidence, self.choices = experiment.kind, experiment.evidence, experiment.choices
+
+    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+        """As the experiment itself."""
+        return self._experiment.plan(ground, wanted)
+
+    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[Bench]:
+        """As the experiment itself, announced where it takes long, and deaf to signals from the moment it is left."""
+        if plan.cost.prepare >= LONG:
+            ground.report(f"preparing takes about {plan.cost.prepare:.0f} s")
+        return _deaf_at_the_end(self._experiment.prepare(ground, wanted, plan, stop), self._signals)
+
+
+@contextmanager
+def _deaf_at_the_end(prepared: AbstractContextManager[Bench], signals: Ending) -> Iterator[Bench]:
+    with prepared as bench:
+        try:
+            yield bench
+        finally:
+            signals.clearing = True
+
+
+def earlier_run(experiment: Experiment, ground: Ground, wanted: Wanted, plan: Plan) -> Kept | None:
+    """The kept run that this one can go on with; None, said why, where there is none."""
+    kept, why = matching(experiment, ground, wanted, plan)
+    if kept is not None:
+        narrate(f"going on with the run of {kept.result.began_at}, {kept.result.rounds} rounds so far")
+    else:
+        narrate(f"no run of {experiment.name} to go on with: {why}; a new one begins")
+    return kept

@@ -1,0 +1,125 @@
+"""Read what the user named: files with their includes, or stdin in a file's place."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from advisor.core.errors import MycnfError
+from advisor.optionfile import resolve
+from advisor.optionfile.lines import Kind
+from advisor.optionfile.source import LARGEST, load
+from advisor.optionfile.value import is_template
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Mapping, Sequence
+
+    from advisor.carriers.sets import Carrier
+    from advisor.core.model import Target
+    from advisor.optionfile.lines import Resolved
+
+# Names of documents that may carry options beside what else they say; a .conf may be an option file as well.
+CARRIERS = (".yml", ".yaml", ".json", ".service", ".conf", ".dockerfile", ".containerfile")
+# Names of documents that declare parameters in a form that is refused, and of lists that may be option files as well.
+FOREIGN = (
+    *(".tf", ".tfvars", ".hcl", ".pp", ".nix"),
+    *(".txt", ".list", ".params", ".parameters", ".properties", ".csv", ".env"),
+)
+IMAGES = ("dockerfile", "containerfile")
+PERSISTED = "mysqld-auto"
+# How such documents begin, for a text that came without a name.
+BEGINNINGS = {
+    b"services:": ".yml", b"apiVersion:": ".yml", b'{"': ".json", b'{ "': ".json", b'[{"': ".json",
+    b"[Unit]": ".service", b"[Service]": ".service", b"FROM ": ".dockerfile",
+}  # fmt: skip
+
+
+def configure(args: Namespace) -> None:
+    """Fill in what the configuration closest to the first of the files says of its target and root."""
+    from advisor.config import nearest
+
+    first = args.files[0] if args.files[0] != "-" else ""
+    folder = os.path.dirname(os.path.abspath(first or "stdin"))
+    if args.config or (not args.isolated and nearest(folder)):
+        from advisor.commands.apply_config import configure_reading
+
+        configure_reading(args, folder)
+
+
+def stdin_bytes() -> bytes:
+    """All of stdin; MycnfError where it is larger than any option file."""
+    data = sys.stdin.buffer.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise MycnfError(f"stdin is larger than {LARGEST >> 20}M, which no option file is; name the file that you mean")
+    return data
+
+
+def take_stdin(paths: Sequence[str], name: str) -> tuple[list[str], dict[str, bytes]]:
+    """The paths with `name` in the place of `-`, and the bytes of stdin by that name where they are asked for."""
+    given = {name: stdin_bytes()} if "-" in paths else {}
+    return [name if path == "-" else path for path in paths], given
+
+
+def read_carrier(path: str, given: Mapping[str, bytes], root: str | None = None) -> Carrier | None:
+    """The option sets of a document that carries them; None for an option file.
+
+    `root` is where absolute paths in it are read. Raises MycnfError for one that can't be read.
+    """
+    name = _made_name(path)
+    if not name.endswith(CARRIERS + FOREIGN) and PERSISTED not in name and not name.startswith(IMAGES):
+        start = given.get(path, b"").lstrip()[:16]
+        kind = next((ending for begins, ending in BEGINNINGS.items() if start.startswith(begins)), "")
+        if not kind:
+            return None
+        name += kind
+    from advisor.carriers.recognise import carrier_of
+
+    return carrier_of(given[path] if path in given else load(path).data, path, name, root)
+
+
+def _made_name(path: str) -> str:
+    """The name of what a template makes, in lower case without folders."""
+    name = path.rpartition("/")[2].lower()
+    while is_template(name):
+        name = name.rpartition(".")[0]
+    return name
+
+
+def read_resolved(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> Resolved:
+    """The files, read as one by the target's reader, with what they include; `given` are texts that are no files.
+
+    A document that carries the options of one server is read in its turn. Raises OptionFileError for a file that can't
+    be read, MycnfError for a document of several servers or none.
+    """
+    carriers = {path: carrier for path in paths if (carrier := read_carrier(path, given, root)) is not None}
+    if carriers:
+        from advisor.commands.carrier_texts import resolved_of_one, together
+
+        parts = [
+            resolved_of_one(carriers[path], target) if path in carriers else _resolved([path], target, root, given)
+            for path in paths
+        ]
+        return together(parts)
+    return _resolved(paths, target, root, given)
+
+
+def groupless(resolved: Resolved) -> str:
+    """Why the first file whose options stand below no group at all sets nothing; empty where there is none."""
+    for file in resolved.files:
+        kinds = {line.kind for line in file.lines}
+        if Kind.OPTION in kinds and Kind.GROUP not in kinds:
+            return (
+                f"{file.path}: no group such as [mysqld] in it, so servers refuse it; where it is the text of SHOW "
+                "GLOBAL VARIABLES, mycnf audit --from FILE reads it, and with --keep makes a snapshot of it"
+            )
+    return ""
+
+
+def _resolved(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> Resolved:
+    def loader(wanted: str) -> bytes:
+        return given[wanted] if wanted in given else load(wanted).data
+
+    chosen = loader if given else None
+    return resolve(paths, flavour=target.flavour, version=target.version, root=root, loader=chosen)

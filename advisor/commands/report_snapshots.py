@@ -1,0 +1,147 @@
+"""Report many snapshots as one: read and judged by several processes, written one after the other in their order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+from advisor.commands import report_worker
+from advisor.core import errors
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
+from advisor.report.formats import bulk_writer
+from advisor.report.manytally import Tally
+from advisor.report.words import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from concurrent.futures import Future
+
+    from advisor.commands.judge_facts import Wanted
+    from advisor.report import Page
+    from advisor.report.many import Told
+    from advisor.report.manystreams import Sink
+
+
+AT_ONCE = 8  # snapshots that a process gets at a time
+AHEAD = 4  # such lots a process that may wait for those before them
+
+
+def run(words: Sequence[str], asked: Wanted, pairs: Sequence[tuple[str, str | None]], jobs: int | None) -> int:
+    """Report every snapshot that is named or lies below a directory that is; 2 where one can't be read."""
+    fail_on = asked.args.fail_on or FAIL_ON
+    paths = _paths(words) if len(words) == 1 else _once(_paths(words))
+    sinks: list[Sink] = []
+    tally = Tally()
+    worker = report_worker.Work(asked, tuple(name for name, _ in pairs), page_for("", fail_on))
+    try:
+        sinks += [bulk_writer(form).open(out, page_for(out, fail_on)) for form, out in pairs]
+        for told in _snapshots(_told(paths, worker, jobs or _processors()), words):
+            if told.broken:
+                narrate(told.broken)
+            tally.take(told)
+            for sink in sinks:
+                sink.take(told)
+        if not tally.read + tally.broken:
+            raise MycnfError(f"no snapshot (*.json) lies below {words[0]}; make one with mycnf collect -o FILE")
+        while sinks:
+            sinks[0].end(tally)
+            sinks.pop(0)  # whole; the others are dropped if one fails
+    finally:
+        for sink in sinks:
+            sink.drop()
+    return _code(tally)
+
+
+def _snapshots(told: Iterable[Told], words: Sequence[str]) -> Iterator[Told]:
+    """All but the reports and baselines of mycnf's own that lie among them; of those that were left out the number."""
+    own = 0
+    for one in told:
+        if one.own and one.path not in words:
+            own += 1
+        else:
+            yield one
+    if own:
+        narrate(f"left out {plural(own, 'file')}: reports or baselines that mycnf wrote, no snapshots")
+
+
+def _code(tally: Tally) -> int:
+    if tally.broken:
+        narrate(f"{plural(tally.broken, 'snapshot')} of {tally.read + tally.broken:,} could not be read")
+        return errors.USAGE
+    return errors.FINDINGS if tally.fails else errors.OK
+
+
+def _paths(words: Iterable[str]) -> Iterator[str]:
+    """The snapshots in the order given, those of a directory sorted, at any depth; of hidden ones none."""
+    for word in words:
+        if not os.path.isdir(word):
+            yield word
+            continue
+        for folder, folders, names in os.walk(word, onerror=_unreadable):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                if name.endswith(".json") and not name.startswith("."):
+                    yield os.path.join(folder, name)
+
+
+def _once(paths: Iterable[str]) -> Iterator[str]:
+    """Each file the first time it comes: one may be named and lie in a directory that is named too."""
+    seen: set[str] = set()
+    for path in paths:
+        real = os.path.realpath(path)
+        if real not in seen:
+            seen.add(real)
+            yield path
+
+
+def _unreadable(error: OSError) -> None:
+    raise MycnfError(f"{error.filename} can't be read ({error.strerror}); check its owner and mode") from error
+
+
+def _told(paths: Iterator[str], work: report_worker.Work, jobs: int) -> Iterator[Told]:
+    """What is told of each, in order; no more than AHEAD lots a process are under way or waiting."""
+    report_worker.prepare(work)
+    if jobs == 1:
+        for path in paths:
+            yield report_worker.tell_one(path)
+        return
+    context = get_context("fork")  # what is loaded is shared, and nothing need be handed over
+    with ProcessPoolExecutor(
+        jobs, mp_context=context, initializer=report_worker.settle, initargs=(os.getpid(),)
+    ) as pool:
+        waiting: deque[Future[list[Told]]] = deque()
+        try:
+            while lot := list(islice(paths, AT_ONCE)):
+                waiting.append(pool.submit(report_worker.tell, lot))
+                if len(waiting) >= jobs * AHEAD:
+                    yield from waiting.popleft().result()
+            while waiting:
+                yield from waiting.popleft().result()
+        except BrokenProcessPool as error:
+            raise MycnfError(
+                "a process that judged snapshots was killed, by lack of memory perhaps; take fewer --jobs"
+            ) from error
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _processors() -> int:
+    """As many as this process may run on."""
+    return max(1, len(os.sched_getaffinity(0)))
+
+
+FAIL_ON = "error"
+
+
+def page_for(out: str | None, fail_on: str) -> Page:
+    """What a report that goes to `out` depends on besides findings; colour is for a terminal alone."""
+    from advisor.report import Page
+    from advisor.report.output import colour_wanted, run_time, working_directory
+
+    return Page(colour=colour_wanted(out), base=working_directory(), fail_on=fail_on, now=run_time())

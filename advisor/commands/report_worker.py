@@ -1,0 +1,93 @@
+"""One process of those that judge many snapshots: it reads one, asks the rules, and says what the report needs."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import signal
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.catalog.load import keep_few
+from advisor.commands.judge_facts import judged
+from advisor.core.errors import MycnfError
+from advisor.core.signals import end_at_once
+from advisor.facts.snapshot import load
+from advisor.report.many import Told
+from advisor.report.many import tell as told_of
+from advisor.report.ownreports import is_own_report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.analysis.baseline import Baseline
+    from advisor.commands.judge_facts import Wanted
+    from advisor.report import Page
+    from advisor.report.audited import Audited
+
+PR_SET_PDEATHSIG = 1
+CATALOGS = 48  # versions of which each process keeps what they know; a megabyte each, once it has been asked a lot
+
+
+class Work(NamedTuple):
+    """What every process does alike: the rules asked, the formats, and what these depend on."""
+
+    asked: Wanted
+    forms: tuple[str, ...]
+    page: Page
+
+
+_WORK: list[Work] = []
+_KNOWN: list[Baseline] = []
+
+
+def prepare(work: Work) -> None:
+    """Load what all processes share, before they are made. Raises MycnfError for a baseline that is none."""
+    _WORK[:] = [work._replace(asked=work.asked._replace(by_target={}))]
+    _KNOWN.clear()
+    if work.asked.args.baseline:
+        from advisor.analysis import baseline
+
+        _KNOWN.append(baseline.read(work.asked.args.baseline))
+    gc.freeze()
+
+
+def settle(maker: int) -> None:
+    """In a process of its own: end with the one that made it, leave interrupts to that, and tidy up between lots."""
+    gc.disable()  # it would begin in the midst of a snapshot, when everything is in use
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_at_once()
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != maker:  # killed before we asked to hear of it
+        os._exit(1)
+
+
+def tell(paths: Sequence[str]) -> list[Told]:
+    """What is told of each; what went round in circles is gone afterwards."""
+    told = [tell_one(path) for path in paths]
+    gc.collect(1)
+    return told
+
+
+def tell_one(path: str) -> Told:
+    """What is told of one snapshot; whatever is wrong with it is told, too."""
+    (work,) = _WORK
+    keep_few(CATALOGS)
+    try:
+        return told_of(path, _past_baseline(judged(load(path), work.asked, brief=True)), work.forms, work.page)
+    except MycnfError as error:
+        return Told(path, broken=str(error), own=is_own_report(path))
+    except Exception as error:  # noqa: BLE001 - one snapshot that we can't judge must not take the others with it
+        words = f"internal error: {type(error).__name__}; this is a defect of mycnf: mycnf audit --snapshot tells more"
+        return Told(path, broken=f"{path}: {words}")
+
+
+def _past_baseline(audited: Audited) -> Audited:
+    if not _KNOWN:
+        return audited
+    from advisor.analysis import baseline
+    from advisor.commands.judge_facts import SERVER
+
+    (split,) = baseline.apply(_KNOWN[0], [baseline.Reading(SERVER, audited.findings, ())])
+    aside = tuple((finding, "the baseline knows it") for finding in split.known)
+    return audited._replace(findings=split.new, aside=(*audited.aside, *aside))

@@ -1,0 +1,109 @@
+"""Leave out of lint's findings what comments in the files, the configuration or a baseline ask to leave out."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from advisor.analysis import baseline
+from advisor.analysis.engine import by_place
+from advisor.core.console import narrate
+from advisor.core.errors import MycnfError
+from advisor.redaction import secrets
+from advisor.report.words import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.analysis.suppress import Suppressed
+    from advisor.commands.lint_files import Looked, Plan
+
+
+def suppressed(looked: Sequence[Looked]) -> list[Looked]:
+    """The findings without those that comments hide, and with those about the comments themselves."""
+    from advisor.analysis.suppress import Reading, suppress
+
+    readings = [Reading(x.resolved, x.checked.target, x.checked.findings, x.ran, _silent(x.plan)) for x in looked]
+    return [_with(one, split) for one, split in zip(looked, suppress(readings), strict=True)]
+
+
+def _with(one: Looked, split: Suppressed) -> Looked:
+    findings = tuple(by_place(split.kept))
+    wanted = {(f.location.path, f.location.line) for f in findings if f.location} - one.checked.sources.keys()
+    lines = (((file.path, line.number), line.text) for file in one.resolved.files for line in file.lines)
+    more = {place: secrets.redact_text(text).text for place, text in lines if place in wanted}
+    sources = one.checked.sources | more
+    return one.showing(findings=findings, suppressed=split.hidden, reasons=split.reasons, sources=sources)
+
+
+def _silent(plan: Plan) -> frozenset[str]:
+    """The rules about suppressions that --select and --ignore leave out."""
+    if not plan.args.select and not plan.args.ignore:
+        return frozenset()
+    from rules import all_rules
+    from rules.optionfile import suppressions
+
+    return frozenset(r.code for r in all_rules() if r.family == suppressions.FAMILY) - {r.code for r in plan.rules}
+
+
+def ignored_by_file(looked: Sequence[Looked]) -> list[Looked]:
+    """The findings without those that `per-file-ignores` of the configuration name."""
+    from advisor.commands.apply_config import without_ignored
+
+    return [
+        one.showing(findings=without_ignored(one.checked.findings, one.plan.config, one.checked.path))
+        if one.plan.config is not None
+        else one
+        for one in looked
+    ]
+
+
+def baselined(looked: Sequence[Looked]) -> list[Looked]:
+    """The findings without those that the baseline of their plan knows; stderr tells how many it knows in vain."""
+    done = list(looked)
+    for path in dict.fromkeys(one.plan.args.baseline for one in looked):
+        if path is None:
+            continue
+        known = baseline.read(path)
+        places = [at for at, one in enumerate(looked) if one.plan.args.baseline == path]
+        readings = [_reading(looked[at]) for at in places]
+        for at, split in zip(places, baseline.apply(known, readings), strict=True):
+            done[at] = looked[at].showing(findings=split.new, baselined=split.known)
+        _tell_gone(baseline.gone(known, readings, frozenset().union(*(looked[at].ran for at in places))), path)
+    return done
+
+
+def _reading(one: Looked) -> baseline.Reading:
+    return baseline.Reading(one.checked.path, one.checked.findings, tuple(file.path for file in one.resolved.files))
+
+
+def _tell_gone(count: int, path: str) -> None:
+    if count:
+        entries = "1 entry of the baseline is" if count == 1 else f"{count} entries of the baseline are"
+        narrate(f"{entries} no longer found; write {path} again with --write-baseline")
+
+
+def write_baseline(looked: Sequence[Looked], path: str) -> list[Looked]:
+    """Write all findings as a baseline, and leave them out; MycnfError where the file holds anything else."""
+    from advisor.report.output import write
+
+    refuse_other(path)
+    readings = [_reading(one) for one in looked]
+    try:
+        write(baseline.render(readings, path), path)
+    except MycnfError as error:
+        raise MycnfError(str(error).replace("with -o", "with --write-baseline")) from error
+    narrate(f"wrote {plural(sum(baseline.read(path).counts.values()), 'finding')} to {path}")
+    return [one.showing(findings=(), baselined=one.checked.findings) for one in looked]
+
+
+def refuse_other(path: str) -> None:
+    """An option file named by mistake must not be lost; an empty file is nobody's loss."""
+    if path == "-":
+        raise MycnfError("--write-baseline needs the name of a file; stdout is for the report")
+    if not os.path.lexists(path) or (os.path.isfile(path) and os.path.getsize(path) == 0):
+        return
+    try:
+        baseline.read(path)
+    except MycnfError as error:
+        raise MycnfError(f"{path} is there already and is no baseline; name another file, or remove it") from error

@@ -1,0 +1,127 @@
+"""Lay two sides beside each other, setting by setting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.compare.equal import completed, equal
+from advisor.compare.expected_differences import by_nature
+from advisor.compare.pairing import paired
+from advisor.compare.sides import default_of
+from advisor.compare.values import Alone, Comparison, Held, Lot, Pair
+from advisor.compare.weight import area_of, order
+from advisor.core.model import Origin
+from advisor.redaction.secrets import MASK, redact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from advisor.compare.values import Side
+
+HIDDEN = "a secret that was left out when it was read"
+TEMPLATE = "a template, or a value that only the server makes"
+
+
+def compare(a: Side, b: Side, wanted: Callable[[str], bool] = lambda _: True) -> Comparison:
+    """In what the two sides differ, what matters first; `wanted` says by name what is looked at."""
+    a, b = _with_unset(a, b), _with_unset(b, a)
+    found = paired(a, b)
+    pairs = [
+        _pair(name, (mine, other), (a, b), found.also.get(name, ()))
+        for name, (mine, other) in found.pairs.items()
+        if wanted(name) or wanted(mine.name) or wanted(other.name)
+    ]
+    return Comparison(
+        a,
+        b,
+        tuple(sorted(pairs, key=lambda pair: order(pair.name, pair.area))),
+        _alone(found.only_a, a, b, wanted),
+        _alone(found.only_b, b, a, wanted),
+        (*_not_shown(found.only_a, a, b, wanted), *_not_shown(found.only_b, b, a, wanted)),
+    )
+
+
+def _with_unset(side: Side, other: Side) -> Side:
+    """The side with what it leaves unset of the options that no server shows and the other side sets."""
+    if side.runs:
+        return side
+    names = [name for name, held in other.held.items() if not held.shown and name not in side.held]
+    unset = {name: held for name in names if (held := _unset(name, side)) is not None}
+    return side._replace(held={**side.held, **unset}) if unset else side
+
+
+def _unset(name: str, side: Side) -> Held | None:
+    option = side.catalog.get(name)
+    if option is None:
+        return None
+    return Held(name, default_of(option), Origin.COMPILED, option=option, shown=False)
+
+
+def _is_one_version(a: Side, b: Side) -> bool:
+    return a.target == b.target
+
+
+def _pair(name: str, both: tuple[Held, Held], sides: tuple[Side, Side], also: tuple[str, ...]) -> Pair:
+    a, b = both
+    lot, reason = _untold(a, b) if a.value is None or b.value is None else _lot(name, both, sides)
+    derived = lot is Lot.DIFFERS and _is_one_version(*sides) and not a.is_set and not b.is_set
+    return Pair(name, a, b, area_of(name, b.option or a.option), lot, also, derived, reason)
+
+
+def _lot(name: str, both: tuple[Held, Held], sides: tuple[Side, Side]) -> tuple[Lot, str]:
+    a, b = both
+    mine, other = a.value or "", b.value or ""
+    if MASK in mine or MASK in other:
+        # What was read of a server has lost its secrets, so that a file's has to lose them before both are compared.
+        same = redact_value(a.name, mine) == redact_value(b.name, other)
+        return (Lot.NOT_TOLD, HIDDEN) if same else (Lot.DIFFERS, "")
+    if equal(a, b) or _is_completed(a, b, *sides) or _is_completed(b, a, *sides[::-1]):
+        return Lot.ALIKE, ""
+    if by_nature(name, mine, other):
+        return Lot.BY_NATURE, ""
+    by_host = a.by_host or b.by_host
+    return (Lot.BY_HOST, by_host) if by_host and a.raw is not None and a.raw == b.raw else (Lot.DIFFERS, "")
+
+
+def _untold(a: Held, b: Held) -> tuple[Lot, str]:
+    if any(held.value is None and held.is_set for held in (a, b)):
+        return Lot.NOT_TOLD, TEMPLATE
+    if a.value is None and b.value is None:
+        return Lot.ALIKE, ""
+    if by_nature(a.name, a.value, b.value):
+        return Lot.BY_NATURE, ""
+    return (Lot.DIFFERS if a.is_set or b.is_set else Lot.BY_HOST), ""
+
+
+def _is_completed(written: Held, running: Held, side: Side, other: Side) -> bool:
+    """Whether a file's bare name is the path that a server made of it."""
+    return other.runs and not side.runs and written.raw is not None and completed(written, running)
+
+
+def _alone(part: Mapping[str, Held], side: Side, other: Side, wanted: Callable[[str], bool]) -> tuple[Alone, ...]:
+    """What the other side has not, most consequential first."""
+    both_run = side.runs and other.runs and _is_one_version(side, other)
+    found = [
+        Alone(held, area_of(name, held.option), not by_nature(name, None, "") and (held.is_set or both_run))
+        for name, held in part.items()
+        if wanted(name) and _is_unknown(held, side, other)
+    ]
+    return tuple(sorted(found, key=lambda one: order(one.held.name, one.area)))
+
+
+def _is_unknown(held: Held, side: Side, other: Side) -> bool:
+    """Whether the other side lacks the setting itself, and does not merely keep silent about it."""
+    if side.runs and other.runs:
+        return True
+    if side.runs:
+        return held.option is not None
+    if not other.runs:
+        return held.is_set or not _is_one_version(side, other)
+    return held.shown and not _is_one_version(side, other)
+
+
+def _not_shown(part: Mapping[str, Held], side: Side, other: Side, wanted: Callable[[str], bool]) -> Iterator[Held]:
+    """What is set and a server does not show: options that are no variables, or none of this build."""
+    for held in part.values():
+        if other.runs and held.is_set and wanted(held.name) and not (held.shown and not _is_one_version(side, other)):
+            yield held

@@ -1,0 +1,187 @@
+"""Option files as a side, or a target's defaults, which are a file without a line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from advisor.analysis.context import know
+from advisor.compare.autosized import bounded, resized
+from advisor.compare.equal import equal
+from advisor.compare.values import Held, Kind, Side
+from advisor.core.model import Origin
+from advisor.facts import Files
+from advisor.optionfile.lines import Resolved
+from advisor.preflight.autosized import size
+from advisor.preflight.coupled import couple
+from advisor.preflight.limits import clip
+from advisor.preflight.outlook import MIRRORS, SWITCHES, lines_by_variable, option_of, origin_of, outlooks
+from advisor.preflight.sources import INSTALLED, Start, installed_plugins
+from advisor.preflight.start_command import next_command
+from advisor.verdict import REFUSED, judge_file
+from advisor.verdict.settings import Settings, location_of, notation
+from advisor.verdict.startup.host import note
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Catalog, Option
+    from advisor.facts import Facts
+    from advisor.preflight.outlook import Outlook
+    from advisor.verdict import FileVerdict, LineVerdict
+    from rules.core.context import Known
+
+
+SWITCHED = ("bool", "flag")
+VERSION = "version"  # what runs tells more than the number
+
+
+def of_file(verdict: FileVerdict, name: str) -> Side:
+    """What a server of the verdict's target, started with the file, has of every option that it knows."""
+    settings, lines = Settings.from_file(verdict), lines_by_variable(verdict, verdict.catalog)
+    held: dict[str, Held] = {}
+    for option in _options(verdict):
+        variable = option.variable or option.name
+        if variable not in held:
+            held[variable] = _held(variable, option, settings, verdict, lines.get(variable))
+    mirrored = _mirrored(verdict)
+    held.update({mirror: one for mirror, one in mirrored.items() if mirror not in held})
+    roots = {one.option.name for one in mirrored.values() if one.option}
+    unshown = {n: unshown_of(n, line) for n, line in verdict.effective.items() if _is_no_variable(line)}
+    held.update({name: one for name, one in unshown.items() if name not in roots})
+    held[VERSION] = Held(VERSION, verdict.catalog.target.number, Origin.COMPILED)
+    return Side(Kind.FILE, name, verdict.catalog, resized(held, verdict.catalog))
+
+
+def of_defaults(catalog: Catalog) -> Side:
+    """What an untouched server of the target has, as far as its catalog knows."""
+    side = of_file(judge_file(Resolved((), (), ()), catalog), str(catalog.target))
+    return side._replace(kind=Kind.DEFAULTS)
+
+
+def default_of(option: Option) -> str | None:
+    """What an untouched server shows of the option, None where nobody can tell; what isn't set is off or empty."""
+    value = option.running if option.running is not None else notation(option, option.default)
+    if value is None and not option.host:
+        return "OFF" if option.kind in SWITCHED else "" if option.kind == "string" else None
+    return value
+
+
+def _options(verdict: FileVerdict) -> list[Option]:
+    """The options that servers show as variables, first names first; a plugin's only where the file sets it."""
+    known = [option for name in verdict.catalog.options if (option := verdict.catalog.get(name)) and option.variable]
+    held = [option for option in known if not option.plugin or option.name in verdict.effective]
+    return sorted(held, key=lambda option: (bool(option.alias_of), option.name != option.variable))
+
+
+def _held(variable: str, option: Option, settings: Settings, verdict: FileVerdict, line: LineVerdict | None) -> Held:
+    if line is None or line.outcome in REFUSED:
+        value = settings.text(variable)
+        return Held(variable, default_of(option) if value is None else value, Origin.COMPILED, None, None, option)
+    named = (line.option.variable if line.option else None) or line.canonical or variable
+    by_host = note(verdict, line.canonical or variable) or ""
+    return set_by(line, variable, settings.text(named), option)._replace(by_host=by_host)
+
+
+def set_by(line: LineVerdict, variable: str, value: str | None, option: Option | None) -> Held:
+    """What a line makes of a variable; nobody can tell that of a template."""
+    written = line.placed.line
+    told = None if written.templated else value
+    return Held(variable, told, Origin.FILE, location_of(line), written.raw, option)
+
+
+def _mirrored(verdict: FileVerdict) -> dict[str, Held]:
+    """Variables that show an option which has none of its own name, such as time_zone."""
+    found = {}
+    for root, mirrors in MIRRORS.items():
+        option = verdict.catalog.get(root)
+        if option is not None and option.variable is None:
+            line = verdict.effective.get(root)
+            default = SWITCHES.get(mirrors[0], default_of(option))
+            unset = Held(mirrors[0], default, Origin.COMPILED, None, None, option)
+            found[mirrors[0]] = set_by(line, mirrors[0], line.running or line.value, option) if line else unset
+    return found
+
+
+def _is_no_variable(line: LineVerdict) -> bool:
+    return line.outcome not in REFUSED and (line.option is None or line.option.variable is None)
+
+
+def unshown_of(name: str, line: LineVerdict) -> Held:
+    """An option that no server shows: without a value it is on."""
+    value = line.value if line.value is not None else line.placed.line.value or "ON"
+    told = notation(line.option, value) if line.option else value
+    return set_by(line, name, told, line.option)._replace(shown=False)
+
+
+def of_server(facts: Facts, kind: Kind, name: str) -> Side:
+    """The side that these facts tell of; `name` is what the user called it."""
+    known = know(facts)
+    lines = lines_by_variable(known.file_verdict, known.catalog)
+    held = {variable: _held_by_server(variable, known, lines.get(variable)) for variable in facts.server.variables}
+    return Side(kind, name, known.catalog, held, facts.server.variables.get("hostname", ""), facts.taken_at)
+
+
+def _held_by_server(variable: str, known: Known, line: LineVerdict | None) -> Held:
+    """A variable as it runs; the line that its file holds now is believed to be its line where the server says file."""
+    setting = known.settings.get(variable)
+    origin = origin_of(variable, known)
+    if origin is Origin.RUNTIME:
+        origin = _set_while_running(variable, known)
+    place = setting.location if setting else None
+    raw = None
+    if origin is Origin.FILE and line is not None:
+        place, raw = place or location_of(line), line.placed.line.raw
+    return Held(variable, known.server.variables[variable], origin, place, raw, option_of(variable, known.catalog))
+
+
+def _set_while_running(variable: str, known: Known) -> Origin:
+    """Who set it, more closely: SET PERSIST wrote the value down too, and of some variables servers know nothing.
+
+    What belongs to sessions alone is called set at run time once any session has set it for itself.
+    """
+    if variable in SWITCHES:
+        return Origin.UNKNOWN
+    persisted = known.files.persisted_options if known.has("files") else None
+    written = {option.name: option.value for option in persisted or ()}
+    running = Held(variable, known.server.variables[variable], Origin.RUNTIME)
+    kept = variable in written and equal(running._replace(value=written[variable]), running)
+    return Origin.PERSISTED if kept else Origin.RUNTIME
+
+
+def of_file_on(facts: Facts, verdict: FileVerdict, name: str) -> Side:
+    """The file's side beside that server; `verdict` is for the server's own version."""
+    now = know(facts if facts.files is not None else replace(facts, files=Files()))
+    verdict = _with_plugins(facts, verdict)
+    views = _views(now, facts, verdict)
+    plain = of_file(verdict, name)
+    held = {variable: _held_once_running(variable, view, now, plain) for variable, view in views.items()}
+    unshown = {n: one for n, one in plain.held.items() if one.is_set and n not in held and not _is_installed(one)}
+    return plain._replace(held={**bounded(held, now.catalog), **unshown})
+
+
+def _with_plugins(facts: Facts, verdict: FileVerdict) -> FileVerdict:
+    """The verdict where the server's installed plugins are loaded, whose options the file may set."""
+    plugins = tuple(installed_plugins(facts))
+    resolved = verdict.resolved._replace(options=(*plugins, *verdict.resolved.options))
+    return judge_file(resolved, verdict.catalog) if plugins else verdict
+
+
+def _views(now: Known, facts: Facts, verdict: FileVerdict) -> dict[str, Outlook]:
+    start = Start(verdict, verdict, (), frozenset(), "", {}, reads_persisted=False)
+    command = next_command(facts)
+    views = outlooks(now, start)
+    clip(views, now, command)
+    couple(views, now)
+    size(views, now)
+    return views
+
+
+def _held_once_running(variable: str, view: Outlook, now: Known, plain: Side) -> Held:
+    option = option_of(variable, now.catalog)
+    if view.line is None:
+        return Held(variable, view.value, Origin.COMPILED, None, None, option)
+    by_host = plain.held[variable].by_host if variable in plain.held else ""
+    return set_by(view.line, variable, view.value, option)._replace(by_host=by_host)
+
+
+def _is_installed(held: Held) -> bool:
+    return held.location is not None and held.location.path == INSTALLED

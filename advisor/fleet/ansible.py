@@ -1,0 +1,221 @@
+"""Have ansible go to each host: which program, with what words and environment, and how its end is told."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pkgutil
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from advisor.core.errors import MycnfError
+from advisor.core.signals import orderly
+from advisor.fleet import guard, machine
+from advisor.fleet.process_group import end_children, fostering
+from advisor.fleet.row import UNREAD, Row, Status
+from advisor.fleet.run_directory import (
+    ROW,
+    file_name,
+    finished,
+    forget_begun,
+    forget_failures,
+    hosts_of,
+    keep,
+    kept,
+    make,
+    new_rows,
+    row_in,
+    scratch,
+    tidy,
+)
+from advisor.redaction.secrets import clean, redact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ACTION = "mycnf_fleet"
+PLUGINS = "plugins"
+LOOK = 0.2  # seconds between two looks at which hosts have ended
+_NOT_BEGUN = "ansible can't go there; what it says: ansible {} -m ansible.builtin.raw -a true"
+LONGEST = 500  # characters of what ansible said
+INSTALL = (
+    "mycnf fleet needs ansible: install mycnf with its extra, pipx install 'mycnf-advisor[fleet]', or ansible-core"
+)
+# What would have ansible tell more than it should, or in another form; words of the run, not of the team's set-up.
+_QUIET = {
+    "ANSIBLE_NO_LOG": "true",
+    "ANSIBLE_DEBUG": "false",
+    "ANSIBLE_VERBOSITY": "0",
+    "ANSIBLE_LOAD_CALLBACK_PLUGINS": "false",
+    "ANSIBLE_NOCOLOR": "true",
+    "ANSIBLE_RETRY_FILES_ENABLED": "false",
+    "ANSIBLE_ANY_ERRORS_FATAL": "false",
+    "ANSIBLE_DEPRECATION_WARNINGS": "false",
+}
+
+
+class Fleet(NamedTuple):
+    """Which hosts, through what, and within what bounds; times are seconds a host, `forks` None is ansible's own."""
+
+    folder: str
+    inventories: tuple[str, ...] = ()
+    limit: str | None = None
+    forks: int | None = None
+    timeout: float = 60.0
+    window: float = 10.0
+    vault: tuple[str, ...] = ()
+    asks: bool = False
+
+
+def drive(fleet: Fleet, tell: Callable[[Row, int, int], object], lock: int | None = None) -> None:
+    """Ask every host that has no row yet, and call `tell` with each row as it comes, its number and their count.
+
+    `lock` is the handle that holds the run directory. Raises MycnfError with what ansible said where no host came of
+    the inventory. Ended by Ctrl-C, all that was started is ended with it, and what came until then stays in the run
+    directory; killed, a guard does the same behind it.
+    """
+    program = find_ansible()
+    # kill and a closed terminal end all that was started, as Ctrl-C does
+    with orderly(), tempfile.TemporaryFile() as errors:
+        try:
+            tidy(fleet.folder)  # what a run may have left that was killed with its guard
+            forget_failures(fleet.folder)
+            through = _guarded(fleet, program, lock, errors, tell)
+            errors.seek(0)
+            said = errors.read().decode("utf-8", "replace")
+            if not hosts_of(fleet.folder):
+                raise MycnfError(f"no host was asked: {_last_words(said)}")
+            _fill_in(hosts_of(fleet.folder) if through else (), fleet.folder)
+        except OSError as error:
+            told = f"{error.filename} can't be written ({error.strerror}); free some space, then go on with --resume"
+            raise MycnfError(told) from error
+        finally:
+            tidy(fleet.folder)
+
+
+def _guarded(
+    fleet: Fleet, program: str, lock: int | None, errors: IO[bytes], tell: Callable[[Row, int, int], object]
+) -> bool:
+    """Have a guard run ansible, and tell of the rows; whether ansible came to its end. Nothing runs any more then."""
+    spared, place = finished(fleet.folder), scratch(fleet.folder)
+    lifeline, ours = os.pipe()
+    with fostering() as before, os.fdopen(ours, "wb", 0) as held:  # where our end is closed the guard ends it all
+        process = subprocess.Popen(
+            guard.command(fleet.folder, lifeline, lock, [program, *_words(fleet)]),
+            env=_environment(fleet, place),
+            stdin=None if fleet.asks else subprocess.DEVNULL,
+            stdout=errors,
+            stderr=subprocess.STDOUT,
+            pass_fds=[lifeline, *([] if lock is None else [lock])],
+            process_group=0,
+        )
+        os.close(lifeline)
+        try:
+            _furnish(place, spared)  # only now: whoever kills us leaves a guard that puts it away
+            with contextlib.suppress(BrokenPipeError):  # the guard has ended already, and its exit code tells how
+                held.write(guard.READY)
+            _follow(process, fleet.folder, spared, tell)
+        finally:
+            held.close()
+            if process.wait() < 0:  # the guard itself was killed
+                end_children(before)
+                forget_begun(fleet.folder)
+    return process.returncode in guard.THROUGH
+
+
+def find_ansible() -> str:
+    """The team's own `ansible`, which has its collections and plugins, or the one beside us; MycnfError for none."""
+    beside = os.path.join(os.path.dirname(sys.executable), "ansible")
+    found = shutil.which("ansible") or (beside if os.access(beside, os.X_OK) else None)
+    if found is None:
+        raise MycnfError(INSTALL)
+    return found
+
+
+def _words(fleet: Fleet) -> list[str]:
+    # As if there were a playbook in the working directory: group_vars and host_vars beside it count.
+    words = ["all", "-m", ACTION, f"--playbook-dir={os.getcwd()}", *(f"--inventory={one}" for one in fleet.inventories)]
+    words += [f"--limit={fleet.limit}"] if fleet.limit else []
+    words += [f"--forks={fleet.forks}"] if fleet.forks else []
+    return words + list(fleet.vault)
+
+
+def _furnish(place: str, spared: list[str]) -> None:
+    """Write what ansible and the plugin need: the plugin, the script for the hosts, and whom to spare."""
+    make(place)
+    plugins = os.path.join(place, PLUGINS)
+    os.mkdir(plugins, 0o700)
+    _write(os.path.join(plugins, f"{ACTION}.py"), pkgutil.get_data("advisor.fleet.plugin", f"{ACTION}.py") or b"")
+    _write(os.path.join(place, "script"), machine.command().encode())
+    _write(os.path.join(place, "spared"), json.dumps(spared).encode())
+
+
+def _environment(fleet: Fleet, place: str) -> dict[str, str]:
+    """Ours, with the plugin and its work added, which are yet to be written; no secret is in it."""
+    plugins = os.path.join(place, PLUGINS)
+    given = os.environ.get("ANSIBLE_ACTION_PLUGINS")
+    paths = [guard.ours(), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {
+        **os.environ,
+        **_QUIET,
+        "ANSIBLE_ACTION_PLUGINS": f"{plugins}{os.pathsep}{given}" if given else plugins,
+        "ANSIBLE_LOCAL_TEMP": os.path.join(place, "temporary"),  # which it leaves behind where it is ended
+        "MYCNF_FLEET_DIR": os.path.abspath(fleet.folder),
+        "MYCNF_FLEET_WINDOW": str(fleet.window),
+        "MYCNF_FLEET_TIMEOUT": str(fleet.timeout),
+        "MYCNF_FLEET_PYTHON": sys.executable,
+        "MYCNF_FLEET_PATH": os.pathsep.join(paths),
+        "MYCNF_FLEET_SCRATCH": place,
+        "MYCNF_FLEET_SCRIPT": os.path.join(place, "script"),
+        "MYCNF_FLEET_SPARED": os.path.join(place, "spared"),
+    }
+
+
+def _write(path: str, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def _follow(
+    process: subprocess.Popen[bytes], folder: str, spared: list[str], tell: Callable[[Row, int, int], object]
+) -> None:
+    """Until the guard has ended, tell of each row as it comes; of one that is begun, where ansible came to its end."""
+    told = {file_name(name) + ROW for name in spared}
+    hosts: tuple[str, ...] = ()
+    ended = False
+    while not ended:
+        ended = process.poll() is not None
+        hosts = hosts or hosts_of(folder)
+        for file in sorted(new_rows(folder, told)) if hosts else ():
+            row = row_in(folder, file)
+            begun = row is not None and row.host == UNREAD  # its machine is still being read
+            if row is not None and (not begun or (ended and process.returncode in guard.THROUGH)):
+                told.add(file)
+                tell(row, len(told), len(hosts))
+        if not ended:
+            time.sleep(LOOK)
+
+
+def _fill_in(hosts: tuple[str, ...], folder: str) -> None:
+    """A host without a row is one that ansible failed to give a worker: each worker begins with a row."""
+    for name in hosts:
+        if kept(folder, name) is None:
+            keep(folder, Row(name=name, status=Status.FAILED, reason=_NOT_BEGUN.format(name)))
+
+
+def _last_words(said: str) -> str:
+    """What ansible said about why, on one line: errors first, then warnings."""
+    lines = [" ".join(line.split()) for line in said.splitlines() if line.strip()]
+    picked = [line for line in lines if line.startswith(("ERROR", "[ERROR]"))] or [
+        line for line in lines if line.startswith("[WARNING]")
+    ]
+    words = " ".join(picked or [line for line in lines if "FAILED" in line][:1] or lines[-1:])
+    remedy = "check -i and --limit"
+    if "vault" in words.lower():
+        remedy = "give --vault-password-file, --vault-id or --ask-vault-password"
+    return f"{clean(redact_value('', words))[:LONGEST]}; {remedy}"

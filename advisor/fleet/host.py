@@ -1,0 +1,184 @@
+"""One host of a fleet, in a process of its own that ends with its time: `python -m advisor.fleet.host`.
+
+What to do comes as a line of JSON on stdin, so that no password stands on a command line or in the environment; the
+answer of the host's shell comes as a second line while the server is being asked. The row and the snapshot are files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import msgspec
+
+from advisor.collect.collect import Request, from_account
+from advisor.collect.connection.connect import Limits
+from advisor.core.errors import ConnectError, MycnfError
+from advisor.fleet.process_group import end_with_parent
+from advisor.fleet.row import UNREAD, Row, Status
+from advisor.fleet.run_directory import HOSTS, keep, snapshot_name
+from advisor.fleet.server_place import account_of
+from advisor.redaction.secrets import MASK, clean, redact_value
+from advisor.state.private_file import replace_private
+
+if TYPE_CHECKING:
+    from advisor.collect.connection.options import Account
+    from advisor.facts import Facts, ProbeResult
+
+# Of the server's and the driver's errors, those that say the account isn't let in: mysqld_error.h.
+_NOT_LET_IN = frozenset({1044, 1045, 1130, 1524, 1698, 1820, 1862, 3118, 3159, 4151, 2054, 2058, 2059, 2061})
+_LEAST = 0.01  # seconds
+_GUARDED = 4  # characters; a shorter password would be found in the middle of words
+
+
+class Job:
+    """What one line of stdin asks for."""
+
+    __slots__ = (
+        *("address", "broken", "folder", "groups", "hosts", "local", "name", "parent", "scratch", "timeout"),
+        *("variables", "window"),
+    )
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        for field in self.__slots__:
+            setattr(self, field, told[field])
+
+    name: str
+    parent: int
+    groups: list[str]
+    hosts: list[str]
+    address: str
+    local: bool
+    folder: str
+    scratch: str
+    window: float
+    timeout: float
+    variables: dict[str, str]
+    broken: list[str]
+
+
+def main() -> int:
+    """Ask one server and keep what it told; always exit code 0, for the row says how it went."""
+    os.umask(0o077)
+    signal.signal(signal.SIGTERM, _told_to_end)
+    job = Job(json.loads(sys.stdin.buffer.readline()))
+    end_with_parent(job.parent)  # ask nobody any more once ansible's worker is gone, and leave no tar of a host behind
+    began = time.monotonic()
+    _name_hosts(job)
+    # What is told should the time be up before there is more to tell.
+    _row(job, began - job.timeout, Status.SILENT, f"gave no answer within {job.timeout:g} s", host=UNREAD)
+    try:
+        _ask(job, began)
+    except Exception as error:  # noqa: BLE001 - a defect of ours is this host's row, and not the end of the run
+        from advisor.core.crash_report import write_crash_file
+
+        _row(job, began, Status.FAILED, _told(error) if isinstance(error, MycnfError) else write_crash_file(error))
+    return 0
+
+
+def _told_to_end(number: int, _frame: object) -> NoReturn:
+    signal.signal(number, signal.SIG_IGN)  # several may tell it, and what is put away now is put away once
+    raise SystemExit
+
+
+def _name_hosts(job: Job) -> None:
+    """The first host that is asked writes down all that are to be."""
+    path = os.path.join(job.folder, HOSTS)
+    if job.hosts and not os.path.exists(path):
+        replace_private(path, json.dumps(job.hosts, ensure_ascii=True).encode("ascii"))
+
+
+def _ask(job: Job, began: float) -> None:
+    if job.broken:
+        raise MycnfError(f"a variable can't be had: {'; '.join(job.broken)}")
+    chosen = account_of(job.variables, address=job.address, local=job.local)
+    limits = _limits(job.timeout)
+    try:
+        facts = from_account(chosen, Request(window=job.window, limits=limits))
+    except ConnectError as error:
+        _row(job, began, _status(error), _told(error), place=chosen.place)
+        return
+    if job.local and facts.host is not None:  # proved to be this one: what was measured here was measured there
+        facts = replace(facts, probes=_measured())
+    _keep(job, began, facts, chosen, UNREAD)
+    answer = json.loads(sys.stdin.buffer.readline() or b"{}")
+    from advisor.fleet.machine import with_host
+
+    machine = with_host(facts, answer, job.variables, job.scratch)
+    _keep(job, began, machine.facts, chosen, machine.reason)
+
+
+def _measured() -> tuple[ProbeResult, ...]:
+    """The latest kept results of experiments on this host."""
+    from probes.host_identity import host_id
+    from probes.results import folder, latest, shelf
+
+    found = shelf()
+    return latest(found, host_id(folder())) if found.kept else ()
+
+
+def _limits(timeout: float) -> Limits:
+    """The usual limits, or less where the host's whole time is less."""
+    usual = Limits()
+    return Limits(
+        connect=min(usual.connect, timeout),
+        read=min(usual.read, timeout),
+        statement=max(1, min(usual.statement, int(timeout))),
+        answer=min(usual.answer, timeout),
+        whole=min(usual.whole, timeout),
+    )
+
+
+def _keep(job: Job, began: float, facts: Facts, chosen: Account, host: str) -> None:
+    from advisor.facts.size_limits import fitted
+    from advisor.facts.snapshot import save
+
+    save(fitted(facts), os.path.join(job.folder, snapshot_name(job.name)))
+    status = Status.LOST if facts.lost else Status.AUDITED
+    _row(job, began, status, facts.lost, place=chosen.place, snapshot=snapshot_name(job.name), host=host)
+
+
+def _row(job: Job, began: float, status: Status, reason: str, **more: str) -> None:
+    row = Row(
+        name=job.name,
+        groups=tuple(job.groups),
+        status=status,
+        reason=_safe(reason, job),
+        seconds=round(max(_LEAST, time.monotonic() - began), 2),
+        **more,
+    )
+    keep(job.folder, msgspec.structs.replace(row, host=_safe(row.host, job)))
+
+
+def _safe(text: str, job: Job) -> str:
+    """Without anything secret, whoever said it."""
+    password = job.variables.get("mycnf_password", "")
+    return clean(redact_value("", text.replace(password, MASK) if len(password) >= _GUARDED else text))
+
+
+def _told(error: MycnfError) -> str:
+    """What went wrong, without the advice for the options of a single server's commands."""
+    return str(error).split("; ")[0] if isinstance(error, ConnectError) else str(error)
+
+
+def _status(error: ConnectError) -> Status:
+    """What kind of refusal it was, by what lies beneath."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ConnectionRefusedError):
+            return Status.REFUSED
+        if isinstance(cause, TimeoutError):
+            return Status.SILENT
+        if cause.args and cause.args[0] in _NOT_LET_IN:
+            return Status.DENIED
+        cause = cause.__cause__ or cause.__context__ or getattr(cause, "original_exception", None)
+    return Status.FAILED
+
+
+if __name__ == "__main__":
+    os._exit(main())

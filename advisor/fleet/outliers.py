@@ -1,0 +1,163 @@
+"""Who differs from whom: outliers from the majority of their group, and drift between servers that should be alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.compare.expected_differences import by_nature
+from advisor.fleet.member import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from advisor.fleet.member import Member
+
+VERSION = "version"
+LEAST = 3  # members: of two nobody is the majority
+# Beside what differs between any two servers: what equals need different values of, or have by their place.
+OWN = frozenset(
+    (
+        *("auto_increment_offset", "group_replication_member_weight", "wsrep_gtid_domain_id", "wsrep_provider_options"),
+        *("wsrep_patch_version", "innodb_buffer_pool_load_at_startup", "proxy_user", "external_user", "identity"),
+    )
+)
+
+
+class Outlier(NamedTuple):
+    """A variable of which few members of a group have another value: the usual one, the group's size, who differs.
+
+    `is_set` says whether somebody set it on any of the group; else servers sized it by something else.
+    """
+
+    group: str
+    series: str
+    variable: str
+    usual: str
+    members: int
+    others: tuple[tuple[str, Value], ...]
+    is_set: bool
+
+
+class Difference(NamedTuple):
+    """A variable's values among equals: each with the members that have it, most first; `is_set` where any was set."""
+
+    variable: str
+    values: tuple[tuple[str, tuple[str, ...]], ...]
+    is_set: bool
+
+
+class Equals(NamedTuple):
+    """Servers that should be alike, and where they are not. `kind` is replicas, galera or group_replication."""
+
+    kind: str
+    name: str
+    members: tuple[str, ...]
+    versions: tuple[str, ...]
+    differences: tuple[Difference, ...]
+
+
+def outliers(members: Sequence[Member]) -> list[Outlier]:
+    """Variables in which less than half of a group of one series differ from the rest, the fewest first.
+
+    Groups with the same members are told of once, by the name that comes first; of groups within each other the
+    smaller one decides, since it is the more alike.
+    """
+    found: dict[tuple[str, str], Outlier] = {}
+    for group, series, alike in sorted(_groups(members), key=lambda one: (len(one[2]), one[0])):
+        for variable in _comparable(alike):
+            counted = _majority(variable, alike)
+            if counted is None:
+                continue
+            usual, others = counted
+            told = tuple((m.name, m.values[variable]) for m in others)
+            key = (variable, ",".join(name for name, _ in told))
+            chosen = any(m.values[variable].is_set for m in alike)
+            found.setdefault(key, Outlier(group, series, variable, usual, len(alike), told, chosen))
+    return [*_versions(members), *sorted(found.values(), key=_by_weight)]
+
+
+def _versions(members: Sequence[Member]) -> Iterator[Outlier]:
+    """Groups of which more than half run one version, and the members that run another."""
+    told = set()
+    for group, alike in sorted(_by_group(members, lambda _: "").items(), key=lambda one: (len(one[1]), one[0])):
+        usual, count = Counter(m.target.label for m in alike).most_common(1)[0]
+        others = tuple((m.name, Value(m.target.label, False, "")) for m in alike if m.target.label != usual)
+        if len(alike) >= LEAST and 2 * count > len(alike) and others and others not in told:
+            told.add(others)
+            yield Outlier(group[0], "", VERSION, usual, len(alike), others, is_set=True)
+
+
+def equals(members: Sequence[Member]) -> list[Equals]:
+    """Replicas of one source, nodes of one cluster and members of one group, at least two, and how they differ."""
+    sets: dict[tuple[str, str], list[Member]] = {}
+    for member in members:
+        for one in dict.fromkeys(member.sets):
+            sets.setdefault(one, []).append(member)
+    return [_compared(*key, alike) for key, alike in sorted(sets.items()) if len(alike) > 1]
+
+
+def _compared(kind: str, name: str, alike: list[Member]) -> Equals:
+    found = [d for variable in _comparable(alike) if (d := _difference(variable, alike)) is not None]
+    found.sort(key=lambda d: (not d.is_set, d.variable))
+    versions = tuple(dict.fromkeys(m.target.label for m in alike))
+    return Equals(kind, name, tuple(m.name for m in alike), versions, tuple(found))
+
+
+def _difference(variable: str, alike: list[Member]) -> Difference | None:
+    by_text: dict[str, list[Member]] = {}
+    for member in alike:
+        by_text.setdefault(member.plain[variable], []).append(member)
+    first, *others = (have[0] for have in by_text.values())
+    if not any(_differ(variable, first, other) for other in others):
+        return None
+    ordered = sorted(by_text.values(), key=lambda have: (-len(have), have[0].name))
+    values = tuple((have[0].values[variable].text, tuple(m.name for m in have)) for have in ordered)
+    return Difference(variable, values, any(m.values[variable].is_set for m in alike))
+
+
+def _groups(members: Sequence[Member]) -> Iterator[tuple[str, str, list[Member]]]:
+    """Members of each inventory group by series, for other series have other defaults."""
+    found = _by_group(members, _series)
+    return ((group, series, alike) for (group, series), alike in found.items() if len(alike) >= LEAST)
+
+
+def _by_group(members: Sequence[Member], part: Callable[[Member], str]) -> dict[tuple[str, str], list[Member]]:
+    """Members by group of the inventory, and by another trait; all of them are a group as well."""
+    found: dict[tuple[str, str], list[Member]] = {}
+    for member in members:
+        for group in dict.fromkeys((*member.groups, "all")):
+            found.setdefault((group, part(member)), []).append(member)
+    return found
+
+
+def _series(member: Member) -> str:
+    return member.target.label.rpartition(".")[0]
+
+
+def _comparable(alike: list[Member]) -> list[str]:
+    """Variables that all have and of which not every server has a value of its own."""
+    return sorted(set.intersection(*(set(m.plain) for m in alike)) - OWN)
+
+
+def _differ(variable: str, one: Member, other: Member) -> bool:
+    """Whether two have chosen differently, their names, places and histories aside."""
+    if one.plain[variable] == other.plain[variable]:
+        return False
+    return not by_nature(variable, one.values[variable].text, other.values[variable].text)
+
+
+def _majority(variable: str, alike: list[Member]) -> tuple[str, list[Member]] | None:
+    """The value of more than half, and the members with another; None where all agree or nobody is the majority."""
+    counts = Counter(m.plain[variable] for m in alike)
+    usual, count = counts.most_common(1)[0]
+    if count == len(alike) or 2 * count <= len(alike):
+        return None
+    first = next(m for m in alike if m.plain[variable] == usual)
+    others = [m for m in alike if _differ(variable, first, m)]
+    return (first.values[variable].text, others) if others else None
+
+
+def _by_weight(one: Outlier) -> tuple[object, ...]:
+    """What somebody set first, then the loneliest."""
+    return (not one.is_set, len(one.others) / one.members, one.variable, one.group)

@@ -1,0 +1,266 @@
+"""Defaults that servers size by other settings: what they become when those change.
+
+Each formula is believed only where it explains what is there already: the running value, or else the default that an
+untouched server of this version was asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from advisor.core.model import Origin
+from advisor.preflight.outlook import Outlook, whole
+from advisor.upgrade.defaults import default_of
+from advisor.verdict.charsets import plain
+from advisor.verdict.compare import same
+from advisor.verdict.settings import BOOLEANS, SET
+from advisor.verdict.startup import LEAST_CAPACITY
+from advisor.verdict.startup import running as started
+from advisor.verdict.startup.engine import CHUNK, FEW_FILES, INSTANCES, POOL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from advisor.catalog.load import Catalog
+    from advisor.core.model import Target
+    from rules.core.context import Known
+
+
+# Servers call it compiled in where a file sets it, and it follows the character set where none does.
+MISTOLD = frozenset({"collation_server"})
+EVENTS = ("stages", "statements", "transactions", "waits")
+AS_HELP = {shown: printed for printed, shown in BOOLEANS.items()}
+CELL = 4096  # bytes of the pool for each cell of MariaDB's adaptive hash index
+
+
+class Inputs:
+    """Other settings as a formula asks for them, which notes the names; ValueError for what is no number."""
+
+    def __init__(self, texts: Callable[[str], str | None], is_set: Callable[[str], bool], catalog: Catalog) -> None:
+        self._texts = texts
+        self.is_set = is_set
+        self.catalog = catalog
+        self.asked: list[str] = []
+
+    def text(self, name: str) -> str:
+        """A setting as SHOW GLOBAL VARIABLES prints it."""
+        self.asked.append(name)
+        text = self._texts(name)
+        if text is None:
+            raise ValueError(name)
+        return text
+
+    def __getitem__(self, name: str) -> int:
+        number = whole(self.text(name))
+        if number is None:
+            raise ValueError(name)
+        return number
+
+
+Formula: TypeAlias = "Callable[[Inputs], int | str]"
+
+
+def _host_cache(of: Inputs) -> int:
+    connections = of["max_connections"]
+    return min(2000, 128 + connections if connections <= 500 else 628 + (connections - 500) // 20)  # noqa: PLR2004
+
+
+def _as_started(name: str, *given: str, if_set: Sequence[str] = ()) -> Formula:
+    """What the verdict foretells for an option that is left at its default, beside others that are given, or may be."""
+
+    def made(of: Inputs) -> str:
+        option = of.catalog.get(name)
+        if option is None or option.default is None:
+            raise ValueError(name)
+        texts = {other: of.text(other) for other in given}
+        for other in if_set:
+            of.asked.append(other)
+            if of.is_set(other):
+                texts[other] = of.text(other)
+        values = {other: AS_HELP.get(text, text) for other, text in texts.items()}
+        values[name] = option.default
+        return started(values, {}, of.catalog).get(name, option.default)
+
+    return made
+
+
+def _follows(name: str) -> Formula:
+    return lambda of: of.text(name)
+
+
+def _collation(of: Inputs) -> str:
+    """The default one of the character set."""
+    return default_of(plain(of.text("character_set_server")), of.catalog.target)
+
+
+def _sessions_collation(of: Inputs) -> str:
+    """The server's one; who sets the character set at run time moves that too, and servers don't say so of it."""
+    of.text("character_set_server")
+    return of.text("collation_server")
+
+
+def _switched(of: Inputs, name: str, word: str, switch: str, on: str = "ON") -> str:
+    """A list that has one word while a switch stands so."""
+    words = {part for part in of.text(name).split(",") if part and part != word}
+    return ",".join(sorted({*words, word} if of.text(switch) == on else words))
+
+
+def _disabled(of: Inputs) -> str:
+    """The statements that the slow log leaves out; two of them have a switch of their own."""
+    name = "log_slow_disabled_statements"
+    admin = _switched(of, name, "admin", "log_slow_admin_statements", "OFF")
+    replica = _switched(of, name, "slave", "log_slow_slave_statements", "OFF")
+    return ",".join(sorted((({*admin.split(",")} - {"slave"}) | ({*replica.split(",")} & {"slave"})) - {""}))
+
+
+MOST_ROWS = (1 << 64) - 1  # max_join_size where it is no limit
+BOTH: dict[str, Formula] = {
+    "host_cache_size": _host_cache,
+    "innodb_open_files": _as_started("innodb_open_files", "table_open_cache", "innodb_file_per_table"),
+    "innodb_io_capacity_max": lambda of: max(LEAST_CAPACITY, 2 * of["innodb_io_capacity"]),
+    "character_set_client": _follows("character_set_server"),
+    "character_set_connection": _follows("character_set_server"),
+    "character_set_database": _follows("character_set_server"),
+    "character_set_results": _follows("character_set_server"),
+    "collation_server": _collation,
+    "collation_connection": _sessions_collation,
+    "collation_database": _sessions_collation,
+    "max_insert_delayed_threads": _follows("max_delayed_threads"),
+    "port": lambda of: 0 if of.text("skip_networking") == "ON" else 3306,
+    "sql_big_selects": lambda of: "OFF" if of["max_join_size"] < MOST_ROWS else "ON",
+}
+# What MySQL's Performance Schema goes by, and what it sizes so.
+LOAD = ("max_connections", "table_definition_cache", "table_open_cache")
+SIZED_BY_LOAD = (
+    "performance_schema_digests_size",
+    *(f"performance_schema_events_{of}_history{long}_size" for of in EVENTS for long in ("", "_long")),
+)
+MYSQL: dict[str, Formula] = {
+    "thread_cache_size": lambda of: min(100, 8 + of["max_connections"] // 100),
+    "table_definition_cache": lambda of: min(2000, 400 + of["table_open_cache"] // 2),
+    "read_only": lambda of: "ON" if of.text("super_read_only") == "ON" else "OFF",
+    POOL: _as_started(POOL, if_set=(CHUNK, INSTANCES)),
+    CHUNK: _as_started(CHUNK, POOL, if_set=(INSTANCES,)),
+    **{name: _as_started(name, *LOAD) for name in SIZED_BY_LOAD},
+}
+TO_57: dict[str, Formula] = {"back_log": lambda of: min(900, 50 + of["max_connections"] // 5)}
+TO_80: dict[str, Formula] = {
+    INSTANCES: _as_started(INSTANCES, POOL),
+    "innodb_page_cleaners": _as_started("innodb_page_cleaners", POOL, if_set=(INSTANCES,)),
+}
+SINCE_80: dict[str, Formula] = {
+    "log_slave_updates": _follows("log_bin"),
+    "log_replica_updates": _follows("log_bin"),
+}
+IN_80: dict[str, Formula] = {"back_log": lambda of: min(65535, of["max_connections"])}
+MARIADB: dict[str, Formula] = {
+    **TO_57,
+    "table_definition_cache": lambda _: 400,
+    "thread_cache_size": lambda of: min(256, of["max_connections"]),
+    "max_relay_log_size": _follows("max_binlog_size"),
+    "log_slow_filter": lambda of: _switched(of, "log_slow_filter", "not_using_index", "log_queries_not_using_indexes"),
+    "log_slow_disabled_statements": _disabled,
+    "innodb_adaptive_hash_index_cells": lambda of: prime_about(of[POOL] // CELL),
+}
+IN_CHUNKS: dict[str, Formula] = {POOL: _as_started(POOL, if_set=(CHUNK,)), CHUNK: _as_started(CHUNK, POOL)}
+
+
+def formulas(target: Target) -> Mapping[str, Formula]:
+    """The formulas of a server, in an order in which what a formula needs is sized before."""
+    if target.is_mariadb:
+        return {**IN_CHUNKS, **MARIADB, **BOTH}
+    if not target.since("mysql", 8):
+        return {**TO_80, **TO_57, **MYSQL, **BOTH}
+    older = {} if target.since("mysql", 8, 4) else {**TO_80, **IN_80}
+    return {**older, **MYSQL, **SINCE_80, **BOTH}
+
+
+def size(views: dict[str, Outlook], now: Known) -> None:
+    """Put in the values of those that nobody sets: they follow settings that change, or come back after a SET."""
+    for name, formula in formulas(now.target).items():
+        view = views.get(name)
+        if view is not None and _is_left_to_the_server(name, view):
+            views[name] = _sized(name, views, now, formula)
+
+
+def _is_left_to_the_server(name: str, view: Outlook) -> bool:
+    """Whether nobody sets it, or sets it to what counts as nothing."""
+    if view.line is not None:
+        return name == "innodb_open_files" and (whole(view.value) or 0) < FEW_FILES
+    return view.source is Origin.COMPILED
+
+
+def _sized(name: str, views: Mapping[str, Outlook], now: Known, formula: Formula) -> Outlook:
+    """A default that stands is left alone until what it follows moves; one that was set over comes back by its formula.
+
+    The server may have sized it by what its inputs were at its start, so that a formula which explains nothing is still
+    believed where one of them was set since.
+    """
+    view, running = views[name], now.server.variables[name]
+    if view.cause:
+        return view
+    before = Inputs(now.server.variables.get, lambda n: _origin(n, now) in SET, now.catalog)
+    explains = worked_out(formula, before) == running
+    following = worked_out(formula, Inputs(_next_text(views, now), lambda n: views[n].line is not None, now.catalog))
+    if following is None:
+        return view
+    moved = tuple(dict.fromkeys(n for n in before.asked if n in views and _moves(n, views, now)))
+    if not _stands(name, now):
+        return view._replace(value=following, cause=moved if explains else ())
+    reset = tuple(dict.fromkeys(n for n in before.asked if _origin(n, now) is Origin.RUNTIME))
+    cause = moved or (reset if following != running else ())
+    return view._replace(value=following, cause=cause) if cause and (explains or reset) else view
+
+
+def _next_text(views: Mapping[str, Outlook], now: Known) -> Callable[[str], str | None]:
+    return lambda name: views[name].value if name in views else now.server.variables.get(name)
+
+
+def _stands(name: str, now: Known) -> bool:
+    """Whether the server says that nobody set the variable."""
+    return bool(now.server.origins) and _origin(name, now) not in SET and name not in MISTOLD
+
+
+def _origin(name: str, now: Known) -> Origin:
+    setting = now.settings.get(name)
+    return setting.origin if setting is not None else Origin.UNKNOWN
+
+
+def _moves(name: str, views: Mapping[str, Outlook], now: Known) -> bool:
+    after = views[name].value
+    return after is None or not same(after, now.server.variables.get(name, ""))
+
+
+def worked_out(formula: Formula, inputs: Inputs) -> str | None:
+    """What the formula gives; None where an input is missing."""
+    try:
+        return str(formula(inputs))
+    except (KeyError, ValueError, ZeroDivisionError, OverflowError):
+        return None
+
+
+ROOM = 100
+NEAR = 20  # a power of two this little above is kept away from
+# By how much it grows just above a power of two, just below one, and always.
+ABOVE, BELOW, ALWAYS = 1.0412321, 1.1131347, 1.0132677
+
+
+def prime_about(wanted: int) -> int:
+    """A prime at least as large as the number, and well away from powers of two; found as running servers showed it."""
+    number = wanted + ROOM
+    power = 1 << (number - 1).bit_length() - 1
+    if number < 1.05 * power:
+        number = int(number * ABOVE)
+    power *= 2
+    if number > 0.95 * power:
+        number = int(number * BELOW)
+    if number > power - NEAR:
+        number += 30
+    number = int(number * ALWAYS)
+    while not _is_prime(number):
+        number += 1
+    return number
+
+
+def _is_prime(number: int) -> bool:
+    return number > 1 and all(number % divisor for divisor in range(2, int(number**0.5) + 1))

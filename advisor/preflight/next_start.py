@@ -1,0 +1,62 @@
+"""What decides each variable at the next start, for the advice of an audit: a line, an argument, a persisted value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Location, Origin
+from advisor.preflight.sources import judge_start
+from advisor.preflight.start_command import next_command
+from rules.core.origin import Decider, of_line
+
+if TYPE_CHECKING:
+    from advisor.catalog.load import Catalog
+    from advisor.facts import Facts
+
+# The server's own word for where a value came from, where what the next start reads could not be read.
+TOLD = {
+    "PERSISTED": Origin.PERSISTED,
+    "COMMAND_LINE": Origin.COMMAND_LINE,
+    "COMMAND-LINE": Origin.COMMAND_LINE,
+}
+FILES = frozenset({"GLOBAL", "SERVER", "EXPLICIT", "EXTRA", "USER", "LOGIN", "CONFIG"})
+
+
+class NextStart:
+    """All that the next start reads, judged once; what could not be read is taken from the server's own word."""
+
+    def __init__(self, facts: Facts, catalog: Catalog) -> None:
+        command = next_command(facts)
+        self._start = judge_start(facts, command, catalog)
+        self._order = {id(line): number for number, line in enumerate(self._start.verdict.lines)}
+        self._origins = facts.server.origins
+        self._files_read = facts.files is not None
+        self._command_read = command.known
+        self._persisted_read = facts.files is not None and facts.files.persisted_options is not None
+
+    def decider(self, variable: str, names: tuple[str, ...]) -> Decider | None:
+        """What gives the variable its value; `names` are the canonical names of its option."""
+        effective = self._start.verdict.effective
+        lines = [line for name in names if (line := effective.get(name)) is not None]
+        last = max(lines, key=lambda line: self._order.get(id(line), -1), default=None)
+        told = self._told(variable, names)
+        if told is not None and (last is None or self._outranked(told.origin)):
+            return told
+        return None if last is None else of_line(self._start.origin(last), last)
+
+    def _told(self, variable: str, names: tuple[str, ...]) -> Decider | None:
+        """What the server says, where the place that it names was not read."""
+        for name in (variable, *names):
+            said = self._origins.get(name)
+            word = said.source.upper() if said else ""
+            if word in TOLD and self._outranked(TOLD[word]):
+                return Decider(TOLD[word], None, name)
+            if said and word in FILES and not self._files_read:
+                return Decider(Origin.FILE, Location(said.path, 0) if said.path else None, name)
+        return None
+
+    def _outranked(self, origin: Origin) -> bool:
+        """Whether values of that origin, which count over files, could not be read."""
+        if origin is Origin.PERSISTED:
+            return not self._persisted_read
+        return origin is Origin.COMMAND_LINE and not self._command_read

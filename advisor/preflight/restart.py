@@ -1,0 +1,147 @@
+"""Lay what the next start reads beside what runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.analysis.context import know
+from advisor.analysis.engine import choose, run
+from advisor.catalog.targets import require_known
+from advisor.core.model import Confidence, Location, Severity, Skipped
+from advisor.preflight.autosized import size
+from advisor.preflight.changes import changes
+from advisor.preflight.coupled import couple
+from advisor.preflight.item import Item, Kind, Preflight
+from advisor.preflight.limits import clip
+from advisor.preflight.outlook import outlooks, set_late
+from advisor.preflight.sources import judge_start
+from advisor.preflight.start_command import next_command
+from advisor.verdict.settings import Settings
+from rules.core.context import Known
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Finding, Target
+    from advisor.facts import Facts
+    from advisor.optionfile.lines import Problem
+    from advisor.preflight.sources import Start
+    from advisor.preflight.start_command import Command
+
+
+WEIGHT = list(Kind)
+
+
+def look(facts: Facts) -> Preflight:
+    """What a restart would refuse, lose or change, worst first; what can't be told is skipped with its reason.
+
+    Raises MycnfError for a server that is older than the catalogs.
+    """
+    now = know(facts)
+    require_known(now.target)
+    command = next_command(facts)
+    start = judge_start(facts, command, now.catalog)
+    views = outlooks(now, start)
+    if facts.files is not None:
+        clip(views, now, command)
+        couple(views, now)
+        size(views, now)
+    set_late(views, now, start)
+    items = sorted([*refusals(facts, command, start), *changes(facts, now, views)], key=_weight)
+    return Preflight(now.target, facts, tuple(items), tuple(_skipped(facts, command, now)), command)
+
+
+def _weight(item: Item) -> tuple[int, bool, str, int, str]:
+    place = item.location
+    by_place = (place.path, place.line) if place and item.kind is Kind.REFUSED else ("", 0)
+    return (WEIGHT.index(item.kind), bool(item.cause), *by_place, item.variable or "")
+
+
+def _skipped(facts: Facts, command: Command, now: Known) -> Iterator[Skipped]:
+    """The parts of the next start that could not be read, so that silence is not taken for a clean bill."""
+    files = facts.files
+    if files is None:
+        yield Skipped("files", facts.why_not("files"))
+    else:
+        for copy in files.files:
+            if copy.text is None and copy.mode:
+                yield Skipped("files", f"{copy.path} can't be read: run as root or as the server's account")
+        corrupt = files.persisted_options is None and files.persisted_changed  # which is an item of its own
+        if files.persisted and not corrupt and (files.persisted_options is None or files.persisted_problem):
+            why = files.persisted_problem or "the snapshot is older than the reading of it; collect it again"
+            yield Skipped("persisted", f"{files.persisted}: {why}")
+    if command.note:
+        yield Skipped("service", command.note)
+    if not now.server.origins:
+        yield Skipped("origins", facts.why_not("server.origins"))
+
+
+# The rules that say what a server stops at, under the names that lint gives them.
+STOPS = (
+    *("unknown-option", "ambiguous-option", "invalid-value", "missing-argument", "unexpected-argument"),
+    *("removed-option", "syntax-error", "option-outside-group"),
+)
+MISSING_FOLDER = "missing-includedir"
+
+
+def refusals(facts: Facts, command: Command, start: Start) -> Iterator[Item]:
+    """Everything at which the server would stop, by place."""
+    verdict = start.verdict
+    target = verdict.catalog.target
+    known = Known(target, verdict.catalog, Settings.from_file(verdict), verdict)
+    for finding in run(known, choose([",".join(STOPS)], None)).findings:
+        if finding.severity is Severity.ERROR:
+            yield _of_finding(finding)
+    for problem in verdict.resolved.problems:
+        if problem.fatal or problem.name == MISSING_FOLDER:
+            yield _of_problem(problem)
+    for stray in start.strays:
+        yield _item(stray.message, stray.name, stray.location, stray.help)
+    yield from _missing_files(facts, command, target)
+    if start.reads_persisted and facts.files and facts.files.persisted and _is_corrupt(facts):
+        path = facts.files.persisted
+        yield _item(
+            f"{path}: {facts.files.persisted_problem}.",
+            "corrupt-persisted-options",
+            Location(path, 1),
+            "mend the file, or move it away: the server writes a new one at the next SET PERSIST",
+        )
+
+
+def _is_corrupt(facts: Facts) -> bool:
+    return bool(facts.files and facts.files.persisted_options is None and facts.files.persisted_changed)
+
+
+def _of_finding(finding: Finding) -> Item:
+    return Item(
+        kind=Kind.REFUSED,
+        severity=finding.severity,
+        confidence=finding.confidence,
+        message=finding.message,
+        option=finding.canonical or finding.option,
+        location=finding.location,
+        help=finding.help,
+        code=finding.code,
+        name=finding.name,
+        value=finding.value,
+    )
+
+
+def _of_problem(problem: Problem) -> Item:
+    message = f"{problem.message[:1].upper()}{problem.message[1:]}."
+    place = Location(problem.path, problem.line or 1)
+    return _item(message, problem.name, place, "create the directory, or take the line out")
+
+
+def _missing_files(facts: Facts, command: Command, target: Target) -> Iterator[Item]:
+    """A file that the command line names must be there."""
+    read = {copy.path for copy in facts.files.files if copy.mode} if facts.files else None
+    for word in command.leading:
+        name, _, path = word.removeprefix("--").partition("=")
+        if read is not None and name in ("defaults-file", "defaults-extra-file") and path and path not in read:
+            message = f"The command line names {path}, which is not there. {target.label} will not start."
+            yield _item(message, "missing-option-file", None, "put the file back, or take the option out")
+
+
+def _item(message: str, name: str, location: Location | None, help_: str) -> Item:
+    return Item(Kind.REFUSED, Severity.ERROR, Confidence.CERTAIN, message, location=location, help=help_, name=name)

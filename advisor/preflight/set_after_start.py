@@ -1,0 +1,63 @@
+"""What becomes of persisted values that MySQL sets once it is up, by SET as it were."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.core.model import Target
+    from advisor.optionfile.lines import Placed
+
+KEY_CACHE = frozenset(
+    ("key_buffer_size", "key_cache_age_threshold", "key_cache_block_size", "key_cache_division_limit")
+)
+
+# Dynamic variables that SET PERSIST was refused for with error 1238 (asked: 8.0.15 and 9.7.4).
+NEVER_PERSISTED = frozenset(
+    (
+        "gtid_purged",
+        "innodb_doublewrite",
+        "innodb_undo_tablespaces",
+        "keyring_operations",
+        "log_bin_use_v1_row_events",
+        "restrict_fk_on_non_standard_key",
+    )
+)
+
+
+def may_be_persisted(name: str, target: Target) -> bool:
+    """Whether SET PERSIST takes the variable, and the server sets the value at its next start."""
+    return name not in NEVER_PERSISTED and comes_back(name, target)
+
+
+def comes_back(name: str, target: Target) -> bool:
+    """Whether a persisted value is set at all: 8.0.15 writes those of key caches down, and that is all."""
+    return target.since("mysql", 8, 0, 16) or name not in KEY_CACHE
+
+
+def set_in_turn(late: Iterable[Placed], target: Target) -> list[Placed]:
+    """The lines that take effect, with those that they bring: a character set and a collation set each other."""
+    there = [placed for placed in late if comes_back(placed.line.name or "", target)]
+    return [*there, *_brought(there, target)] if there else []
+
+
+def _brought(there: list[Placed], target: Target) -> list[Placed]:
+    """The character set that a collation brings, and the other way round, where it is not persisted itself."""
+    from advisor.upgrade.defaults import CHARSET, COLLATION, default_of
+    from advisor.verdict.charsets import charset_of, plain
+
+    names = {placed.line.name for placed in there}
+    brought = []
+    for placed in there:
+        value = placed.line.value or ""
+        if placed.line.name == CHARSET and COLLATION not in names:
+            brought.append(_beside(placed, COLLATION, default_of(plain(value), target)))
+        elif placed.line.name == COLLATION and CHARSET not in names:
+            brought.append(_beside(placed, CHARSET, charset_of(value)))
+    return brought
+
+
+def _beside(placed: Placed, name: str, value: str) -> Placed:
+    return placed._replace(line=placed.line._replace(name=name, raw=value, value=value))

@@ -1,0 +1,169 @@
+"""The command line of the next start: what the service's unit says now, else what the running process was given."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.carriers.service_files import assigned, expanded, file_variables, specified
+from advisor.facts.host import SERVER_PROGRAMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.carriers.service_files import Assigned
+    from advisor.facts import Facts, Files, Service
+
+
+COMMAND_LINE = "command line"
+# Only right behind the program's name do servers obey these; they say which files are read.
+LEADING = ("no-defaults", "defaults-file", "defaults-extra-file", "defaults-group-suffix", "print-defaults")
+
+
+class Argument(NamedTuple):
+    """One word behind the program's name, and the place to change it; line 0 is no file's."""
+
+    text: str
+    path: str = COMMAND_LINE
+    line: int = 0
+    column: int = 1
+
+
+class Command(NamedTuple):
+    """What the server is started with next time.
+
+    `unit` is the service whose files say so, empty where the running process's own words were taken; `known` says that
+    there are any. `leading` are the words that decide which files are read. `limit` is LimitNOFILE= as (soft, hard),
+    None in it for no limit. `note` is what a reader has to know about all that.
+    """
+
+    arguments: tuple[Argument, ...] = ()
+    leading: tuple[str, ...] = ()
+    unit: str = ""
+    known: bool = True
+    limit: tuple[int | None, int | None] | None = None
+    note: str = ""
+
+
+def next_command(facts: Facts) -> Command:
+    """The next start's command line, as far as the facts tell."""
+    if facts.service is not None:
+        found = command_of(facts.service)
+        if found is not None:
+            return found
+    known = facts.files is not None and bool(facts.files.command_line)
+    words_now = tuple(Argument(text) for text in running_arguments(facts.files))
+    return split_command(words_now, known=known, note=_why_not_unit(facts, known=known))
+
+
+def running_arguments(files: Files | None) -> tuple[str, ...]:
+    """The words behind the server's name; a loader's own, which may stand before it, are left out."""
+    said = files.command_line if files else ()
+    program = next((i for i, word in enumerate(said) if posixpath.basename(word) in SERVER_PROGRAMS), 0)
+    return said[program + 1 :]
+
+
+def _why_not_unit(facts: Facts, *, known: bool) -> str:
+    if not known:
+        return "the server's command line could not be read"
+    if facts.service is not None:
+        return f"{facts.service.name} starts the server by another program, whose own settings were not followed"
+    return ""
+
+
+def split_command(
+    arguments: tuple[Argument, ...],
+    *,
+    unit: str = "",
+    known: bool = True,
+    limit: tuple[int | None, int | None] | None = None,
+    note: str = "",
+) -> Command:
+    """With the words about files told from the others."""
+    count = next((i for i, a in enumerate(arguments) if _long_name(a.text) not in LEADING), len(arguments))
+    return Command(arguments[count:], tuple(a.text for a in arguments[:count]), unit, known, limit, note)
+
+
+def _long_name(text: str) -> str:
+    return text.removeprefix("--").partition("=")[0] if text.startswith("--") else ""
+
+
+_PREFIXES = "@-:+!|"
+_INFINITE = "infinity"
+
+
+class _Unit:
+    """The unit with its drop-ins, read one after another; what comes later adds to lists, or begins them anew."""
+
+    def __init__(self, service: Service) -> None:
+        self.name = service.name
+        self.start: list[tuple[str, Assigned]] = []
+        self.limit = ""
+        self.variables: dict[str, Argument] = {n: Argument(v) for n, v in service.environment.items()}
+        own: list[tuple[str, Argument]] = []
+        for copy in service.unit_files:
+            for one in assigned(copy.text or ""):
+                if one.section == "Service":
+                    self._take(copy.path, one, own)
+        self.variables.update(own)
+        for copy in service.environment_files:
+            for name, value, line in file_variables(copy.text or ""):
+                self.variables[name] = Argument(value, copy.path, line)
+
+    def _take(self, path: str, one: Assigned, own: list[tuple[str, Argument]]) -> None:
+        if one.key == "ExecStart":
+            self.start = [*self.start, (path, one)] if one.value else []
+        elif one.key == "LimitNOFILE":
+            self.limit = one.value
+        elif one.key == "Environment":
+            if not one.value:
+                own.clear()
+            for word in one.words:
+                name, equals, value = specified(word.text, self.name).partition("=")
+                own += [(name, Argument(value, path, word.line, word.column))] if equals else []
+
+
+def command_of(service: Service) -> Command | None:
+    """The command of a service's unit, None where it starts something else than a server."""
+    unit = _Unit(service)
+    for path, one in unit.start:
+        found = list(_arguments(unit, path, one))
+        program = found[0].text.lstrip(_PREFIXES) if found else ""
+        if posixpath.basename(program) in SERVER_PROGRAMS:
+            named = "@" in found[0].text[: len(found[0].text) - len(program)]  # the next word is what ps shows
+            behind = tuple(found[2:] if named else found[1:])
+            return split_command(behind, unit=unit.name, limit=_limit(unit.limit), note=_manager_note(unit, one))
+    return None
+
+
+def _arguments(unit: _Unit, path: str, one: Assigned) -> Iterable[Argument]:
+    """The words with variables filled in; those of a variable have the place where it is set."""
+    values = {name: argument.text for name, argument in unit.variables.items()}
+    for word in one.words:
+        whole = unit.variables.get(word.text.removeprefix("$")) if word.text.startswith("$") else None
+        place = whole if whole and whole.line else Argument("", path, word.line, word.column)
+        for text in expanded(specified(word.text, unit.name), values):
+            yield place._replace(text=text)
+
+
+def _manager_note(unit: _Unit, one: Assigned) -> str:
+    """Variables that no file sets: the running process had them from somewhere else."""
+    named = [word.text.removeprefix("$") for word in one.words if word.text.startswith("$")]
+    foreign = [n for n in named if n in unit.variables and not unit.variables[n].line and unit.variables[n].text]
+    if not foreign:
+        return ""
+    return (
+        f"{', '.join(foreign)}: no file sets it, so it was taken as the running server got it; "
+        "systemctl show-environment tells whether the next start gets it too"
+    )
+
+
+def _limit(text: str) -> tuple[int | None, int | None] | None:
+    """`65535`, `1024:524288` or `infinity`; None for what is no limit of open files."""
+    soft, _, hard = text.partition(":")
+    parts = [part.strip() for part in (soft, hard or soft)]
+    if not all(re.fullmatch(r"[0-9]{1,10}", part) or part == _INFINITE for part in parts):
+        return None
+    numbers = [None if part == _INFINITE else int(part) for part in parts]
+    return numbers[0], numbers[1]

@@ -1,0 +1,283 @@
+"""What a result says: the best variant or none, with how much could have been missed, in plain words."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from advisor.core.sizes import percent
+from advisor.facts.probes import baselines
+from probes.stats import Comparison, compare, compare_in_groups, compare_variation
+from probes.stats.drift import drift
+from probes.stats.estimate import two_sided
+from probes.stats.table import table_of
+from probes.unsafe import risk_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts.probes import Metric, ProbeResult
+
+BLIND = 0.5  # relative; a run that could have missed this much has not answered its question
+TIMES = 2.0  # from where on a ratio reads better as times than as percent
+FEW_ROUNDS, MANY_ROUNDS = 3, 1000  # fewer don't know their own scatter; noise that takes more is no matter of time
+MORE_TIME = "give it more time (--time)"
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What follows from one result's samples.
+
+    `verdict` is better (than the baseline: `best` names the variant), baseline (others are worse), none (no difference
+    larger than `within`), described (the metric is neither good nor bad), or unknown (too few rounds, too much noise).
+    `alike` are the variants that can't be told from the best. `within` is relative. `comparisons` are of the first
+    metric, `varied` of how much it varies within blocks.
+    """
+
+    verdict: str
+    best: str | None
+    alike: tuple[str, ...]
+    within: float | None
+    comparisons: tuple[Comparison, ...]
+    varied: tuple[Comparison, ...]
+    sentences: tuple[str, ...]
+    limits: tuple[str, ...]
+
+    def of(self, arm: str) -> Comparison | None:
+        """That variant beside the baseline."""
+        return next((comparison for comparison in self.comparisons if comparison.arm == arm), None)
+
+
+def conclude(result: ProbeResult) -> Conclusion:
+    """The conclusion of a result, worked out from its samples alone.
+
+    Where variants stand in groups, `verdict`, `best` and `alike` are of the baseline's group, and each group has a
+    sentence.
+    """
+    metric = result.metrics[0]
+    comparisons = compare_in_groups(result.arms, metric, result.baseline)
+    varied = compare_variation(result.arms, metric, result.baseline)
+    own = _of_group(comparisons, result.baseline)
+    verdict, best = _verdict(result, metric, own, result.baseline)
+    within = max((comparison.bound for comparison in own), default=None)
+    told = [comparison for comparison in comparisons if comparison.claim != "none" and verdict != "described"]
+    uneven = [_uneven(comparison, metric) for comparison in varied if comparison.claim != "none"]
+    return Conclusion(
+        verdict=verdict,
+        best=best,
+        alike=_alike(result, metric, best),
+        within=within if within is not None and math.isfinite(within) else None,
+        comparisons=comparisons,
+        varied=varied,
+        sentences=(_answer(result, comparisons), *(_claim(comparison, metric) for comparison in told), *uneven),
+        limits=(
+            *_invalid(result),
+            *_sight(comparisons),
+            *drift(result.arms, metric, result.baseline),
+            *_notes(comparisons),
+            *result.limits,
+        ),
+    )
+
+
+def means(result: ProbeResult, metric: Metric) -> dict[str, float]:
+    """The mean of a metric for each variant that has it: the one that comparisons are made of, in every metric alike.
+
+    A geometric mean, where no value forbids one, with single outliers drawn in.
+    """
+    found: dict[str, float] = {}
+    for comparison in compare_in_groups(result.arms, metric, result.baseline):
+        found[comparison.baseline] = comparison.baseline_mean
+        found[comparison.arm] = comparison.mean
+    for arm in result.arms:
+        if arm.name not in found and (alone := table_of([arm], metric.name, arm.name)) is not None:
+            found[arm.name] = alone.mean(0)
+        elif arm.name not in found and any(metric.name in block.metrics for block in arm.blocks):
+            found[arm.name] = 0.0  # zero throughout, which is no baseline
+    return found
+
+
+def change(ratio: float) -> str:
+    """A ratio as people say it: +12 %, -3.4 %, 5.1 times."""
+    if not math.isfinite(ratio):
+        return "any number of times"
+    if not 1 / TIMES <= ratio <= TIMES:
+        digits = 0 if ratio >= 10 else 1 if ratio > 1 else 2  # noqa: PLR2004 - where a digit stops counting
+        return f"{ratio:.{digits}f} times"
+    return f"{'-' if ratio < 1 else '+'}{percent(abs(ratio - 1))}"
+
+
+def _of_group(comparisons: tuple[Comparison, ...], baseline: str) -> tuple[Comparison, ...]:
+    return tuple(comparison for comparison in comparisons if comparison.baseline == baseline)
+
+
+def _answer(result: ProbeResult, comparisons: tuple[Comparison, ...]) -> str:
+    """The answer in a sentence; where there are groups, one for those of which it is the same."""
+    metric, first = result.metrics[0], baselines(result.arms, result.baseline)
+    if result.is_void:
+        return _void(result)
+    told: dict[str, list[str]] = {}
+    for group, baseline in first.items():
+        own = _of_group(comparisons, baseline)
+        verdict, best = _verdict(result, metric, own, baseline)
+        if verdict == "described" and len(first) > 1:
+            return _described(result, metric)
+        said = _headline(result, own, verdict, best, baseline)
+        told.setdefault(said, []).append(group)
+    if len(told) == 1:
+        return next(iter(told))
+    return " ".join(f"{_listed(tuple(groups))}: {said}" for said, groups in told.items())
+
+
+def _verdict(
+    result: ProbeResult, metric: Metric, comparisons: tuple[Comparison, ...], baseline: str
+) -> tuple[str, str | None]:
+    if result.is_void:
+        return "unknown", None
+    if metric.better not in ("more", "less"):
+        return "described", None
+    if not comparisons:
+        return "unknown", None
+    better = [comparison for comparison in comparisons if comparison.claim == metric.better]
+    if better:
+        gain = -1 if metric.better == "less" else 1
+        return "better", max(better, key=lambda comparison: gain * comparison.ratio).arm
+    if any(comparison.claim != "none" for comparison in comparisons):
+        return "baseline", baseline
+    return ("none" if max(comparison.bound for comparison in comparisons) <= BLIND else "unknown"), None
+
+
+def _alike(result: ProbeResult, metric: Metric, best: str | None) -> tuple[str, ...]:
+    if best is None:
+        return ()
+    group = next(arm.group for arm in result.arms if arm.name == best)
+    own = tuple(arm for arm in result.arms if arm.group == group)
+    return tuple(beside.arm for beside in compare(own, metric, best) if beside.claim == "none")
+
+
+def _headline(
+    result: ProbeResult, comparisons: tuple[Comparison, ...], verdict: str, best: str | None, baseline: str
+) -> str:
+    metric, alike = result.metrics[0], _alike(result, result.metrics[0], best)
+    same = f" {_listed(alike)} can't be told from it." if alike else ""
+    if verdict == "better":
+        found = next(comparison for comparison in comparisons if comparison.arm == best)
+        risk = next(risk_of(arm.settings) for arm in result.arms if arm.name == best)
+        if risk:
+            words = f"{best} is best by its {metric.name} alone: {_against(found)}"
+            return f"{words}, at the risk of {risk}. This is no recommendation.{same}"
+        return f"{best} is best by its {metric.name}: {_against(found)}.{same}"
+    if verdict == "baseline":
+        return f"Nothing beats {baseline} by its {metric.name}.{same}"
+    if verdict == "none":
+        within = percent(max(comparison.bound for comparison in comparisons))
+        return (
+            f"No difference larger than {within}: what these variants change in {metric.name} is smaller, or nothing."
+        )
+    if verdict == "described":
+        return _described(result, metric)
+    return _unknown(result, metric, comparisons)
+
+
+def _void(result: ProbeResult) -> str:
+    """How many blocks did not exercise what they measure, and the reason given most often."""
+    blocks = [block for arm in result.arms for block in arm.blocks]
+    reasons = Counter(block.invalid for block in blocks if block.invalid)
+    usual = reasons.most_common(1)[0][0]
+    return f"No result: {reasons.total()} of {len(blocks)} blocks are invalid; most often: {usual}."
+
+
+def _described(result: ProbeResult, metric: Metric) -> str:
+    known = means(result, metric)
+    if not known:
+        return f"No {metric.name} was measured."
+    low, high = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
+    least, most = (f"{known[name]:.3g} {metric.unit} ({name})" for name in (low, high))
+    return f"{metric.name} is {least}." if len(known) == 1 else f"{metric.name} is from {least} to {most}."
+
+
+def _unknown(result: ProbeResult, metric: Metric, comparisons: tuple[Comparison, ...]) -> str:
+    if len(result.arms) == 1:
+        return _described(result, metric)
+    if not comparisons:
+        return f"{metric.name} of {result.baseline}, which the others are compared with, is missing or zero."
+    if result.rounds < 2:  # noqa: PLR2004 - noise shows from the second on
+        return f"One round was finished, which can't tell a difference from noise: {MORE_TIME}."
+    worst = max(comparison.bound for comparison in comparisons)
+    hidden = f"a difference of {percent(worst)}" if worst < TIMES else "a difference of many times"
+    needed = max(map(_rounds_needed, comparisons))
+    if result.rounds < FEW_ROUNDS or needed > MANY_ROUNDS:
+        return f"This run can't tell: {hidden} may hide in its noise; {MORE_TIME}."
+    minutes = math.ceil(needed * result.seconds / result.rounds / 60)
+    return (
+        f"This run can't tell: {hidden} may hide in its noise; {MORE_TIME}. With this noise, about {minutes} min "
+        f"would see or exclude one of {percent(BLIND)}."
+    )
+
+
+def _rounds_needed(comparison: Comparison) -> float:
+    """Rounds with the same scatter after which the interval reaches BLIND to either side; infinite of one round."""
+    if not math.isfinite(comparison.bound) or comparison.ratio <= 0:
+        return math.inf
+    half, wanted = math.log1p(comparison.bound) - abs(math.log(comparison.ratio)), math.log1p(BLIND)
+    scatter = half * math.sqrt(comparison.rounds) / two_sided(0.05, comparison.rounds - 1)
+    rounds = float(comparison.rounds)
+    while rounds <= MANY_ROUNDS and scatter * two_sided(0.05, rounds - 1) / math.sqrt(rounds) > wanted:
+        rounds += 1
+    return rounds
+
+
+def _claim(comparison: Comparison, metric: Metric) -> str:
+    return f"{comparison.arm}: {metric.name} {_against(comparison)}."
+
+
+def _against(comparison: Comparison) -> str:
+    """`-20 % against a (95 %: -22 % to -18 %)`."""
+    interval = f"(95 %: {change(comparison.low)} to {change(comparison.high)})"
+    return f"{change(comparison.ratio)} against {comparison.baseline} {interval}"
+
+
+def _uneven(comparison: Comparison, metric: Metric) -> str:
+    word = "more" if comparison.claim == "more" else "less"
+    return (
+        f"{comparison.arm}: {metric.name} varies {word} from second to second, {percent(comparison.median)} against"
+        f" {percent(comparison.baseline_median)} with {comparison.baseline}"
+        f" (ratio {comparison.ratio:.2g}; 95 %: {comparison.low:.2g} to {comparison.high:.2g})."
+    )
+
+
+def _sight(comparisons: tuple[Comparison, ...]) -> tuple[str, ...]:
+    """What could have been seen: in the median variant, and in the one that scatters most."""
+    if not comparisons or math.isinf(comparisons[0].detectable):
+        return ()
+    worst = max(comparisons, key=lambda comparison: comparison.detectable)
+    usual = statistics.median(comparison.detectable for comparison in comparisons)
+    seen = f"With {comparisons[0].rounds} rounds and this noise, four of five runs would claim "
+    seen += f"a difference of {percent(usual)}" if usual < TIMES else "nothing less than a difference of many times"
+    if usual < min(worst.detectable, TIMES):
+        most = percent(worst.detectable) if worst.detectable < TIMES else "many times"
+        seen += f"; in {worst.arm}, which scatters most, of {most}"
+    seen += "."
+    drawn = comparisons[0].drawn_in
+    blocks = "1 block" if drawn == 1 else f"{drawn} blocks"
+    return (seen, f"{blocks} stood far out and count as if at the edge of the rest.") if drawn else (seen,)
+
+
+def _invalid(result: ProbeResult) -> Iterator[str]:
+    """A sentence on each invalid block of a run that has a result all the same."""
+    if not result.is_void:
+        for arm in result.arms:
+            for block in arm.blocks:
+                if block.invalid:
+                    yield f"{arm.name}: the block of round {block.round} is invalid and left out: {block.invalid}."
+
+
+def _notes(comparisons: tuple[Comparison, ...]) -> tuple[str, ...]:
+    return tuple(f"{comparison.arm}: {comparison.note}" for comparison in comparisons if comparison.note)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,191 @@
+"""The processes of the driver, from outside: so that nothing else that we do takes time from what is measured."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from advisor.core.sizes import about
+from probes.disk import io_method
+from probes.disk.files import Material
+from probes.disk.tally import Tally, together
+from probes.disk.worker import END
+from probes.experiment import Cost, Measured, ProbeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+
+    from probes.experiment import Ground, Plan, Turn, Variant, Wanted
+    from probes.stop import Stop
+
+
+BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from probes.disk.worker import work; work()"
+GRACE = 60.0  # seconds that the last request of a measurement may take
+POLL = 0.02
+ENDING = 5.0
+
+
+class Crew:
+    """Some processes that wait for tasks; leaving the context ends them."""
+
+    def __init__(self, count: int) -> None:
+        self._processes: list[subprocess.Popen[bytes]] = []
+        try:
+            for _ in range(count):
+                self._processes.append(_start())
+        except OSError as error:
+            self.close()
+            raise ProbeError(f"the driver can't be started ({error.strerror}): lower the number of readers") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def run(self, tasks: list[dict[str, Any]], seconds: float, stop: Stop) -> list[dict[str, Any]]:
+        """Do the tasks at the same time, a process each, for so long; the reports, of what was done once `stop` is set.
+
+        Raises ProbeError where one breaks off.
+        """
+        doing = self._processes[: len(tasks)]
+        for process, task in zip(doing, tasks, strict=True):
+            _tell(process, task)
+        self._answers(doing, GRACE, stop)
+        for process in doing:
+            _tell(process, seconds)
+        return self._answers(doing, seconds + GRACE, stop)
+
+    def close(self) -> None:
+        """End them all; the second time nothing happens."""
+        for process in self._processes:
+            with contextlib.suppress(OSError):
+                if process.stdin:
+                    process.stdin.close()
+        deadline = time.monotonic() + ENDING
+        for process in self._processes:
+            try:
+                process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            if process.stdout:
+                process.stdout.close()
+        self._processes.clear()
+
+    def _answers(self, doing: list[subprocess.Popen[bytes]], patience: float, stop: Stop) -> list[dict[str, Any]]:
+        deadline = time.monotonic() + patience
+        told = False
+        answers = []
+        for process in doing:
+            while not _waiting(process):
+                if stop.is_set() and not told:
+                    told = True
+                    for other in doing:
+                        _tell(other, END)
+                if time.monotonic() > deadline:
+                    raise ProbeError(
+                        f"the disk has not answered for {GRACE:.0f} s: see the kernel's log for its errors"
+                    )
+            answers.append(_answer(process))
+        return answers
+
+
+def _start() -> subprocess.Popen[bytes]:
+    # In a group of its own: Ctrl-C is said to us, and we say it to the driver.
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", BOOT, json.dumps(sys.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,
+        process_group=0,
+    )
+
+
+def _tell(process: subprocess.Popen[bytes], words: Any) -> None:
+    assert process.stdin  # noqa: S101 - it was started with one
+    try:
+        process.stdin.write(json.dumps(words).encode() + b"\n")
+    except OSError as error:
+        raise ProbeError("a process of the driver has ended, perhaps for want of memory: run it again") from error
+
+
+def _waiting(process: subprocess.Popen[bytes]) -> bool:
+    """Whether an answer is there, after a short wait for it."""
+    assert process.stdout  # noqa: S101 - it was started with one
+    return bool(select.select([process.stdout], [], [], POLL)[0])
+
+
+def _answer(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    assert process.stdout  # noqa: S101 - it was started with one
+    line = process.stdout.readline()
+    if not line:
+        raise ProbeError("a process of the driver has ended, perhaps for want of memory: run it again")
+    answer: dict[str, Any] = json.loads(line)
+    if "broken" in answer:
+        raise ProbeError(f"the disk or its file system refused: {answer['broken']}")
+    return answer
+
+
+OVERHEAD = 0.03
+OURS = 32 << 20  # bytes of memory: an interpreter, and what it notes down
+
+
+class Work(NamedTuple):
+    """What one experiment has done: `task` for all variants and `order` for one, the metric's name for done a second
+    (`rate`) and those of what the process reports (`reported`), and `facts` of all that was measured.
+    """
+
+    task: dict[str, Any]
+    order: Callable[[Variant], dict[str, Any]]
+    rate: str
+    reported: dict[str, str]
+    facts: Callable[[Tally, list[str]], dict[str, float | str]]
+
+
+def cost(wanted: Wanted, size: int, buffers: int) -> Cost:
+    """What a run on one file of that size takes, the driver's buffers being so large."""
+    creates = f"a file of {about(size)} in a directory of its own in {wanted.directory}"
+    return Cost(disk=size, memory=OURS + buffers, prepare=io_method.preparation(size), creates=(creates,))
+
+
+@contextlib.contextmanager
+def bench(ground: Ground, wanted: Wanted, plan: Plan, stop: Stop, work: Work) -> Iterator[Single]:
+    """Write the file, start the process, and take both away again."""
+    with Material(wanted.directory, ground.report, stop) as material, Crew(1) as crew:
+        path = material.file("pages", plan.cost.disk)
+        yield Single(crew, plan, work, {"path": path, "size": os.path.getsize(path), "seed": wanted.seed})
+
+
+class Single:
+    """The bench."""
+
+    def __init__(self, crew: Crew, plan: Plan, work: Work, file: dict[str, Any]) -> None:
+        self._crew, self._work, self._file, self._tally = crew, work, file, Tally()
+        self._names = [variant.name for variant in plan.variants]
+
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+        """Do a variant's work for so long."""
+        task = self._file | self._work.task | self._work.order(variant)
+        report = self._crew.run([task], turn.seconds, stop)
+        whole = together(report)
+        metrics = {self._work.rate: whole.done / whole.seconds}
+        if whole.done:
+            metrics |= {name: report[0][told] for name, told in self._work.reported.items()}
+        return self._tally.add(variant, whole, metrics)
+
+    def facts(self) -> dict[str, float | str]:
+        """The experiment's own, and what is "at least"."""
+        return self._work.facts(self._tally, self._names) | self._tally.facts(self._names)
+
+    def notes(self) -> tuple[str, ...]:
+        """Where the figures are lower bounds."""
+        return self._tally.notes(self._names)

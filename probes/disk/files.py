@@ -1,0 +1,108 @@
+"""The files that are read and written: ours, filled with data that can't be squeezed, gone afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import mmap
+import os
+import time
+from typing import TYPE_CHECKING, Self
+
+from advisor.core.sizes import about
+from probes.experiment import ProbeError
+from probes.sandbox import sweep
+from probes.sandbox.cleanup import forget, remember
+from probes.sandbox.scratch import Scratch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from probes.stop import Stop
+
+CHUNK = 4 << 20
+PAGE = 4096
+STAMP = 8
+PATIENCE = 20.0
+"""Seconds after which a file that is still being written must do as it is."""
+SMALLEST = 64 << 20
+"""Bytes that are written however long it takes."""
+
+
+class Material:
+    """A scratch directory with our files; leaving the context removes it, and so does the end of the process."""
+
+    def __init__(self, directory: str, report: Callable[[str], None], stop: Stop) -> None:
+        sweep(directory)
+        self._scratch = Scratch(directory, needed=0)  # whether a file has room is found out when it is made
+        self._report, self._stop = report, stop
+        remember(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove everything; the second time nothing happens."""
+        self._scratch.remove()
+        forget(self)
+
+    def file(self, name: str, size: int) -> str:
+        """The path of a new file of that size, written through to the disk, in one piece where the disk has room.
+
+        On a slow disk it is shorter. Raises ProbeError where it can't be written.
+        """
+        path = self._scratch.file(os.path.join("data", name))
+        self._report(f"writing a file of {about(size)}")
+        try:
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            try:
+                os.posix_fallocate(file, 0, size)
+                written = self._fill(file, size)
+                os.ftruncate(file, written)
+                os.fsync(file)
+                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(file)
+        except OSError as error:
+            raise _refused(path, size, error) from error
+        return path
+
+    def _fill(self, file: int, size: int) -> int:
+        """Write it in chunks, each through to the disk, until it is whole, told to stop, or past all patience."""
+        chunk = mmap.mmap(-1, CHUNK)
+        chunk[:] = os.urandom(CHUNK)
+        began, done = time.monotonic(), 0
+        while done < size:
+            if self._stop.is_set() or (done >= SMALLEST and time.monotonic() - began > PATIENCE):
+                break
+            for page in range(0, CHUNK, PAGE):  # no two pages alike, should something beneath look for doubles
+                chunk[page : page + STAMP] = (done + page).to_bytes(STAMP, "little")
+            length = min(CHUNK, size - done)
+            with memoryview(chunk)[:length] as piece:
+                os.pwrite(file, piece, done)
+            os.fdatasync(file)
+            done += length
+        return done
+
+
+def accepts_direct(directory: str) -> bool:
+    """Whether files there can be opened past the page cache; nothing is left behind, and nothing is ever seen of it."""
+    try:
+        os.close(os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_DIRECT | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        # A file system without nameless files answers so (NFS, older overlayfs); most of these take O_DIRECT.
+        return error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT)
+    return True
+
+
+def _refused(path: str, size: int, error: OSError) -> ProbeError:
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+    place = os.path.dirname(os.path.dirname(os.path.dirname(path)))
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        words = f"{place} has no room for a file of {about(size)}: free some space there, or name another --dir"
+        return ProbeError(words + (", or choose a smaller --option size=…" if size > SMALLEST else ""))
+    return ProbeError(f"no test file can be written in {place} ({error.strerror}): name another directory with --dir")

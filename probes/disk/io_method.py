@@ -1,0 +1,91 @@
+"""How the disk is asked: past the page cache and many at once where the host grants it, and what is said of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.core.sizes import exact
+from probes.disk.aio import available
+from probes.disk.files import PATIENCE, accepts_direct
+from probes.experiment import Choice, ProbeError
+from probes.page_cache import evictable
+
+if TYPE_CHECKING:
+    from probes.choices import Chosen
+    from probes.experiment import Ground, Wanted
+
+SECTOR = 512
+MOST = 1 << 26
+SMALLEST_FILE = 64 << 20
+LARGEST_FILE = 1 << 40
+OPEN = Choice("open", "word", "auto", "auto, direct (O_DIRECT) or buffered (through the page cache, evicted first)")
+SIZE = Choice("size", "size", "1G", "size of the file that is made, far above what a disk's own cache holds")
+
+
+class Way(NamedTuple):
+    """Whether files are opened past the page cache, and `many`: aio, or threads, for requests under way at once."""
+
+    direct: bool
+    many: str
+
+    @property
+    def driver(self) -> str:
+        """For the result: who asked, and how."""
+        many = "Linux AIO" if self.many == "aio" else "threads"
+        return f"mycnf ({many}, {'O_DIRECT' if self.direct else 'through the page cache'})"
+
+
+def direct_possible(ground: Ground, wanted: Wanted) -> bool:
+    """Whether O_DIRECT reaches a device from the directory: tmpfs takes the flag and has no device."""
+    return evictable(ground.host) and accepts_direct(wanted.directory)
+
+
+def way_of(ground: Ground, wanted: Wanted, chosen: Chosen) -> Way:
+    """How random reads and writes are made. Raises ProbeError where O_DIRECT is demanded and can't be had."""
+    word = chosen.word(OPEN.name, "auto", "direct", "buffered")
+    direct = word != "buffered" and direct_possible(ground, wanted)
+    if word == "direct" and not direct:
+        raise ProbeError(
+            f"files in {wanted.directory} can't be opened with O_DIRECT: name a directory on a disk with --dir, or "
+            "choose --option open=buffered"
+        )
+    return Way(direct, "aio" if direct and available() else "threads")  # on buffered files the kernel's AIO waits
+
+
+def reservations(ground: Ground, way: Way) -> tuple[str, ...]:
+    """Sentences on what the way of asking takes from the result."""
+    if not evictable(ground.host):
+        return ("The files lie in memory here (tmpfs): this is the speed of memory and of the driver, of no disk.",)
+    if not way.direct:
+        return ("Without O_DIRECT some pages are served from the page cache: the device may be slower than this.",)
+    if way.many != "aio":
+        return ("The kernel grants no asynchronous I/O here: threads of one process ask, which costs at deep queues.",)
+    return ()
+
+
+def blocks(chosen: Chosen, name: str, step: int = SECTOR) -> list[int]:
+    """Sizes of requests in bytes, ascending, multiples of `step`. Raises ProbeError for others."""
+    sizes = sorted(chosen.sizes(name, step))
+    for size in sizes:
+        if size % step or size > MOST:
+            raise ProbeError(f"{name}={exact(size)} can't be: multiples of {exact(step)} up to {exact(MOST)} can")
+    return sizes
+
+
+def file_size(chosen: Chosen, name: str = SIZE.name) -> int:
+    """The size of the file to be made, in whole MiB."""
+    size = chosen.size(name, SMALLEST_FILE)
+    if size > LARGEST_FILE:
+        raise ProbeError(f"{name}={exact(size)} can't be: up to {exact(LARGEST_FILE)} can")
+    return size >> 20 << 20
+
+
+def sector(ground: Ground) -> int:
+    """The smallest write that the devices under the directory take past the page cache."""
+    devices = ground.host.storage.devices if ground.host.storage else ()
+    return max([SECTOR, *(device.logical_sector or 0 for device in devices)])
+
+
+def preparation(size: int) -> float:
+    """Seconds that writing so many bytes takes on a plain disk; ours gives up at some time and makes do with less."""
+    return min(PATIENCE, 1 + size / 150e6)

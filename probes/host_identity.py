@@ -1,0 +1,75 @@
+"""What tells this host from others in kept results, without telling anybody else which host it is."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from typing import TYPE_CHECKING
+
+from advisor.facts.probes import Place
+
+if TYPE_CHECKING:
+    from advisor.facts.host import Storage
+    from probes.experiment import Ground
+
+
+MACHINE_ID = "/etc/machine-id"
+SALT = "mycnf probes"  # machine-id(5) asks that the id be hashed with something of the program's own
+DIGITS = 16
+
+
+def host_id(state: str, machine_id: str = MACHINE_ID) -> str:
+    """A hash of the machine's id; where it has none, of a random number that is kept in the folder `state`.
+
+    Where neither can be had (a container without an id, a state folder that can't be written) it is "unknown".
+    """
+    known = _read(machine_id) or _own(state)
+    return hashlib.sha256(f"{SALT} {known}".encode()).hexdigest()[:DIGITS] if known else "unknown"
+
+
+def _own(state: str) -> str:
+    """A number made once, with the host's name: a home directory may be shared by many hosts."""
+    place = os.path.join(state, "host-id")
+    number = _read(place)
+    if not number:
+        from advisor.state.private_file import replace_private
+
+        number = secrets.token_hex(16)
+        try:
+            replace_private(place, f"{number}\n".encode())
+        except OSError:
+            return ""
+    return f"{number} {os.uname().nodename}"
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            text = file.read(100).strip()
+    except OSError:
+        return ""
+    return "" if text == "uninitialized" else text  # what systemd writes until the first boot is over
+
+
+def place_of(ground: Ground, directory: str) -> Place:
+    """The host and the file system under `directory`, as the host's reader found them."""
+    host = ground.host
+    file_system, device = beneath(host.storage)
+    return Place(
+        host=ground.host_id,
+        cpu=host.cpu.model_name if host.cpu else None,
+        cpus=len(host.cpu.online) if host.cpu else None,
+        memory=host.memory.total if host.memory else None,
+        kernel=host.os.kernel if host.os else None,
+        path=directory,
+        file_system=file_system,
+        device=device,
+    )
+
+
+def beneath(storage: Storage | None) -> tuple[str | None, str | None]:
+    """The type of a file system and the disks beneath it, None where that can't be told."""
+    if storage is None:
+        return None, None
+    return storage.mount.fs_type, ", ".join(disk.name for disk in storage.disks) or None

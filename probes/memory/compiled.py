@@ -1,0 +1,143 @@
+"""Who answers questions on memory: a small compiled program where a C compiler is found, else Python itself."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+from importlib.resources import files
+from typing import TYPE_CHECKING, Protocol
+
+from probes.experiment import Choice, ProbeError
+from probes.memory.plain import Plain
+from probes.sandbox.cleanup import forget, remember
+from probes.sandbox.scratch import Scratch, sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from probes.choices import Chosen
+    from probes.stop import Stop
+
+COMPILED, PLAIN = "compiled program", "python"
+BY = Choice("by", "word", "auto", "who measures: compiled (needs a C compiler), python, or auto for the best there is")
+COMPILERS = ("cc", "gcc", "clang")
+PATIENCE = 60.0  # seconds that a compiler may take
+SLICE = 0.5  # seconds of one question; a stop is heard between them
+
+
+class Answers(Protocol):
+    """Who measures; `name` says which."""
+
+    name: str
+
+    def ask(self, what: str, size: int, seconds: float) -> float | None:
+        """One figure, as kernel.c describes it; None for what this one can't measure."""
+
+
+class Compiled:
+    """The compiled program at the other end of a pipe."""
+
+    name = COMPILED
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def ask(self, what: str, size: int, seconds: float) -> float | None:
+        """One figure. Raises ProbeError where the program has ended."""
+        answer = self.say(f"{what} {size} {seconds:.6f}")
+        return answer if answer > 0 else None
+
+    def say(self, line: str) -> float:
+        """The answer to one line; -1 is none."""
+        assert self._process.stdin is not None  # noqa: S101 - both are pipes, which types can't tell
+        assert self._process.stdout is not None  # noqa: S101
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise ProbeError("the measuring program was ended, perhaps for want of memory: choose smaller sizes")
+        return float(answer)
+
+
+def driver_of(chosen: Chosen) -> str:
+    """Who will measure. Raises ProbeError where a compiler is asked for and there is none."""
+    by = chosen.word("by", "auto", "compiled", "python")
+    if by == "python" or (by == "auto" and _compiler() is None):
+        return PLAIN
+    if _compiler() is None:
+        raise ProbeError("no C compiler is found: install one (gcc, clang), or leave it to Python with by=python")
+    return COMPILED
+
+
+def creates(driver: str) -> tuple[str, ...]:
+    """What comes into being for it."""
+    return ("a small program, compiled into a directory of its own",) if driver == COMPILED else ()
+
+
+@contextlib.contextmanager
+def answering(driver: str, report: Callable[[str], None]) -> Iterator[Answers]:
+    """Compile and start the program, in a directory of its own which goes with it; Python where that fails."""
+    if driver != COMPILED:
+        yield Plain()
+        return
+    sweep()  # what an earlier run left that was killed
+    with contextlib.ExitStack() as leaving:
+        scratch = Scratch(needed=0)
+        leaving.callback(scratch.remove)
+        remember(leaving)
+        try:
+            with _started(scratch, report) as answers:
+                yield answers
+        finally:
+            forget(leaving)
+
+
+@contextlib.contextmanager
+def _started(scratch: Scratch, report: Callable[[str], None]) -> Iterator[Answers]:
+    program = scratch.file("kernel")
+    try:
+        _compile(program)
+        process = subprocess.Popen(
+            [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        report(f"the measuring program can't be had here ({_reason(error)}), so Python measures, which sees less")
+        yield Plain()
+        return
+    try:
+        yield Compiled(process)
+    finally:  # when we are killed it ends by itself, for its pipe is closed then
+        process.kill()
+        with contextlib.suppress(BrokenPipeError), process:
+            pass
+
+
+def slowly(answers: Answers, what: str, size: int, seconds: float, stop: Stop) -> list[float]:
+    """Answers to the same question over so long, until stopped; at least one unless it can't be answered."""
+    pieces = max(1, round(seconds / SLICE))
+    given: list[float] = []
+    for _ in range(pieces):
+        answer = answers.ask(what, size, seconds / pieces)
+        given += [] if answer is None else [answer]
+        if stop.is_set() or answer is None:
+            break
+    return given
+
+
+def _compiler() -> str | None:
+    return next((found for found in map(shutil.which, COMPILERS) if found), None)
+
+
+def _compile(program: str) -> None:
+    source = files("probes.memory").joinpath("kernel.c").read_bytes()  # which may lie in a zip file, so not by path
+    command = [_compiler() or COMPILERS[0], "-O2", "-x", "c", "-o", program, "-"]
+    subprocess.run(command, input=source, check=True, capture_output=True, timeout=PATIENCE)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, subprocess.CalledProcessError):
+        said = error.stderr.decode(errors="replace").strip().splitlines()
+        return said[0] if said else f"the compiler ended with {error.returncode}"
+    return getattr(error, "strerror", None) or type(error).__name__

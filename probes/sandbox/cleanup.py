@@ -1,0 +1,102 @@
+"""End every throwaway server of this process however the process ends, a kill -9 left aside."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING, Protocol
+
+from probes.sandbox.scratch import SHORT, default_base
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+
+class Closeable(Protocol):
+    """What can be ended at once."""
+
+    def close(self) -> None:
+        """End it; must not raise, and may be called again."""
+
+
+_alive: dict[int, tuple[int, Closeable]] = {}
+_taken: set[signal.Signals] = set()
+
+
+def remember(sandbox: Closeable) -> None:
+    """Close `sandbox` when the process exits or is told to end."""
+    if not _alive:
+        atexit.register(close_all)
+    _alive[id(sandbox)] = (os.getpid(), sandbox)
+    if threading.current_thread() is not threading.main_thread():
+        return  # only the main thread may take signals over; the leash and the next sweep do the rest
+    for number in ENDING:
+        # A program that handles the signal itself leaves by an exception or an exit, and those end the server too.
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
+            _taken.add(number)
+
+
+def forget(sandbox: Closeable) -> None:
+    """It has been closed; with the last one the signals get their old meaning back."""
+    _alive.pop(id(sandbox), None)
+    if _alive:
+        return
+    atexit.unregister(close_all)
+    if threading.current_thread() is threading.main_thread():
+        for number in _taken:
+            if signal.getsignal(number) is _end:
+                signal.signal(number, signal.SIG_DFL)
+        _taken.clear()
+
+
+def close_all() -> None:
+    """Close all that this process opened; what a forked child inherited is its parent's."""
+    for owner, sandbox in list(_alive.values()):
+        if owner == os.getpid():
+            sandbox.close()
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    close_all()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+# Its parent is gone once somebody else is. A server that ends at the same time may still write, so that it sweeps
+# until nothing of its owner's is there; what it can't sweep within its time the next run will.
+SWEEP_WHEN_ALONE = """
+import json, os, sys, time
+owner, folders, path = (json.loads(word) for word in sys.argv[1:])
+sys.path[:0] = path
+from probes.sandbox.scratch import has_left, sweep
+for _ in range(1500):
+    if os.getppid() != owner:
+        for folder in folders:
+            sweep(folder)
+        if not any(has_left(owner, folder) for folder in folders):
+            break
+    time.sleep(0.02)
+"""
+
+
+def sweep_afterwards(folder: str) -> None:
+    """Remove what this process leaves in `folder`, once it has ended, in a process of its own that nobody waits for.
+
+    So are the places of temporary files and of sockets, which servers need beside it. Where no process can be started,
+    the next run that sweeps a folder removes what is in it.
+    """
+    folders = sorted({os.path.abspath(place) for place in (folder, default_base(), SHORT)})
+    command = [sys.executable, "-c", SWEEP_WHEN_ALONE, str(os.getpid()), json.dumps(folders), json.dumps(sys.path)]
+    nothing = subprocess.DEVNULL
+    with contextlib.suppress(OSError):
+        subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, cwd="/", start_new_session=True)

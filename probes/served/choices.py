@@ -1,0 +1,115 @@
+"""The option that an A/B run is about, and its values: checked against what the server knows before it is started."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.catalog.load import load
+from advisor.verdict import REFUSED, take
+from probes.experiment import Choice, ProbeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from advisor.core.model import Target
+    from advisor.verdict import LineVerdict
+    from probes.experiment import Ground
+    from probes.sandbox import Binary
+
+
+# These say where the server stands and writes, and an experiment touches nothing but its own directory.
+PLACES = ("dir", "_file", "path", "basename", "socket", "log_error", "secure_file_priv")
+OURS = frozenset(
+    [
+        *("port", "bind_address", "skip_networking", "user", "chroot", "daemonize", "help", "verbose", "log_bin_index"),
+        *("log_bin", "relay_log", "relay_log_index", "init_connect", "plugin_load", "plugin_load_add", "upgrade"),
+        *("bootstrap", "initialize", "initialize_insecure", "validate_config", "print_defaults", "skip_grant_tables"),
+        *("innodb_read_only", "read_only", "super_read_only", "innodb_force_recovery", "offline_mode"),
+    ]
+)
+SHAPING = frozenset(
+    [
+        *("innodb_page_size", "lower_case_table_names", "innodb_data_file_path", "innodb_undo_tablespaces"),
+        *("aria_block_size"),
+    ]
+)
+
+
+class Change(NamedTuple):
+    """An option by its canonical name, with the values as given and as the server reads them."""
+
+    name: str
+    given: tuple[str, ...]
+    made: tuple[str, ...]
+
+
+def read_change(text: str, target: Target) -> Change:
+    """NAME=V1,V2,… (or parted by | where a value holds commas), as the target would take it.
+
+    Raises ProbeError for a name or value that the server refuses, for values that are one to it, and for options
+    that would lead it out of its own directory or can't be compared on the same data.
+    """
+    name, _, listed = text.partition("=")
+    values = tuple(dict.fromkeys(v.strip() for v in listed.split("|" if "|" in listed else ",") if v.strip()))
+    if not name.strip() or not values:
+        raise ProbeError("say what to compare: --option set=NAME=VALUE1,VALUE2")
+    verdicts = [_take(name.strip(), value, target) for value in values]
+    canonical = str(verdicts[0].canonical)
+    _require_harmless(canonical, values)
+    if len(values) == 1:
+        raise ProbeError(f"one value of {canonical} can't be compared: give two or more, parted by commas")
+    made = tuple(_made(verdict, value) for verdict, value in zip(verdicts, values, strict=True))
+    for place, value in enumerate(made):
+        if value in made[:place]:
+            twin = values[made.index(value)]
+            raise ProbeError(f"{canonical}: {target.label} makes {value} of both {twin} and {values[place]}")
+    return Change(canonical, values, made)
+
+
+def _take(name: str, value: str, target: Target) -> LineVerdict:
+    verdict = take(name, value, load(target))
+    if verdict.canonical is None or verdict.outcome in REFUSED:
+        why = verdict.reason or f"it is {verdict.outcome.value} there"
+        raise ProbeError(f"{target.label} would refuse {name}={value}: {why}")
+    return verdict
+
+
+def _made(verdict: LineVerdict, value: str) -> str:
+    return verdict.running or verdict.value or value
+
+
+def _require_harmless(name: str, values: tuple[str, ...]) -> None:
+    if name in SHAPING:
+        raise ProbeError(f"{name} shapes the data files, so its values can't be compared on the same data")
+    if name in OURS or name.endswith(PLACES) or any("/" in value for value in values):
+        raise ProbeError(f"{name} can't be compared: a throwaway server stands and writes in its own directory alone")
+
+
+SERVER = Choice("server", "word", "", "the server to start, such as mysql-8.0 or a program's path; the first one found")
+
+
+def binary_for(
+    ground: Ground, word: str, fits: Callable[[Binary], bool] = lambda _: True, why: str = "suits this probe"
+) -> Binary:
+    """The program that `word` means (its name, path, target or the start of one), or the first that `fits`.
+
+    Raises ProbeError where there is none; `why` says what the ones that don't fit lack.
+    """
+    if not ground.binaries:
+        raise ProbeError(
+            "no MySQL or MariaDB server program was found on this host: install one (it is started on a scratch "
+            "directory of its own), or name its path"
+        )
+    named = [binary for binary in ground.binaries if _means(word, binary)]
+    if not named:
+        known = ", ".join(binary.name for binary in ground.binaries)
+        raise ProbeError(f"no server here is called {word!r}: there is {known}")
+    fitting = [binary for binary in named if fits(binary)]
+    if not fitting:
+        raise ProbeError(f"{', '.join(binary.name for binary in named)}: none {why}")
+    return fitting[0]
+
+
+def _means(word: str, binary: Binary) -> bool:
+    target = str(binary.target)
+    return word in ("", binary.name, binary.program, target, binary.target.flavour) or target.startswith(word + ".")

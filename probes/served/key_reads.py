@@ -1,0 +1,258 @@
+"""Read rows by keys from a set of so many, on one of several servers."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import statistics
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from advisor.facts.probes import ANSWER, Metric
+from probes.experiment import Measured
+from probes.served.mechanism import Bounds, Precondition, always, check, reads_pages
+from probes.served.under_load import NOTHING, activity_of
+from probes.workload.driver import drive
+from probes.workload.load import Task
+from probes.workload.statements import OLTP, Access
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from probes.experiment import Turn, Variant
+    from probes.served.mechanism import Activity
+    from probes.served.variant_server import Served
+    from probes.stop import Stop
+
+MISSES = Metric("misses", "pages read/query", "neither")
+POINT = OLTP["oltp_point_select"]
+AT_HAND = 0.1  # pages read a query, up to which the keys count as at hand
+READ, UNCOMPRESSED = "Innodb_buffer_pool_reads", "pages uncompressed"
+UNCOMPRESSED_LEAST = 0.5  # of the pages that were read; the pool may keep some both ways
+FITTING = 0.3  # pages read a query where all fit: a small pool keeps some of its pages for itself
+AT_ONCE = 500  # keys a statement, when keys are read to warm up
+ASKED = 200  # keys that pages are counted over
+
+
+class Layout(NamedTuple):
+    """Rows laid out in pages: the server with them, the database of their table, and how many pages its pool holds.
+
+    The pages of `fitting` keys fit the pool, whichever they are. Those of a `compressed` one are uncompressed as they
+    are read.
+    """
+
+    name: str
+    served: Served
+    database: str
+    pages: int
+    fitting: int = 0
+    compressed: bool = False
+
+
+class KeyedBench:
+    """The same rows in several layouts; a variant's name begins with its layout, its point is the keys."""
+
+    def __init__(
+        self, layouts: dict[str, Layout], driver: str, rows: int, threads: int, *, seed: int, acceptable: int
+    ) -> None:
+        self._layouts, self._driver, self._rows, self._threads = layouts, driver, rows, threads
+        self._acceptable = acceptable
+        self._seed = seed
+        self._source = random.Random(seed)  # noqa: S311 - load, no secret
+        self._keys: list[int] = []
+        self._rates: dict[str, dict[int, list[float]]] = {name: {} for name in layouts}
+        self._misses: dict[str, dict[int, list[float]]] = {name: {} for name in layouts}
+
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+        """Bring the keys' pages into the pool as far as it holds them, and read keys at random."""
+        layout, count = self._layouts[variant.name.partition(",")[0]], int(variant.point or 1)
+        keys = self._first(count)
+        with layout.served.guard():
+            self._warm(layout, keys, stop)
+            task, before = self._task(layout, keys), _status(layout.served)
+            ran = drive(self._driver, task, turn.seconds, stop)
+            if ran is None:
+                return NOTHING
+            activity = activity_of(ran, task, before, _status(layout.served))
+        checked = check(_preconditions(layout, fits=count <= layout.fitting), variant, activity)
+        if checked.invalid:
+            return Measured({}, {}, checked.counters, checked.invalid)
+        misses, qps = activity.grown[READ] / max(1, ran.queries), ran.queries / ran.seconds
+        self._rates[layout.name].setdefault(count, []).append(qps)
+        self._misses[layout.name].setdefault(count, []).append(misses)
+        metrics = {"qps": qps, "p95": ran.p95, MISSES.name: misses}
+        return Measured(metrics, {"qps": ran.qps}, checked.counters)
+
+    def facts(self) -> dict[str, float | str]:
+        """For each layout the keys held at the acceptable rate, those whose pages were at hand, the steepest step, and
+        the pages that a query touches."""
+        facts: dict[str, float | str] = {}
+        for name, rates in self._rates.items():
+            steps = _medians(rates)
+            facts[f"keys at hand, {name}"] = _most_at_hand(self._misses[name])
+            facts[f"keys held at {self._acceptable} qps, {name}"] = held(steps, self._acceptable)
+            if len(steps) > 1:
+                facts[f"steepest step, {name}"] = steepest(steps)
+            facts.update(self._pages(self._layouts[name]))
+        return {ANSWER: self._answer(), **facts} if any(self._rates.values()) else facts
+
+    def _answer(self) -> str:
+        """What the counters of pages say, which noise in the rates leaves alone."""
+        brackets = {name: _bracket(misses) for name, misses in self._misses.items() if misses}
+        (_, first), *rest = brackets.items()
+        told = [f"{_keys(bracket)} in {name}{_times(bracket, first)}" for name, bracket in rest]
+        all_told = ", ".join([f"{_keys(first)} in {next(iter(brackets))}", *told])
+        return f"With a page read for at most one query in {1 / AT_HAND:.0f}, the pool held {all_told}."
+
+    def notes(self) -> tuple[str, ...]:
+        """Whether the cliff was seen at all."""
+        said = []
+        for name, rates in self._rates.items():
+            slowest = min((statistics.median(seen) for seen in rates.values()), default=0.0)
+            if rates and slowest >= self._acceptable:
+                said.append(
+                    f"{name}: {self._acceptable} queries a second were held with {max(rates)} keys too, the most that "
+                    "were tried: what the pool doesn't hold, this device reads fast enough."
+                )
+        return tuple(said)
+
+    def _first(self, count: int) -> list[int]:
+        """The first keys of one long random row, so that each step has those of the step before and some more."""
+        if len(self._keys) < count:
+            self._keys = random.Random(self._seed).sample(range(1, self._rows + 1), min(2 * count, self._rows))  # noqa: S311
+        return self._keys[:count]
+
+    def _warm(self, layout: Layout, keys: list[int], stop: Stop) -> None:
+        # More than the pool holds would only push each other out.
+        reading = self._source.sample(keys, min(len(keys), layout.pages))
+        for place in range(0, len(reading), AT_ONCE):
+            if stop.is_set():
+                return
+            layout.served.query(_select(layout, reading[place : place + AT_ONCE], "COUNT(c)"))
+
+    def _task(self, layout: Layout, keys: list[int]) -> Task:
+        path = os.path.join(layout.served.room, f"keys-{layout.database}-{len(keys)}")
+        if not os.path.exists(path):
+            with open(path, "w", encoding="ascii") as file:
+                file.writelines(f"{key}\n" for key in keys)
+        return Task(
+            socket=layout.served.sandbox.socket,
+            room=layout.served.room,
+            workload=POINT,
+            access=Access(keys_file=path),
+            threads=self._threads,
+            rows=self._rows,
+            database=layout.database,
+            seed=self._source.randrange(1, 1 << 30),
+        )
+
+    def _pages(self, layout: Layout) -> dict[str, float | str]:
+        """Pages that one row's query touches: told by MariaDB's ANALYZE, else not more than the pool was asked for."""
+        keys = self._first(max(ASKED, len(self._keys)))[:ASKED]
+        with layout.served.guard():
+            if layout.served.target.is_mariadb:
+                told = _pages_told(layout.served.query("ANALYZE FORMAT=JSON " + _select(layout, keys, "c"))[0][0])
+                if told is not None:
+                    return {f"pages a row, {layout.name}": round(told / len(keys), 2)}
+            before = layout.served.status()["Innodb_buffer_pool_read_requests"]
+            for key in keys:
+                layout.served.query(_select(layout, [key], "c"))
+            asked = layout.served.status()["Innodb_buffer_pool_read_requests"] - before
+        return {f"pages a row at most, {layout.name}": round(asked / len(keys), 2)}
+
+
+def _medians(seen: dict[int, list[float]]) -> list[tuple[int, float]]:
+    return [(count, statistics.median(values)) for count, values in sorted(seen.items())]
+
+
+def _bracket(misses: dict[int, list[float]]) -> tuple[int, int | None]:
+    """The most keys that were at hand in every round, and the fewest that were in none; None where the pool held all.
+
+    0 where not even the fewest were.
+    """
+    low = held(((count, -max(seen)) for count, seen in sorted(misses.items())), -AT_HAND)
+    return low, next((count for count, seen in sorted(misses.items()) if min(seen) > AT_HAND), None)
+
+
+def _keys(bracket: tuple[int, int | None]) -> str:
+    low, high = bracket
+    if high is None:
+        return f"{low:,} keys or more"
+    return f"{low:,} to {high:,} keys" if low else f"fewer than {high:,} keys"
+
+
+def _times(bracket: tuple[int, int | None], first: tuple[int, int | None]) -> str:
+    """How many times as many keys as the first layout, as far as the steps tell."""
+    (low, high), (least, most) = bracket, first
+    if not (low and high and least and most):
+        return ""
+    return f" ({low / most:.2g} to {high / least:.2g} times as many)"
+
+
+def _most_at_hand(misses: dict[int, list[float]]) -> int:
+    return held(((count, -share) for count, share in _medians(misses)), -AT_HAND)
+
+
+def _preconditions(layout: Layout, *, fits: bool) -> tuple[Precondition, ...]:
+    """That each query looked a row up, that pages came from memory where all fit, and that compressed ones were
+    uncompressed as they were read."""
+
+    def uncompressed(_variant: Variant, activity: Activity) -> Bounds | None:
+        if not layout.compressed:
+            return Bounds(high=0.0)
+        return Bounds(UNCOMPRESSED_LEAST) if (activity.per_transaction(READ) or 0.0) > AT_HAND else None
+
+    return (
+        Precondition("rows looked up/query", lambda a: a.per_transaction("Handler_read_key"), always(0.98, 1.05)),
+        reads_pages(always(high=FITTING) if fits else always()),
+        Precondition("pages uncompressed/page read", _uncompressed, uncompressed),
+    )
+
+
+def _uncompressed(activity: Activity) -> float:
+    return activity.grown[UNCOMPRESSED] / max(1, activity.grown[READ])
+
+
+def _status(served: Served) -> dict[str, int]:
+    """The server's counters, with how many pages it has uncompressed since it started."""
+    ((count,),) = served.query("SELECT SUM(uncompress_ops) FROM information_schema.INNODB_CMP")
+    return {**served.status(), UNCOMPRESSED: int(count)}
+
+
+def held(steps: Iterable[tuple[int, float]], acceptable: float) -> int:
+    """The most keys of the steps before the first that falls below the rate; 0 where the first one does."""
+    most = 0
+    for count, rate in steps:
+        if rate < acceptable:
+            break
+        most = count
+    return most
+
+
+def steepest(steps: list[tuple[int, float]]) -> str:
+    """The step on which the rate falls most, in words."""
+    pairs = itertools.pairwise(steps)
+    (before, fast), (after, slow) = max(pairs, key=lambda pair: pair[0][1] / max(pair[1][1], 1e-9))
+    return f"{before} to {after} keys: {fast:.0f} to {slow:.0f} qps"
+
+
+def _select(layout: Layout, keys: list[int], what: str) -> str:
+    listed = ",".join(str(key) for key in keys)
+    return f"SELECT {what} FROM {layout.database}.sbtest1 WHERE id IN ({listed})"  # noqa: S608 - numbers of our own
+
+
+def _pages_told(text: str) -> float | None:
+    """The sum of pages_accessed in an ANALYZE FORMAT=JSON, None where it tells none."""
+    found: list[float] = []
+
+    def look(part: Any) -> None:
+        if isinstance(part, dict):
+            found.extend(float(value) for name, value in part.items() if name == "pages_accessed")
+            part = list(part.values())
+        if isinstance(part, list):
+            for inner in part:
+                look(inner)
+
+    look(json.loads(text))
+    return sum(found) if found else None

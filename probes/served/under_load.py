@@ -1,0 +1,247 @@
+"""Measure variants of a server under a workload."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.facts.probes import Metric
+from probes.experiment import Measured
+from probes.served import server_settings
+from probes.served.mechanism import SEEN, Activity, changes_rows, check
+from probes.workload.driver import drive
+from probes.workload.load import Task
+from probes.workload.statements import Access
+from probes.workload.tables import ROW_BYTES, Shape, fill
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from advisor.core.model import Target
+    from probes.choices import Chosen
+    from probes.experiment import Cost, Ground, Turn, Variant
+    from probes.served.mechanism import Precondition
+    from probes.served.variant_server import Served
+    from probes.stop import Stop
+    from probes.workload.load import Ran
+    from probes.workload.statements import Workload
+
+
+TPS = Metric("tps", "transactions/s", "more")
+QPS = Metric("qps", "queries/s", "more")
+P95 = Metric("p95", "ms", "less")
+P99 = Metric("p99", "ms", "less")
+METRICS = (TPS, QPS, P95, P99)
+AGREE = 0.1  # two blocks agree when they differ by less than that share: the noise of a quiet host's seconds
+SETTLING, LOOK = 2.0, 0.05  # seconds
+WARMING = 500  # how far the seeds of a warm-up are from its block's
+LIMITING = 0.4  # the driver's share of all processor time from which on it holds the server up
+NOTHING = Measured({}, {})  # what a stopped block gives: it is not kept
+
+
+class Warmth(NamedTuple):
+    """How a warm-up went: the seconds it took, and whether two consecutive blocks agreed in the end."""
+
+    seconds: float
+    agreed: bool
+
+
+def warm(block: Callable[[], float | None], bound: float, stop: Stop) -> Warmth:
+    """Run blocks until two in a row agree on their rate, or for `bound` seconds; `block` gives None once stopped."""
+    began = time.monotonic()
+    before: float | None = None
+    while not stop.is_set():
+        rate = block()
+        taken = time.monotonic() - began
+        if rate is None:
+            break
+        if before is not None and abs(rate - before) <= AGREE * max(rate, before):
+            return Warmth(taken, agreed=True)
+        if taken >= bound:
+            break
+        before = rate
+    return Warmth(time.monotonic() - began, agreed=False)
+
+
+def activity_of(ran: Ran, task: Task, before: dict[str, int], after: dict[str, int]) -> Activity:
+    """What a block did, from its load and the status counters around it."""
+    grown = {name: value - before[name] for name, value in after.items() if name in before}
+    return Activity(ran.seconds, ran.transactions, ran.repeated, task.threads, grown, after)
+
+
+def measured_of(ran: Ran) -> Measured:
+    """A load's figures under the names of METRICS, with the per-second series of tps, qps and p99."""
+    return Measured(
+        {"tps": ran.transactions / ran.seconds, "qps": ran.queries / ran.seconds, "p95": ran.p95, "p99": ran.p99},
+        {"tps": ran.tps, "qps": ran.qps, "p99": ran.p99_by_second},
+    )
+
+
+class LoadedBench:
+    """A served workload: each variant's options are brought into force, the server warmed up where it was restarted.
+
+    `task_of` gives the load for a variant (its socket is the server's own). `warm_seconds` bounds a warm-up, which
+    takes place in the first block of a variant and after every restart. `counters` are status counters that are
+    measured too, a transaction: names of metrics with the names of their counters, left out where the server has none.
+    `settling` are counters that go on for a moment when the load has ended, and are waited for before and after it.
+    `preconditions` are what makes a block valid, besides that every UPDATE changes a row. With `own_server` no other
+    variant uses the server, and a round's variants send the same statements.
+    """
+
+    def __init__(
+        self,
+        served: Served,
+        driver: str,
+        task_of: Callable[[Variant], Task],
+        *,
+        warm_seconds: float = 5.0,
+        counters: dict[str, str] | None = None,
+        preconditions: tuple[Precondition, ...] = (),
+        settling: tuple[str, ...] = (),
+        own_server: bool = False,
+    ) -> None:
+        self.served = served
+        self.driver = driver
+        self._task_of = task_of
+        self._warm_seconds = warm_seconds
+        self._counters = counters or {}
+        self._preconditions = preconditions
+        self._settling = settling
+        self._own_server = own_server
+        self._warmed: set[str] = set()
+        self._cold: list[str] = []
+        self._differ: dict[str, str] = {}
+        self._repeated = 0
+        self._busiest = 0.0
+
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+        """One block. Raises ProbeError where the server or the driver breaks off."""
+        with self.served.guard():
+            restarted = self.served.set_to(variant.settings)
+            if restarted or variant.name not in self._warmed:
+                self._compare(variant)
+                self._warm(variant, turn, stop)
+            return self._run(variant, turn, stop)
+
+    def facts(self) -> dict[str, float | str]:
+        """Values that the server made otherwise than they were set."""
+        return {f"{what} runs as": running for what, running in self._differ.items()}
+
+    def notes(self) -> tuple[str, ...]:
+        """What the reader should know of the run."""
+        said = [f"{what} was asked for, and the server runs with {running}." for what, running in self._differ.items()]
+        if self._cold:
+            cold = ", ".join(dict.fromkeys(self._cold))
+            said.append(f"The warm-up ended before two blocks agreed: {cold}. The first blocks may still be cold.")
+        if self._busiest > LIMITING:
+            said.append(
+                f"The driver itself took up to {self._busiest:.0%} of the processor time, so the server could do more "
+                "than these rates, and differ by more: install sysbench, which takes far less."
+            )
+        if self._repeated:
+            said.append(f"{self._repeated} transactions met a deadlock or a lock wait and were not counted.")
+        return tuple(said)
+
+    def _run(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+        task = self._task(variant, turn.round_seed if self._own_server else turn.block_seed)
+        before = self._settled()
+        ran = drive(self.driver, task, turn.seconds, stop)
+        if ran is None:
+            return NOTHING
+        after = self._settled()
+        self._repeated += ran.repeated
+        self._busiest = max(self._busiest, (ran.cpu or 0.0) / ran.seconds / (os.cpu_count() or 1))
+        self.served.trim()
+        activity = activity_of(ran, task, before, after)
+        checked = check((*SEEN, *changes_rows(task.workload), *self._preconditions), variant, activity)
+        measured = measured_of(ran)
+        rates = {name: activity.per_transaction(counter) for name, counter in self._counters.items()}
+        measured.metrics.update({name: rate for name, rate in rates.items() if rate is not None})
+        return measured._replace(counters=checked.counters, invalid=checked.invalid)
+
+    def _settled(self) -> dict[str, int]:
+        """The status counters, once those that settle have stopped growing, or SETTLING is over."""
+        found = self.served.status()
+        deadline = time.monotonic() + SETTLING
+        while self._settling and time.monotonic() < deadline:
+            time.sleep(LOOK)
+            before, found = found, self.served.status()
+            if all(found.get(name) == before.get(name) for name in self._settling):
+                break
+        return found
+
+    def _warm(self, variant: Variant, turn: Turn, stop: Stop) -> None:
+        self._warmed.add(variant.name)
+        if self._warm_seconds <= 0:
+            return
+        seeds = itertools.count((turn.round_seed if self._own_server else turn.block_seed) + WARMING)
+        warmth = warm(lambda: self._rate(variant, next(seeds), stop), self._warm_seconds, stop)
+        if not warmth.agreed and not stop.is_set():
+            self._cold.append(variant.name)
+
+    def _rate(self, variant: Variant, seed: int, stop: Stop) -> float | None:
+        ran = drive(self.driver, self._task(variant, seed), 1, stop)
+        return None if ran is None else ran.queries / ran.seconds
+
+    def _task(self, variant: Variant, seed: int) -> Task:
+        return self._task_of(variant)._replace(seed=seed)
+
+    def _compare(self, variant: Variant) -> None:
+        for name, value in variant.settings.items():
+            running = self.served.runs_with(name, value)
+            if running is not None:
+                self._differ[f"{name}={value}"] = running
+
+
+LEAST_POOL = 6 << 20  # with less, MariaDB of today does not start
+GROWTH_RATE = 4 << 20  # bytes a second that updates add to tables and undo logs, at most
+UNIFORM = Access()
+
+
+class Beyond(NamedTuple):
+    """A pool of so many bytes, tables larger than it, and how many connections work at once."""
+
+    pool: int
+    shape: Shape
+    threads: int
+
+    def cost(self, seconds: float, servers: int = 1) -> Cost:
+        """What so many servers take, each with its table, that work for `seconds` in all."""
+        growth = int(seconds * GROWTH_RATE)
+        return server_settings.cost(
+            pool=self.pool, data=self.shape.bytes, growth=growth, servers=servers, threads=self.threads
+        )
+
+    def arguments(self, target: Target) -> tuple[str, ...]:
+        """Options of the server, which reads past the page cache."""
+        return server_settings.arguments(target, pool=self.pool)
+
+    def parameters(self, workload: str) -> dict[str, str]:
+        """What the results say of it."""
+        return {
+            "workload": workload,
+            "rows": str(self.shape.rows),
+            **({"tables": str(self.shape.tables)} if self.shape.tables > 1 else {}),
+            "pool": str(self.pool),
+            "threads": str(self.threads),
+        }
+
+    def fill(self, ground: Ground, served: Served, stop: Stop, where: str = "") -> None:
+        """Make the table and fill it."""
+        tables = f"{self.shape.tables} tables" if self.shape.tables > 1 else "a table"
+        ground.report(f"filling {tables} of {self.shape.rows} rows{where}")
+        fill(served.connection(), self.shape, stop)
+
+    def task(self, served: Served, workload: Workload, access: Access = UNIFORM) -> Task:
+        """The load on it."""
+        rows, tables = self.shape.rows, self.shape.tables
+        return Task(served.sandbox.socket, served.room, workload, access, self.threads, rows, tables)
+
+
+def beyond(chosen: Chosen, tables: int = 1) -> Beyond:
+    """The pool, data (in percent of it, in so many tables) and threads that the user chose."""
+    pool = chosen.size("pool", LEAST_POOL)
+    rows = pool * chosen.number("data", 1) // 100 // ROW_BYTES // tables
+    return Beyond(pool, Shape(max(1, rows), tables), chosen.number("threads", 1))

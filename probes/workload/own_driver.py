@@ -1,0 +1,170 @@
+"""Our own driver: processes with PyMySQL through the socket, for hosts without sysbench."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from probes.sandbox.parent_death import spawn
+from probes.workload.load import DriverError, Ran
+from probes.workload.worker import PER_DOUBLING, added
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from probes.stop import Stop
+    from probes.workload.load import Task
+
+BOOT = (
+    "import json, sys; orders = json.load(sys.stdin); sys.path[:] = orders['path']; "
+    "from probes.workload.worker import work; work(orders)"
+)
+READY_TIMEOUT = 60.0
+GRACE = 60.0  # seconds that the last transactions may take after time is up
+POLL = 0.01
+HEAD_START = 0.05
+
+
+def drive(task: Task, seconds: int, stop: Stop) -> Ran | None:
+    """Run a load for so many whole seconds; None once it was told to stop.
+
+    Raises DriverError where a process can't be started or loses its server.
+    """
+    go = os.path.join(task.room, "go")
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(go)
+    shares = _shares(task.threads)
+    processes: list[tuple[subprocess.Popen[bytes], str]] = []
+    try:
+        for place, connections in enumerate(shares):
+            processes.append(_start(task, seconds, go, place, connections))
+        if not _await(lambda: all(_ready(log, process) for process, log in processes), READY_TIMEOUT, stop):
+            return None
+        _say_go(go)
+        over = _await(lambda: all(p.poll() is not None for p, _ in processes), seconds + GRACE, stop)
+        return _merge([_report(log, process) for process, log in processes], seconds) if over else None
+    finally:
+        _end(process for process, _ in processes)
+
+
+def _shares(threads: int) -> list[int]:
+    """How many connections each process holds: one process a connection, up to two processes a processor."""
+    count = min(threads, 2 * (os.cpu_count() or 1))
+    return [threads // count + (place < threads % count) for place in range(count)]
+
+
+def _start(task: Task, seconds: int, go: str, place: int, connections: int) -> tuple[subprocess.Popen[bytes], str]:
+    orders = {
+        "path": sys.path,
+        "socket": task.socket,
+        "login": task.login._asdict(),
+        "database": task.database,
+        "tables": task.tables,
+        "rows": task.rows,
+        "steps": [(step.statements, step.times) for step in task.workload.steps],
+        "bracketed": task.workload.bracketed,
+        "connecting": task.workload.connecting,
+        "span": task.workload.span,
+        "kind": task.access.kind,
+        "keys_file": task.access.keys_file,
+        "connections": connections,
+        "seconds": seconds,
+        "seed": task.seed * 1_000_003 + place * 1_009,
+        "go": go,
+    }
+    feed, log = (os.path.join(task.room, f"driver-{place}.{part}") for part in ("json", "log"))
+    with open(feed, "w", encoding="utf-8") as text:
+        json.dump(orders, text)
+    with open(log, "wb"):
+        pass
+    return spawn([sys.executable, "-I", "-c", BOOT], log=log, temporary=task.room, feed=feed), log
+
+
+def _ready(log: str, process: subprocess.Popen[bytes]) -> bool:
+    said = _read(log)
+    if process.poll() is not None:
+        raise DriverError(f"the driver of the load ended before it began: {_last_line(said)}")
+    return said.startswith("ready\n")
+
+
+def _say_go(go: str) -> None:
+    beside = go + ".new"
+    with open(beside, "w", encoding="ascii") as text:
+        text.write(repr(time.monotonic() + HEAD_START))
+    os.rename(beside, go)
+
+
+def _await(holds: Any, timeout: float, stop: Stop) -> bool:
+    """Wait until it holds: True; False once told to stop. Raises DriverError when it takes too long."""
+    deadline = time.monotonic() + timeout
+    while not holds():
+        if stop.wait(POLL):
+            return False
+        if time.monotonic() > deadline:
+            raise DriverError("the driver of the load got stuck: is the host overloaded?")
+    return True
+
+
+def _report(log: str, process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    said = _read(log)
+    try:
+        report: dict[str, Any] = json.loads(said.splitlines()[-1])
+    except (ValueError, IndexError):
+        raise DriverError(f"the driver of the load broke off ({process.returncode}): {_last_line(said)}") from None
+    if report["broken"]:
+        raise DriverError(f"the server left the driver of the load: {report['broken']}")
+    return report
+
+
+def _merge(reports: list[dict[str, Any]], seconds: int) -> Ran:
+    tps, qps = (
+        tuple(float(sum(second)) for second in zip(*(report[name] for report in reports), strict=True))
+        for name in ("transactions", "queries")
+    )
+    by_second = [added(second) for second in zip(*(report["latencies"] for report in reports), strict=True)]
+    latencies = added(by_second)
+    return Ran(
+        seconds=float(seconds),
+        transactions=int(sum(tps)),
+        queries=int(sum(qps)),
+        repeated=sum(report["errors"] for report in reports),
+        p95=percentile(latencies, 0.95),
+        p99=percentile(latencies, 0.99),
+        tps=tps,
+        qps=qps,
+        p99_by_second=tuple(percentile(second, 0.99) for second in by_second),
+        cpu=sum(report["cpu"] for report in reports),
+    )
+
+
+def percentile(latencies: dict[int, int], share: float) -> float:
+    """Milliseconds below which that share of the latencies lies, to a bucket's width; 0 without any."""
+    wanted = share * sum(latencies.values())
+    seen = 0
+    for bucket in sorted(latencies):
+        seen += latencies[bucket]
+        if seen >= wanted:
+            return round(1000 * math.pow(2.0, (bucket + 0.5) / PER_DOUBLING), 4)
+    return 0.0
+
+
+def _end(processes: Any) -> None:
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def _read(log: str) -> str:
+    with open(log, encoding="utf-8", errors="replace") as text:
+        return text.read()
+
+
+def _last_line(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return lines[-1] if lines else "it left no message"
