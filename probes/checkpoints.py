@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.facts.probes import ProbeResult
-    from probes.results import Kept
+    from probes.results import KeptResult
 
 BETWEEN = 60.0  # seconds between two notes of what there is so far, in a run that may be killed
 
@@ -25,7 +25,7 @@ class Keeper:
     `say` takes lines for the user; `earlier` is the kept run that this one goes on with.
     """
 
-    def __init__(self, say: Callable[[str], None], earlier: Kept | None = None) -> None:
+    def __init__(self, say: Callable[[str], None], earlier: KeptResult | None = None) -> None:
         self._say = say
         self._earlier = earlier
         self._path = earlier.path if earlier else None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    from probes.experiment import Choice, Wanted
+    from probes.experiment import Choice, ProbeRequest
 
     Read = TypeVar("Read")
 
@@ -20,10 +20,10 @@ FACTORS = {letter: step for step, letter in STEPS} | {"": 1}
 SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
-class Chosen:
+class ChosenOptions:
     """The choices of one run; asking for a name that the experiment doesn't offer is a mistake of ours."""
 
-    def __init__(self, offered: tuple[Choice, ...], wanted: Wanted) -> None:
+    def __init__(self, offered: tuple[Choice, ...], wanted: ProbeRequest) -> None:
         """Raises ProbeError for a choice that the experiment doesn't offer."""
         self._values = {choice.name: choice.default for choice in offered}
         for name in wanted.choices:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.sizes import percent
 from advisor.facts.probes import baselines
-from probes.stats import Comparison, compare, compare_in_groups, compare_variation
+from probes.stats import VariantComparison, compare, compare_in_groups, compare_variation
 from probes.stats.drift import drift
 from probes.stats.estimate import two_sided
 from probes.stats.table import table_of
@@ -41,12 +41,12 @@ class Conclusion:
     best: str | None
     alike: tuple[str, ...]
     within: float | None
-    comparisons: tuple[Comparison, ...]
-    varied: tuple[Comparison, ...]
+    comparisons: tuple[VariantComparison, ...]
+    varied: tuple[VariantComparison, ...]
     sentences: tuple[str, ...]
     limits: tuple[str, ...]
 
-    def of(self, arm: str) -> Comparison | None:
+    def of(self, arm: str) -> VariantComparison | None:
         """That variant beside the baseline."""
         return next((comparison for comparison in self.comparisons if comparison.arm == arm), None)
 
@@ -110,11 +110,11 @@ def change(ratio: float) -> str:
     return f"{'-' if ratio < 1 else '+'}{percent(abs(ratio - 1))}"
 
 
-def _of_group(comparisons: tuple[Comparison, ...], baseline: str) -> tuple[Comparison, ...]:
+def _of_group(comparisons: tuple[VariantComparison, ...], baseline: str) -> tuple[VariantComparison, ...]:
     return tuple(comparison for comparison in comparisons if comparison.baseline == baseline)
 
 
-def _answer(result: ProbeResult, comparisons: tuple[Comparison, ...]) -> str:
+def _answer(result: ProbeResult, comparisons: tuple[VariantComparison, ...]) -> str:
     """The answer in a sentence; where there are groups, one for those of which it is the same."""
     metric, first = result.metrics[0], baselines(result.arms, result.baseline)
     if result.is_void:
@@ -133,7 +133,7 @@ def _answer(result: ProbeResult, comparisons: tuple[Comparison, ...]) -> str:
 
 
 def _verdict(
-    result: ProbeResult, metric: Metric, comparisons: tuple[Comparison, ...], baseline: str
+    result: ProbeResult, metric: Metric, comparisons: tuple[VariantComparison, ...], baseline: str
 ) -> tuple[str, str | None]:
     if result.is_void:
         return "unknown", None
@@ -159,7 +159,7 @@ def _alike(result: ProbeResult, metric: Metric, best: str | None) -> tuple[str, 
 
 
 def _headline(
-    result: ProbeResult, comparisons: tuple[Comparison, ...], verdict: str, best: str | None, baseline: str
+    result: ProbeResult, comparisons: tuple[VariantComparison, ...], verdict: str, best: str | None, baseline: str
 ) -> str:
     metric, alike = result.metrics[0], _alike(result, result.metrics[0], best)
     same = f" {_listed(alike)} can't be told from it." if alike else ""
@@ -199,7 +199,7 @@ def _described(result: ProbeResult, metric: Metric) -> str:
     return f"{metric.name} is {least}." if len(known) == 1 else f"{metric.name} is from {least} to {most}."
 
 
-def _unknown(result: ProbeResult, metric: Metric, comparisons: tuple[Comparison, ...]) -> str:
+def _unknown(result: ProbeResult, metric: Metric, comparisons: tuple[VariantComparison, ...]) -> str:
     if len(result.arms) == 1:
         return _described(result, metric)
     if not comparisons:
@@ -218,7 +218,7 @@ def _unknown(result: ProbeResult, metric: Metric, comparisons: tuple[Comparison,
     )
 
 
-def _rounds_needed(comparison: Comparison) -> float:
+def _rounds_needed(comparison: VariantComparison) -> float:
     """Rounds with the same scatter after which the interval reaches BLIND to either side; infinite of one round."""
     if not math.isfinite(comparison.bound) or comparison.ratio <= 0:
         return math.inf
@@ -230,17 +230,17 @@ def _rounds_needed(comparison: Comparison) -> float:
     return rounds
 
 
-def _claim(comparison: Comparison, metric: Metric) -> str:
+def _claim(comparison: VariantComparison, metric: Metric) -> str:
     return f"{comparison.arm}: {metric.name} {_against(comparison)}."
 
 
-def _against(comparison: Comparison) -> str:
+def _against(comparison: VariantComparison) -> str:
     """`-20 % against a (95 %: -22 % to -18 %)`."""
     interval = f"(95 %: {change(comparison.low)} to {change(comparison.high)})"
     return f"{change(comparison.ratio)} against {comparison.baseline} {interval}"
 
 
-def _uneven(comparison: Comparison, metric: Metric) -> str:
+def _uneven(comparison: VariantComparison, metric: Metric) -> str:
     word = "more" if comparison.claim == "more" else "less"
     return (
         f"{comparison.arm}: {metric.name} varies {word} from second to second, {percent(comparison.median)} against"
@@ -249,7 +249,7 @@ def _uneven(comparison: Comparison, metric: Metric) -> str:
     )
 
 
-def _sight(comparisons: tuple[Comparison, ...]) -> tuple[str, ...]:
+def _sight(comparisons: tuple[VariantComparison, ...]) -> tuple[str, ...]:
     """What could have been seen: in the median variant, and in the one that scatters most."""
     if not comparisons or math.isinf(comparisons[0].detectable):
         return ()
@@ -275,7 +275,7 @@ def _invalid(result: ProbeResult) -> Iterator[str]:
                     yield f"{arm.name}: the block of round {block.round} is invalid and left out: {block.invalid}."
 
 
-def _notes(comparisons: tuple[Comparison, ...]) -> tuple[str, ...]:
+def _notes(comparisons: tuple[VariantComparison, ...]) -> tuple[str, ...]:
     return tuple(f"{comparison.arm}: {comparison.note}" for comparison in comparisons if comparison.note)
 
 

@@ -61,7 +61,7 @@ class Cost(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RunPlan:
     """What a run would do.
 
     `seconds` is its time besides preparation and `rounds` how often each variant has its turn; `overhead` is what a
@@ -103,7 +103,7 @@ class Turn(NamedTuple):
     block_seed: int = 2
 
 
-class Measured(NamedTuple):
+class BlockMeasurement(NamedTuple):
     """What one block gave: metrics by name, per-second values by name of the metric, counters with units in the name.
 
     `invalid` says why the block did not exercise what it measures, empty where it did.
@@ -116,7 +116,7 @@ class Measured(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ProbeRequest:
     """What the user asked for.
 
     `seconds` and `rounds` are None for the plan's own; `directory` is the file system under test; `choices` are
@@ -136,7 +136,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class Environment:
     """Where an experiment takes place: the host as it was read, and the server programs that may be started.
 
     `host_id` tells this machine from others. `report` takes one line for the user while things are prepared.
@@ -157,7 +157,7 @@ class Ground:
 class Bench(Protocol):
     """A prepared experiment."""
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """Measure one variant for about so long; returns early, with whatever is whole, once `stop` is set.
 
         Raises ProbeError where it breaks off for good.
@@ -180,8 +180,10 @@ class Experiment(Protocol):
     evidence: tuple[str, ...]
     choices: tuple[Choice, ...]
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """What a run would do and cost; touches nothing. Raises ProbeError where it refuses, with the override."""
 
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[Bench]:
+    def prepare(
+        self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop
+    ) -> AbstractContextManager[Bench]:
         """Make what the run needs; leaving the context removes it all, whatever happened."""

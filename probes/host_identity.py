@@ -7,11 +7,11 @@ import os
 import secrets
 from typing import TYPE_CHECKING
 
-from advisor.facts.probes import Place
+from advisor.facts.probes import RunPlace
 
 if TYPE_CHECKING:
     from advisor.facts.host import Storage
-    from probes.experiment import Ground
+    from probes.experiment import Environment
 
 
 MACHINE_ID = "/etc/machine-id"
@@ -52,11 +52,11 @@ def _read(path: str) -> str:
     return "" if text == "uninitialized" else text  # what systemd writes until the first boot is over
 
 
-def place_of(ground: Ground, directory: str) -> Place:
+def place_of(ground: Environment, directory: str) -> RunPlace:
     """The host and the file system under `directory`, as the host's reader found them."""
     host = ground.host
     file_system, device = beneath(host.storage)
-    return Place(
+    return RunPlace(
         host=ground.host_id,
         cpu=host.cpu.model_name if host.cpu else None,
         cpus=len(host.cpu.online) if host.cpu else None,

@@ -26,7 +26,7 @@ WRITING = 60.0  # seconds after which nobody is still writing
 MAJOR = PROBE_SCHEMA.partition(".")[0]
 
 
-class Kept(NamedTuple):
+class KeptResult(NamedTuple):
     """A result with the file that keeps it; `id` is how the user names it."""
 
     id: str
@@ -34,10 +34,10 @@ class Kept(NamedTuple):
     result: ProbeResult
 
 
-class Shelf(NamedTuple):
+class KeptResults(NamedTuple):
     """All kept results, the newest first, and a line on each file that holds none."""
 
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptResult, ...]
     damaged: tuple[str, ...]
 
 
@@ -85,24 +85,24 @@ def fields(result: ProbeResult) -> dict[str, Any]:
     return told
 
 
-def shelf() -> Shelf:
+def shelf() -> KeptResults:
     """Every result that is kept, whichever host it is of (a home directory may be shared)."""
-    kept: list[Kept] = []
+    kept: list[KeptResult] = []
     damaged: list[str] = []
     for path in _files():
         try:
-            kept.append(Kept(identity(path), path, read(path)))
+            kept.append(KeptResult(identity(path), path, read(path)))
         except ProbeError as error:
             damaged.append(str(error))
-    return Shelf(tuple(sorted(kept, key=lambda k: (k.result.began_at, k.id), reverse=True)), tuple(damaged))
+    return KeptResults(tuple(sorted(kept, key=lambda k: (k.result.began_at, k.id), reverse=True)), tuple(damaged))
 
 
-def of_host(kept: Iterable[Kept], host: str) -> list[Kept]:
+def of_host(kept: Iterable[KeptResult], host: str) -> list[KeptResult]:
     """Those that were measured on the host of that id; none for a host that can't be told from others."""
     return [k for k in kept if k.result.place.host == host and host != "unknown"]
 
 
-def latest(found: Shelf, host: str) -> tuple[ProbeResult, ...]:
+def latest(found: KeptResults, host: str) -> tuple[ProbeResult, ...]:
     """What the host of that id measured in each kind of experiment, the newest kind first, for rules and snapshots.
 
     One kind is one experiment with the same values compared under the same parameters, on one server program and disk.
@@ -144,7 +144,7 @@ def identity(path: str) -> str:
     return os.path.basename(path).removesuffix(".json").rpartition("-")[2]
 
 
-def find(kept: Iterable[Kept], name: str) -> Kept | None:
+def find(kept: Iterable[KeptResult], name: str) -> KeptResult | None:
     """The result of that id, or the newest of the experiment of that name."""
     return next((k for k in kept if name in (k.id, k.result.probe)), None)
 

@@ -12,11 +12,13 @@ from probes.pooling import differs
 from probes.results import of_host, shelf
 
 if TYPE_CHECKING:
-    from probes.experiment import Experiment, Ground, Plan, Wanted
-    from probes.results import Kept
+    from probes.experiment import Environment, Experiment, ProbeRequest, RunPlan
+    from probes.results import KeptResult
 
 
-def matching(experiment: Experiment, ground: Ground, wanted: Wanted, plan: Plan) -> tuple[Kept | None, str]:
+def matching(
+    experiment: Experiment, ground: Environment, wanted: ProbeRequest, plan: RunPlan
+) -> tuple[KeptResult | None, str]:
     """The newest kept run of this host that differs from this one in its time alone; without any None, and why."""
     blank = _blank(experiment, ground, wanted, plan)
     known = [k for k in of_host(shelf().kept, ground.host_id) if k.result.probe == experiment.name]
@@ -26,7 +28,7 @@ def matching(experiment: Experiment, ground: Ground, wanted: Wanted, plan: Plan)
     return same, "" if same else why
 
 
-def remaining(wanted: Wanted, plan: Plan, earlier: ProbeResult) -> Wanted | None:
+def remaining(wanted: ProbeRequest, plan: RunPlan, earlier: ProbeResult) -> ProbeRequest | None:
     """The wishes less what the earlier run did, its order of variants not repeated; None where nothing is left."""
     seconds, rounds = wanted.seconds, wanted.rounds
     if seconds is not None:
@@ -40,7 +42,7 @@ def remaining(wanted: Wanted, plan: Plan, earlier: ProbeResult) -> Wanted | None
     return replace(wanted, seconds=seconds, rounds=rounds, seed=wanted.seed + earlier.rounds)
 
 
-def _blank(experiment: Experiment, ground: Ground, wanted: Wanted, plan: Plan) -> ProbeResult:
+def _blank(experiment: Experiment, ground: Environment, wanted: ProbeRequest, plan: RunPlan) -> ProbeResult:
     """What the run would be with no round in it."""
     return ProbeResult(
         schema=PROBE_SCHEMA,

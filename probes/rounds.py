@@ -20,7 +20,7 @@ from probes.stats import settled
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probes.experiment import Bench, Experiment, Ground, Plan, Variant, Wanted
+    from probes.experiment import Bench, Environment, Experiment, ProbeRequest, RunPlan, Variant
     from probes.stop import Stop
 
 SLACK = 0.02  # the share of its time by which a run may overrun
@@ -44,8 +44,8 @@ class Progress:
 
 def run(
     experiment: Experiment,
-    ground: Ground,
-    wanted: Wanted,
+    ground: Environment,
+    wanted: ProbeRequest,
     stop: Stop,
     watch: Callable[[Progress], None] = lambda _: None,
     *,
@@ -84,7 +84,7 @@ def without_numbers(arms: tuple[Arm, ...]) -> tuple[Arm, ...]:
     return tuple(replace(arm, blocks=tuple(replace(b, metrics={}, series={}) for b in arm.blocks)) for arm in arms)
 
 
-def refuse_haste(plan: Plan, wanted: Wanted) -> None:
+def refuse_haste(plan: RunPlan, wanted: ProbeRequest) -> None:
     """Raise ProbeError, before anything is prepared, where no round fits into the time."""
     if wanted.rounds and not wanted.seconds:
         return  # who asks for rounds alone gets them, each as short as makes sense
@@ -97,7 +97,7 @@ def refuse_haste(plan: Plan, wanted: Wanted) -> None:
 
 
 def _result(
-    experiment: Experiment, ground: Ground, wanted: Wanted, measuring: _Measuring, *, began: datetime
+    experiment: Experiment, ground: Environment, wanted: ProbeRequest, measuring: _Measuring, *, began: datetime
 ) -> ProbeResult:
     plan = measuring.plan
     return ProbeResult(
@@ -143,8 +143,8 @@ class _Measuring:
     def __init__(
         self,
         bench: Bench,
-        plan: Plan,
-        wanted: Wanted,
+        plan: RunPlan,
+        wanted: ProbeRequest,
         stop: Stop,
         *,
         watch: Callable[[Progress], None],

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.targets import END_OF_LIFE
 from advisor.core.model import Confidence, Severity
-from rules.core.context import Missing
+from rules.core.context import MissingFact
 from rules.core.rule import Docs, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 SOON = 183  # days of notice
 YEARS_FROM = 24  # months
@@ -33,15 +33,15 @@ MONTHS = 30.44  # days in a mean month
         risk="An upgrade changes defaults and removes options.",
         restart=True,
         exceptions="Vendors and distributions that go on mending the series, such as a long-term Linux distribution.",
-        mind="A support contract for the series.",
+        reconsider_when="A support contract for the series.",
     ),
 )
-def end_of_life(known: Known) -> Iterator[Finding]:
+def end_of_life(known: RuleContext) -> Iterator[Finding]:
     """Series whose support has ended by the host's clock, or soon will."""
     end = END_OF_LIFE.get(known.target.flavour, {}).get(known.target.version[:2])
     now = known.host.os.time if known.host.os else None
     if now is None:
-        raise Missing("the host's clock")
+        raise MissingFact("the host's clock")
     if end is None:
         return
     left = _day(end) - now / 86400
@@ -82,10 +82,10 @@ def _span(days: float) -> str:
         fix="Update mycnf.",
         risk="None.",
         exceptions="None.",
-        mind="A catalog of this version.",
+        reconsider_when="A catalog of this version.",
     ),
 )
-def newer_than_catalog(known: Known) -> Iterator[Finding]:
+def newer_than_catalog(known: RuleContext) -> Iterator[Finding]:
     """A server of a series, or a patch, beyond the catalog."""
     read_as = known.catalog.read_as
     if read_as.version[:2] < known.target.version[:2]:
@@ -109,10 +109,10 @@ def newer_than_catalog(known: Known) -> Iterator[Finding]:
         fix="Plan the move to a supported series; mycnf lint --target tells what the option file needs for it.",
         risk="An upgrade changes defaults and removes options.",
         exceptions="None.",
-        mind="A catalog of this version.",
+        reconsider_when="A catalog of this version.",
     ),
 )
-def older_than_catalog(known: Known) -> Iterator[Finding]:
+def older_than_catalog(known: RuleContext) -> Iterator[Finding]:
     """A server of a series below the catalogs."""
     read_as = known.catalog.read_as
     if read_as.version[:2] > known.target.version[:2]:

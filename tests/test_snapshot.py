@@ -13,7 +13,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from advisor.core.errors import USAGE
-from advisor.facts import SCHEMA, Facts, FileCopy, Files, Link, Sample, Server, Unavailable, VariableOrigin, Workload
+from advisor.facts import (
+    SCHEMA,
+    Facts,
+    FileCopy,
+    Link,
+    OptionFiles,
+    Sample,
+    Server,
+    Unavailable,
+    VariableOrigin,
+    Workload,
+)
 from advisor.facts.codec import laid_out
 from advisor.facts.snapshot import SnapshotError, load, save
 from advisor.redaction.secrets import redact_value
@@ -34,7 +45,7 @@ def facts(**variables: str) -> Facts:
         origins={"datadir": VariableOrigin("GLOBAL", "/etc/my.cnf")},
     )
     workload = Workload(Sample(100.0, {"questions": 5}, 7), Sample(101.5, {"questions": 9}, 8))
-    files = Files((FileCopy("/etc/my.cnf", "[mysqld]\n# \udce4\n", 0o644),), ("mysqld", "--user=mysql"))
+    files = OptionFiles((FileCopy("/etc/my.cnf", "[mysqld]\n# \udce4\n", 0o644),), ("mysqld", "--user=mysql"))
     return Facts(
         SCHEMA, "mycnf 0", "2026-11-21T04:00:00+00:00", server, workload, None, files, (Unavailable("host", "x"),)
     )

@@ -19,7 +19,7 @@ FIELDS = ("path", "code", "group", "option", "value")
 Key = tuple[str, str, str | None, str | None, str | None]
 
 
-class Reading(NamedTuple):
+class BaselineReading(NamedTuple):
     """The findings of one file with its includes, for one target, and the paths of all files that were read."""
 
     path: str
@@ -62,7 +62,7 @@ def relative(path: str, folder: str) -> str:
     return os.path.relpath(os.path.abspath(path), os.path.abspath(folder)).replace(os.sep, "/")
 
 
-def render(readings: Iterable[Reading], path: str) -> str:
+def render(readings: Iterable[BaselineReading], path: str) -> str:
     """The baseline of these findings for a file at `path`: JSON, sorted, a finding a line."""
     folder = os.path.dirname(path) or "."
     counts: dict[Key, int] = {}
@@ -96,7 +96,7 @@ def amended(path: str, finding: Finding, home: str, reason: str) -> str:
     return f'{{\n "version": {VERSION},\n "findings": [\n{lines}\n ]\n}}\n' if lines else render((), path)
 
 
-def _counted(reading: Reading, folder: str) -> dict[Key, int]:
+def _counted(reading: BaselineReading, folder: str) -> dict[Key, int]:
     counts: dict[Key, int] = {}
     for finding in reading.findings:
         key = key_of(finding, reading.path, folder)
@@ -113,13 +113,13 @@ def _order(key: Key) -> tuple[str, ...]:
     return tuple(part or "" for part in key)
 
 
-def apply(baseline: Baseline, readings: Sequence[Reading]) -> list[Split]:
+def apply(baseline: Baseline, readings: Sequence[BaselineReading]) -> list[Split]:
     """The findings of each reading apart: of those that share a key the first ones are known, the others new."""
     folder = os.path.dirname(baseline.path) or "."
     return [_split(baseline, reading, folder) for reading in readings]
 
 
-def _split(baseline: Baseline, reading: Reading, folder: str) -> Split:
+def _split(baseline: Baseline, reading: BaselineReading, folder: str) -> Split:
     left = dict(baseline.counts)
     new: list[Finding] = []
     known: list[Finding] = []
@@ -130,7 +130,7 @@ def _split(baseline: Baseline, reading: Reading, folder: str) -> Split:
     return Split(tuple(new), tuple(known))
 
 
-def gone(baseline: Baseline, readings: Iterable[Reading], ran: frozenset[str]) -> int:
+def gone(baseline: Baseline, readings: Iterable[BaselineReading], ran: frozenset[str]) -> int:
     """How many entries are found no longer, of those that this run could have found.
 
     An entry counts if its file was read, or isn't there any more, and its rule was among those that looked.

@@ -11,7 +11,7 @@ from advisor.optionfile import resolve
 from advisor.optionfile.lines import Resolved
 from advisor.verdict import judge_file
 from advisor.verdict.settings import ServerSettings, Settings
-from rules.core.context import NO_HOUSE, NO_SAMPLES, Known
+from rules.core.context import NO_HOUSE, NO_SAMPLES, RuleContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,12 +57,12 @@ def target_of(server: Server) -> Target:
     return running(f"{server.flavour}-{server.version}")
 
 
-def know(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> Known:
+def know(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> RuleContext:
     """What the rules may read of these facts, and of the house rules where there are any."""
     target = target_of(facts.server)
     catalog = load(target)
     verdict = _judge(facts, target, catalog)
-    return Known(
+    return RuleContext(
         target,
         catalog,
         ServerSettings(facts.server.variables, _source_of(facts, verdict, catalog)),

@@ -6,12 +6,12 @@ from advisor.catalog.targets import is_too_old
 from advisor.core.errors import MycnfError
 from advisor.core.model import Finding, Severity, Skipped
 from rules import all_rules
-from rules.core.context import Missing
+from rules.core.context import MissingFact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.core.rule import Rule
 
 # What the user's own words make: where there are none, the rules about them were not skipped.
@@ -21,7 +21,7 @@ OF_NO_CATALOG = frozenset({"STO", "SYS", "VER"})
 RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
-class Run(NamedTuple):
+class RuleRun(NamedTuple):
     """What the rules found, worst first in an audit and by line in a file, and what they had to skip."""
 
     findings: tuple[Finding, ...]
@@ -52,23 +52,23 @@ def _no_such(word: str, rules: "Iterable[Rule]") -> str:
     return f"no rule, name or family is called {word!r}{hint}"
 
 
-def run(known: "Known", rules: "Iterable[Rule]") -> Run:
+def run(known: "RuleContext", rules: "Iterable[Rule]") -> RuleRun:
     """Ask each rule that is about this target; one that lacks something is recorded as skipped, with what it needs."""
     return ask(known, (rule for rule in rules if is_asked(known, rule)))
 
 
-def ask(known: "Known", rules: "Iterable[Rule]") -> Run:
+def ask(known: "RuleContext", rules: "Iterable[Rule]") -> RuleRun:
     """The same of rules that all are about the target.
 
     What was measured on the server's host, and then the user's house rules, have the last word on what is advised.
     """
     findings: list[Finding] = []
     skipped: list[Skipped] = []
-    there = known.there()
+    there = known.available_parts()
     for rule in rules:
         try:
             findings.extend(rule.look(known) if there.issuperset(rule.needs) else rule.check(known))
-        except Missing as lack:
+        except MissingFact as lack:
             skipped.append(Skipped(rule.code, str(lack)))
     if known.has("server"):
         from rules.core.origin import follow
@@ -82,10 +82,10 @@ def ask(known: "Known", rules: "Iterable[Rule]") -> Run:
         from rules.policy.precedence import defer
 
         findings = defer(known, findings)
-    return Run(tuple(findings), tuple(skipped))
+    return RuleRun(tuple(findings), tuple(skipped))
 
 
-def is_asked(known: "Known", rule: "Rule") -> bool:
+def is_asked(known: "RuleContext", rule: "Rule") -> bool:
     """Whether the rule is about this target, and the user gave the words that it is about where it is about any."""
     if rule.needs and not BY_USER.isdisjoint(rule.needs) and not all(map(known.has, BY_USER & set(rule.needs))):
         return False

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.carriers.sets import OptionSet, Reading, Stray
+from advisor.carriers.sets import NonOption, OptionSet, SetReading
 from advisor.core.model import Location
-from advisor.optionfile.lines import Kind, Line
+from advisor.optionfile.lines import Line, LineKind
 from advisor.redaction.secrets import is_secret, quoted
 from advisor.verdict.names import find
 
@@ -49,7 +49,7 @@ def arguments_set(
     document.count(len(words))
     _hide(document, words)
 
-    def read(catalog: Catalog) -> Reading:
+    def read(catalog: Catalog) -> SetReading:
         return _Reader(document, catalog).read(words)
 
     return OptionSet(label, read, hint, why, "The command line")
@@ -75,11 +75,11 @@ class _Reader:
         self.catalog = catalog
         self.short = _short_options(catalog.target)
         self.lines: list[Line] = []
-        self.strays: list[Stray] = []
+        self.strays: list[NonOption] = []
         self.editable: set[tuple[int, int]] = set()
         self.whole: set[int] = set()
 
-    def read(self, words: Sequence[Piece]) -> Reading:
+    def read(self, words: Sequence[Piece]) -> SetReading:
         """All words in turn."""
         waiting = list(reversed(words))
         after_template = False
@@ -101,11 +101,11 @@ class _Reader:
             after_template = False
         return self._reading()
 
-    def _reading(self) -> Reading:
+    def _reading(self) -> SetReading:
         firsts = {self.document.home(line.number)[0]: line for line in reversed(self.lines)}
-        head = [Line(Kind.GROUP, line.number, line.text, name=GROUP) for line in firsts.values()]
+        head = [Line(LineKind.GROUP, line.number, line.text, name=GROUP) for line in firsts.values()]
         placed = sorted(self.lines, key=lambda line: (line.number, line.column))
-        return Reading(
+        return SetReading(
             (*head, *placed), tuple(self.lines), (), tuple(self.strays), frozenset(self.editable), frozenset(self.whole)
         )
 
@@ -148,7 +148,7 @@ class _Reader:
         text = value.source if value else None
         self.lines.append(
             Line(
-                Kind.OPTION,
+                LineKind.OPTION,
                 number,
                 self.document.whole_line(number),
                 GROUP,
@@ -184,12 +184,12 @@ class _Reader:
         alone = line.removesuffix("\\").strip() if goes_on else line.removeprefix("- ").strip()
         return alone.strip("'\"") == option
 
-    def _stray(self, word: Piece) -> Stray:
+    def _stray(self, word: Piece) -> NonOption:
         number, column = self.document.place(word.start)
         path, line = self.document.home(number)
         last, end = self.document.place(word.end)
         end = end if last == number else self.document.width(number) + 1
-        return Stray(
+        return NonOption(
             "syntax-error",
             f"The word {quoted(word.source)} belongs to no option; {self.catalog.target.label} will not start with it.",
             "write --name=value in one word",

@@ -8,11 +8,11 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.carriers.document import starts_of
-from advisor.carriers.sets import OptionSet, Reading, Within
+from advisor.carriers.sets import OptionSet, SetReading, Within
 from advisor.carriers.yaml_tree import Mapping, Scalar
 from advisor.core.model import Location
 from advisor.optionfile.groups import dialect
-from advisor.optionfile.lines import Kind, Line, Problem
+from advisor.optionfile.lines import Line, LineKind, Problem
 from advisor.optionfile.reader import parse
 from advisor.optionfile.value import looks_templated
 
@@ -49,13 +49,13 @@ def block_set(document: Document, label: str, placed: Sequence[tuple[int, int]],
     text = "\n".join([document.line(number)[indent:] for number, indent in placed]) + "\n"
     _count(document, text)
 
-    def read(catalog: Catalog) -> Reading:
+    def read(catalog: Catalog) -> SetReading:
         own = [_filled(line, fills) if fills else line for line in _parsed(text, document, catalog)]
         lines = [_moved(line, placed, document) for line in own]
-        options = tuple(line for line in lines if line.kind is Kind.OPTION)
+        options = tuple(line for line in lines if line.kind is LineKind.OPTION)
         editable = frozenset((line.number, line.column) for line in options)
         whole = frozenset(line.number for line in options)
-        return Reading(tuple(lines), options, _problems(lines, document.path), (), editable, whole)
+        return SetReading(tuple(lines), options, _problems(lines, document.path), (), editable, whole)
 
     return OptionSet(label, read)
 
@@ -68,7 +68,7 @@ def text_set(document: Document, label: str, text: str, start: int, called: str 
     number, column = document.place(start)
     _count(document, text)
 
-    def read(catalog: Catalog) -> Reading:
+    def read(catalog: Catalog) -> SetReading:
         end = document.width(number) + 1
         own = _parsed(text, document, catalog)
         lines = [
@@ -91,9 +91,9 @@ def _count(document: Document, text: str) -> None:
     document.count(sum(1 for line in text.split("\n") if not re.match(_INSIGNIFICANT, line)))
 
 
-def _reading(lines: Sequence[Line], path: str) -> Reading:
-    options = tuple(line for line in lines if line.kind is Kind.OPTION)
-    return Reading(tuple(lines), options, _problems(lines, path))
+def _reading(lines: Sequence[Line], path: str) -> SetReading:
+    options = tuple(line for line in lines if line.kind is LineKind.OPTION)
+    return SetReading(tuple(lines), options, _problems(lines, path))
 
 
 def _parsed(text: str, document: Document, catalog: Catalog) -> tuple[Line, ...]:
@@ -103,10 +103,10 @@ def _parsed(text: str, document: Document, catalog: Catalog) -> tuple[Line, ...]
 
 def _filled(line: Line, fills: str) -> Line:
     """An option whose value isn't known yet; one whose name isn't is no option yet."""
-    if line.kind is not Kind.OPTION or not re.search(fills, line.text):
+    if line.kind is not LineKind.OPTION or not re.search(fills, line.text):
         return line
     if re.search(fills, line.name or ""):
-        return line._replace(kind=Kind.COMMENT, templated=True)
+        return line._replace(kind=LineKind.COMMENT, templated=True)
     return line._replace(templated=line.templated or re.search(fills, line.raw or "") is not None)
 
 
@@ -124,7 +124,9 @@ def _moved(line: Line, placed: Sequence[tuple[int, int]], document: Document) ->
 
 def _problems(lines: Sequence[Line], path: str) -> tuple[Problem, ...]:
     return tuple(
-        Problem(path, line.number, "unknown-directive", line.value or "") for line in lines if line.kind is Kind.IGNORED
+        Problem(path, line.number, "unknown-directive", line.value or "")
+        for line in lines
+        if line.kind is LineKind.IGNORED
     )
 
 

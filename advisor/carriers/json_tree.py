@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from advisor.carriers.document import Document
 
 
-class Member(NamedTuple):
+class JsonMember(NamedTuple):
     """A name and its value; `key`, `start` and `end` are offsets: of the name's quote, and around the value."""
 
     name: str
@@ -39,7 +39,7 @@ def check_json(document: Document) -> None:
         raise CarrierError(f"{document.path}:1: JSON, but no object in braces; name another file")
 
 
-def members(document: Document, at: int) -> list[Member]:
+def members(document: Document, at: int) -> list[JsonMember]:
     """The members of the object at an offset of a text that is known to be JSON; none where it is no object.
 
     A name that stands there twice counts where it stands last.
@@ -49,14 +49,14 @@ def members(document: Document, at: int) -> list[Member]:
     at = _skip(text, at)
     if text[at : at + 1] != "{":
         return []
-    found: dict[str, Member] = {}
+    found: dict[str, JsonMember] = {}
     at = _skip(text, at + 1)
     while text[at] == '"':
         key = at
         name, at = scanstring(text, at + 1, True)
         start = _skip(text, _skip(text, at) + 1)
         value, end = decoder.raw_decode(text, start)
-        found[name] = Member(name, value, key, start, end)
+        found[name] = JsonMember(name, value, key, start, end)
         at = _skip(text, end)
         at = _skip(text, at + 1) if text[at] == "," else at
     return list(found.values())

@@ -11,11 +11,11 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.carriers.document import CarrierError, Document
-from advisor.carriers.json_tree import Member, members
-from advisor.carriers.sets import Carrier, OptionSet, Reading, Stray
+from advisor.carriers.json_tree import JsonMember, members
+from advisor.carriers.sets import Carrier, NonOption, OptionSet, SetReading
 from advisor.catalog.targets import newest
 from advisor.core.model import Location
-from advisor.optionfile.lines import Kind, Line
+from advisor.optionfile.lines import Line, LineKind
 from advisor.redaction.secrets import STATEMENTS, is_secret, quoted
 from advisor.verdict import REFUSED, LineVerdict, Outcome, take
 
@@ -30,12 +30,12 @@ STARTS_ANYWAY = (9, 7)  # 9.7.4 says so in its log and starts; 8.0.15 does not s
 STOPS = (8, 0, 15)
 
 
-class Entry(NamedTuple):
+class PersistedVariable(NamedTuple):
     """One persisted variable; `static` says that the server gets it with its options, before it starts."""
 
     name: str
-    member: Member
-    value: Member
+    member: JsonMember
+    value: JsonMember
     static: bool
 
 
@@ -47,14 +47,14 @@ def read_persisted(document: Document) -> Carrier:
         if is_secret(entry.name) or entry.name in STATEMENTS:  # what a statement says may be one, too
             document.hide(entry.value.start, entry.value.end)
 
-    def read(catalog: Catalog) -> Reading:
+    def read(catalog: Catalog) -> SetReading:
         return _read(document, entries, catalog)
 
     one = OptionSet("persisted variables", read, newest("mysql"), "only MySQL persists variables", "The file")
     return Carrier(document, (one,))
 
 
-def _entries(document: Document) -> list[Entry]:
+def _entries(document: Document) -> list[PersistedVariable]:
     top = {m.name: m for m in members(document, 0)}
     version = top.get("Version")
     if version is None or version.value not in VERSIONS:
@@ -62,7 +62,7 @@ def _entries(document: Document) -> list[Entry]:
             f"{document.path}:1: no Version 1 or 2, so it is no mysqld-auto.cnf and MySQL stops at it; "
             "let SET PERSIST write the file"
         )
-    found: list[Entry] = []
+    found: list[PersistedVariable] = []
     for section in top.values():
         if section.name == SECTION_1:
             parts = members(document, section.start)
@@ -75,7 +75,7 @@ def _entries(document: Document) -> list[Entry]:
     return found
 
 
-def _entry(document: Document, member: Member, *, static: bool) -> Entry:
+def _entry(document: Document, member: JsonMember, *, static: bool) -> PersistedVariable:
     inside = {m.name: m for m in members(document, member.start)}
     value = inside.get("Value")
     if value is None or not isinstance(value.value, str):
@@ -84,14 +84,14 @@ def _entry(document: Document, member: Member, *, static: bool) -> Entry:
             f"{document.path}:{line}: {member.name} has no Value in quotes, which MySQL calls corrupt; "
             "let SET PERSIST write the file"
         )
-    return Entry(member.name, member, value, static)
+    return PersistedVariable(member.name, member, value, static)
 
 
-def _read(document: Document, entries: list[Entry], catalog: Catalog) -> Reading:
+def _read(document: Document, entries: list[PersistedVariable], catalog: Catalog) -> SetReading:
     if not catalog.target.since("mysql", 8):
         raise CarrierError(f"{document.path}: {catalog.target.label} has no persisted variables; name MySQL 8 or later")
     lines: list[Line] = []
-    strays: list[Stray] = []
+    strays: list[NonOption] = []
     for entry in entries:
         option = catalog.find_variable(entry.name) or catalog.get(entry.name.lower())
         if "." in entry.name or (option is not None and option.plugin):
@@ -104,8 +104,8 @@ def _read(document: Document, entries: list[Entry], catalog: Catalog) -> Reading
             strays.append(stray)
         if stray is None or stray.name == "adjusted-value":
             lines.append(_line(document, entry, verdict, given))
-    head = [Line(Kind.GROUP, line.number, line.text, name=line.group) for line in lines[:1]]
-    return Reading((*head, *lines), tuple(lines), (), tuple(strays))
+    head = [Line(LineKind.GROUP, line.number, line.text, name=line.group) for line in lines[:1]]
+    return SetReading((*head, *lines), tuple(lines), (), tuple(strays))
 
 
 def _leading(text: str) -> str:
@@ -114,45 +114,49 @@ def _leading(text: str) -> str:
     return digits[0].strip() if digits else "0"
 
 
-def _line(document: Document, entry: Entry, verdict: LineVerdict, given: str) -> Line:
+def _line(document: Document, entry: PersistedVariable, verdict: LineVerdict, given: str) -> Line:
     place = _place(document, entry)
     value_line, value_column = document.place(entry.value.start + 1)
     _, value_end = document.place(entry.value.end - 1)
     if value_line != place.line:
         value_column = value_end = place.end_column
     return Line(
-        Kind.OPTION, place.line, document.whole_line(place.line), "mysqld", verdict.canonical or entry.name,
+        LineKind.OPTION, place.line, document.whole_line(place.line), "mysqld", verdict.canonical or entry.name,
         entry.value.value, given, place.column, place.end_column, value_column, value_end,
     )  # fmt: skip
 
 
-def _place(document: Document, entry: Entry) -> Location:
+def _place(document: Document, entry: PersistedVariable) -> Location:
     """Where the name stands, without its quotes."""
     number, column = document.place(entry.member.key + 1)
     return Location(document.path, number, column, number, column + len(json.dumps(entry.name)) - 2)
 
 
-def _stray(document: Document, entry: Entry, verdict: LineVerdict, catalog: Catalog, given: str) -> Stray | None:
+def _stray(
+    document: Document, entry: PersistedVariable, verdict: LineVerdict, catalog: Catalog, given: str
+) -> NonOption | None:
     place = _place(document, entry)
     label = catalog.target.label
     reset = f"RESET PERSIST {entry.name}"
     if verdict.outcome in (Outcome.UNKNOWN, Outcome.REMOVED):
         name = "unknown-option" if verdict.outcome is Outcome.UNKNOWN else "removed-option"
         message = f"{verdict.reason} {label} warns of it in its log and starts without it."
-        return Stray(name, message, reset, place, fatal=False, option=entry.name)
+        return NonOption(name, message, reset, place, fatal=False, option=entry.name)
     wrong_word = not entry.static and verdict.option is not None and verdict.option.kind == "bool"
     if verdict.outcome in REFUSED or (wrong_word and given.upper() not in ("ON", "OFF")):
         return _invalid(entry, verdict, catalog, place)
     if given != entry.value.value:
         message = f"{label} takes {given} of {quoted(entry.value.value)}: persisted numbers have no suffix."
-        return Stray("adjusted-value", message, f"SET PERSIST {entry.name} = the number", place, False, entry.name)
+        return NonOption("adjusted-value", message, f"SET PERSIST {entry.name} = the number", place, False, entry.name)
     return None
 
 
-def _invalid(entry: Entry, verdict: LineVerdict, catalog: Catalog, place: Location) -> Stray:
+def _invalid(entry: PersistedVariable, verdict: LineVerdict, catalog: Catalog, place: Location) -> NonOption:
     target = catalog.target
     starts = not entry.static and target.since("mysql", *STARTS_ANYWAY)
     reason = verdict.reason if verdict.outcome in REFUSED else f"{entry.name} is ON or OFF when it is persisted."
     end = "says so in its log and starts without it" if starts else "will not start with it"
     message = f"{reason} {target.label} {end}."
-    return Stray("invalid-value", message, f"RESET PERSIST {entry.name}", place, fatal=not starts, option=entry.name)
+    return NonOption(
+        "invalid-value", message, f"RESET PERSIST {entry.name}", place, fatal=not starts, option=entry.name
+    )

@@ -40,14 +40,14 @@ _SHELL_FILLS = r"\$\{[^}]{0,500}\}|\$\([^)]{0,500}\)|`[^`]{0,500}`|\$\w+|\$[@*#?
 _COMMAND_FLAG = r"-[a-z]*c[a-z]*"
 
 
-class Command(NamedTuple):
+class ServerCommand(NamedTuple):
     """The server program as it is called, empty where an image's own entrypoint calls it, and its options."""
 
     program: str
     options: list[Piece]
 
 
-def server_command(words: Sequence[Piece], *, by_image: bool) -> Command | None:
+def server_command(words: Sequence[Piece], *, by_image: bool) -> ServerCommand | None:
     """The server's part of a command, None where there is none.
 
     `by_image` says that the words go to the image of a server, which takes such as begin with a dash for options.
@@ -55,9 +55,9 @@ def server_command(words: Sequence[Piece], *, by_image: bool) -> Command | None:
     for at, word in enumerate(words):
         name, rest = _name(word), words[at + 1 :]
         if by_image and word.text.startswith("-"):
-            return Command("", _options("", list(words[at:])))
+            return ServerCommand("", _options("", list(words[at:])))
         if name in SERVERS:
-            return Command(name, _options(name, list(rest)))
+            return ServerCommand(name, _options(name, list(rest)))
         if name in SHELLS:
             return _in_script(rest)
         if at == 0 and not word.templated and name not in WRAPPERS and not _is_entrypoint(name):
@@ -74,7 +74,7 @@ def _name(word: Piece) -> str:
     return word.text.rpartition("/")[2]
 
 
-def _in_script(words: Sequence[Piece]) -> Command | None:
+def _in_script(words: Sequence[Piece]) -> ServerCommand | None:
     """The server in the text that a shell is given with -c."""
     at = next((i for i, word in enumerate(words) if re.fullmatch(_COMMAND_FLAG, word.text)), None)
     if at is None or at + 1 >= len(words):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST_SETS = 500  # of a document; ours, for each is judged by itself
 
 
-class Stray(NamedTuple):
+class NonOption(NamedTuple):
     """Something that is no option line: what the server does about it, what to do, and where it stands.
 
     `name` is that of the rule which tells of it; `fatal` says that the server doesn't start.
@@ -35,12 +35,12 @@ class Within(NamedTuple):
     All of it stands at `place`.
     """
 
-    reading: Reading
+    reading: SetReading
     place: Location
     called: str
 
 
-class Reading(NamedTuple):
+class SetReading(NamedTuple):
     """What a set holds for one target.
 
     `lines` stand in the document's order, `order` is that in which the server reads the options among them.
@@ -52,7 +52,7 @@ class Reading(NamedTuple):
     lines: tuple[Line, ...]
     order: tuple[Line, ...]
     problems: tuple[Problem, ...] = ()
-    strays: tuple[Stray, ...] = ()
+    strays: tuple[NonOption, ...] = ()
     editable: frozenset[tuple[int, int]] = frozenset()
     whole: frozenset[int] = frozenset()
     within: Within | None = None
@@ -66,7 +66,7 @@ class OptionSet(NamedTuple):
     """
 
     label: str
-    read: Callable[[Catalog], Reading]
+    read: Callable[[Catalog], SetReading]
     hint: Target | None = None
     why: str = ""
     groupless: str = ""

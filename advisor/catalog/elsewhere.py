@@ -22,7 +22,7 @@ VALUES: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-class Span(NamedTuple):
+class KnownSpan(NamedTuple):
     """What is known of an option in one flavour.
 
     `first` and `last` are the oldest and the newest examined version that has it. The rest is what the manuals say:
@@ -45,11 +45,11 @@ class Presence(NamedTuple):
     """
 
     name: str
-    spans: tuple[Span, ...]
+    spans: tuple[KnownSpan, ...]
     replaced_by: str | None
     built: str | None = None
 
-    def span(self, flavour: str) -> Span | None:
+    def span(self, flavour: str) -> KnownSpan | None:
         """The span in one flavour, or None where that flavour never had it."""
         return next((s for s in self.spans if s.flavour == flavour), None)
 
@@ -66,10 +66,10 @@ def known_elsewhere(name: str) -> Presence | None:
     return Presence(name, spans, entry.get("replaced_by"), entry.get("built"))
 
 
-def _span(flavour: str, written: list[Any]) -> Span:
+def _span(flavour: str, written: list[Any]) -> KnownSpan:
     """A span of the file, whose last parts are left out where they are empty."""
     first, last, gone, came, plugin = (*written, None, None, None)[:5]
-    return Span(flavour, first, last, gone, tuple(came or ()), plugin)
+    return KnownSpan(flavour, first, last, gone, tuple(came or ()), plugin)
 
 
 class Documented(NamedTuple):

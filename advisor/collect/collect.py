@@ -21,7 +21,7 @@ from advisor.collect.server.server import greet, read_lock_waits, read_server
 from advisor.collect.server.workload import read_counters, read_workload, sample_at
 from advisor.collect.service import read_service, service_of, usual_service
 from advisor.core.errors import ConnectError
-from advisor.facts import SCHEMA, Facts, Files, Unavailable
+from advisor.facts import SCHEMA, Facts, OptionFiles, Unavailable
 from advisor.facts.size_limits import fitted
 from advisor.redaction.secrets import clean
 
@@ -118,26 +118,26 @@ _DIRECTORIES = ("innodb_log_group_home_dir", "innodb_undo_directory", "innodb_da
 _BASENAMES = ("log_bin_basename", "relay_log_basename")
 
 
-class Around(NamedTuple):
+class HostFacts(NamedTuple):
     """What a server's host has; None for what it has not, or what can't be told to be the server's."""
 
     host: Host | None = None
-    files: Files | None = None
+    files: OptionFiles | None = None
     service: Service | None = None
 
 
-def read_around(server: Server, notes: Notes) -> Around:
+def read_around(server: Server, notes: Notes) -> HostFacts:
     """What stands around a server that is a process of this host; else nothing, with the reason noted for each part."""
     root = open_root("/")
     found = prove(root, claim_of(server))
     if isinstance(found, NotProved):
         notes += [Unavailable("host", found.reason), Unavailable("files", found.reason)]
-        return Around()
+        return HostFacts()
     datadir = server.variables.get("datadir", "")
     host = read_host(root, found.pid, datadir or None, directories(server))
     notes += [Unavailable(f"host.{part.part}", part.reason) for part in host.skipped]
     files = read_files(found.pid, named_files(server), datadir, reader=reader_of(server))
-    return Around(host, files, _service(root, found.pid))
+    return HostFacts(host, files, _service(root, found.pid))
 
 
 def directories(server: Server) -> dict[str, str]:
@@ -174,7 +174,7 @@ def service_at(facts: Facts, top: str, name: str) -> Service | None:
 
 def reread(facts: Facts, leading: Iterable[str], top: str = "") -> Facts:
     """The facts with the option files that a start with these leading words reads, below `top` if it is given."""
-    files = facts.files or Files()
+    files = facts.files or OptionFiles()
     server = facts.server
     return replace(facts, files=read_again(files, leading, named_files(server), reader_of(server), top=top))
 

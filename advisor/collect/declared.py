@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from advisor.collect.host.formats import MAX_CPU
 from advisor.core.errors import MycnfError
-from advisor.facts.host import BlockDevice, Cpu, Host, Memory, Mount, Skipped, Storage
+from advisor.facts.host import BlockDevice, Cpu, Host, Memory, Mount, SkippedPart, Storage
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 SAID = "not read: only what --ram, --cpus and --disk say is known"
@@ -23,7 +23,7 @@ def parse_size(text: str) -> int:
 
 def host_from_words(*, ram: str | None, cpus: int | None, disk: str | None, tar: str | None) -> Host:
     """The host of --host-tar, if given, with what --ram, --cpus and --disk say put in its place."""
-    host = _from_tar(tar) if tar else Host(skipped=(Skipped("host", SAID),))
+    host = _from_tar(tar) if tar else Host(skipped=(SkippedPart("host", SAID),))
     if ram:
         host = replace(host, memory=Memory(total=parse_size(ram)), cgroup=None)
     if cpus is not None:

@@ -13,7 +13,7 @@ from advisor.collect.host.host import open_root
 from advisor.collect.persisted import NAME as PERSISTED
 from advisor.collect.persisted import read_persisted
 from advisor.core.errors import MycnfError
-from advisor.facts.files import FileCopy, Files
+from advisor.facts.files import FileCopy, OptionFiles
 from advisor.facts.host import SERVER_PROGRAMS
 from advisor.optionfile import resolve
 from advisor.optionfile.source import load
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 EVERYWHERE = ("/etc/my.cnf", "/etc/mysql/my.cnf")
 
 
-class Start(NamedTuple):
+class StartOptions(NamedTuple):
     """What a server was started with, as far as it decides which files are read; paths are absolute."""
 
     arguments: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ NEWEST_MYSQL = Reader()
 
 def read_files(
     pid: int, named: Iterable[str], datadir: str, proc: str = "/proc", *, reader: Reader = NEWEST_MYSQL
-) -> Files:
+) -> OptionFiles:
     """The option files of the server that is process `pid`, in its reading order.
 
     `named` are the files that the server itself says values came from: those that the usual places don't explain are
@@ -60,7 +60,7 @@ def read_files(
     copies, folders = _read(start, named, reader, _here)
     persisted = os.path.join(datadir, PERSISTED)
     held = read_persisted(persisted)
-    return Files(
+    return OptionFiles(
         files=tuple(copies.values()),
         command_line=redact_arguments(start.arguments),
         group_suffix=start.group_suffix,
@@ -73,7 +73,9 @@ def read_files(
     )
 
 
-def read_again(files: Files, leading: Iterable[str], named: Iterable[str], reader: Reader, *, top: str = "") -> Files:
+def read_again(
+    files: OptionFiles, leading: Iterable[str], named: Iterable[str], reader: Reader, *, top: str = ""
+) -> OptionFiles:
     """The option files as a start with these leading words reads them.
 
     `top` is a directory that holds a copy of a host's files, read in their place; when they changed says nothing there.
@@ -94,10 +96,10 @@ def read_again(files: Files, leading: Iterable[str], named: Iterable[str], reade
     )
 
 
-def start_with(leading: Iterable[str]) -> Start:
+def start_with(leading: Iterable[str]) -> StartOptions:
     """What the words right behind the program's name decide, where no process is there to be asked for the rest."""
     said = dict(word.removeprefix("--").partition("=")[::2] for word in leading)
-    return Start(
+    return StartOptions(
         no_defaults="no-defaults" in said,
         defaults_file=said.get("defaults-file", ""),
         extra_file=said.get("defaults-extra-file", ""),
@@ -110,7 +112,7 @@ def _here(path: str) -> str:
 
 
 def _read(
-    start: Start, named: Iterable[str], reader: Reader, place: Callable[[str], str]
+    start: StartOptions, named: Iterable[str], reader: Reader, place: Callable[[str], str]
 ) -> tuple[dict[str, FileCopy], list[str]]:
     """The files of that start and those that the server names beyond; `place` is where a path lies."""
     named = list(dict.fromkeys(named))
@@ -119,7 +121,7 @@ def _read(
     return _copies(_tops(start, missing, place), reader, place) if missing else (copies, folders)
 
 
-def start_of(pid: int, proc: str = "/proc") -> Start:
+def start_of(pid: int, proc: str = "/proc") -> StartOptions:
     """Command line and environment of a process, read for what they say about option files."""
     arguments = _strings(f"{proc}/{pid}/cmdline")
     environment = environment_of(pid, proc)
@@ -129,7 +131,7 @@ def start_of(pid: int, proc: str = "/proc") -> Start:
     def path(name: str) -> str:
         return os.path.normpath(os.path.join(cwd, said[name])) if said.get(name) else ""
 
-    return Start(
+    return StartOptions(
         arguments=arguments,
         no_defaults="no-defaults" in said,
         defaults_file=path("defaults-file"),
@@ -163,7 +165,7 @@ def _leading(arguments: tuple[str, ...]) -> list[tuple[str, str]]:
     return found
 
 
-def _tops(start: Start, named: list[str] | tuple[()], place: Callable[[str], str]) -> list[str]:
+def _tops(start: StartOptions, named: list[str] | tuple[()], place: Callable[[str], str]) -> list[str]:
     """The files that the server opens by itself, in its order; `named` stands where compiled-in places do."""
     if start.no_defaults:
         return []

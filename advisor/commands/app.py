@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.collect.connection.options import ConnectRequest
-    from advisor.commands.judge_facts import Wanted
+    from advisor.commands.judge_facts import AuditRequest
     from advisor.core.model import Finding
     from advisor.facts import Facts
     from advisor.report.audited import Audited
@@ -51,7 +51,7 @@ def opening(args: argparse.Namespace) -> Opening:
     from advisor.tui.keymap import read_keymap
 
     @cache
-    def asked() -> Wanted:
+    def asked() -> AuditRequest:
         from advisor.commands.judge_facts import wanted
 
         return wanted(args)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.carriers.sets import Reading
+from advisor.carriers.sets import SetReading
 from advisor.catalog.load import load
 from advisor.core.errors import MycnfError
-from advisor.optionfile.lines import Kind, Line, OptionFile, Placed, Resolved
+from advisor.optionfile.lines import Line, LineKind, OptionFile, Placed, Resolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,16 +58,16 @@ def whole_text(carrier: Carrier) -> Resolved:
     """
     document = carrier.document
     wanted = range(1, document.lines + 1) if SPEAKS in document.text else document.firsts
-    return resolved(carrier, Reading(tuple(_bare(document, number) for number in wanted), ()))
+    return resolved(carrier, SetReading(tuple(_bare(document, number) for number in wanted), ()))
 
 
 def _bare(document: Document, number: int) -> Line:
     text = document.line(number)
-    kind = Kind.COMMENT if text.lstrip()[:1] in ("#", ";") else Kind.OPTION if text.strip() else Kind.BLANK
-    return Line(kind, number, f"{text}\n", name=text.strip() if kind is Kind.OPTION else None)
+    kind = LineKind.COMMENT if text.lstrip()[:1] in ("#", ";") else LineKind.OPTION if text.strip() else LineKind.BLANK
+    return Line(kind, number, f"{text}\n", name=text.strip() if kind is LineKind.OPTION else None)
 
 
-def resolved(carrier: Carrier, reading: Reading) -> Resolved:
+def resolved(carrier: Carrier, reading: SetReading) -> Resolved:
     """The files and options of a reading, each line where it stands."""
     document = carrier.document
     files: dict[str, list[Line]] = {document.path: []}

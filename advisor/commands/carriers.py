@@ -17,13 +17,13 @@ from advisor.redaction.secrets import redact_value
 from advisor.report import Checked
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules.core.context import NO_HOUSE, Known
+from rules.core.context import NO_HOUSE, RuleContext
 from rules.core.subject import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from advisor.carriers.sets import Carrier, OptionSet, Reading, Stray
+    from advisor.carriers.sets import Carrier, NonOption, OptionSet, SetReading
     from advisor.core.model import Absent, Edit, Finding, Target
     from advisor.facts import Host
     from advisor.optionfile.lines import Line
@@ -78,12 +78,12 @@ def _findings(
     reading = one.read(catalog)
     read = resolved(carrier, reading.within.reading if reading.within else reading)
     verdict = judge_file(read, catalog)
-    known = Known(target, catalog, Settings.from_file(verdict), verdict, host=host, house=house)
+    known = RuleContext(target, catalog, Settings.from_file(verdict), verdict, host=host, house=house)
     findings = [_here(f, one, reading, carrier.document.path) for f in run_rules(known, rules).findings]
     return [*findings, *_strays(reading.strays, rules, certain=catalog.exact)]
 
 
-def _here(finding: Finding, one: OptionSet, reading: Reading, path: str) -> Finding:
+def _here(finding: Finding, one: OptionSet, reading: SetReading, path: str) -> Finding:
     """A finding as it is true here: a command line has no groups, and edits need the text to be the document's own."""
     if one.groupless:
         finding = finding._replace(group=None, message=finding.message.replace(f"[{GROUP}]", one.groupless))
@@ -97,19 +97,19 @@ def _here(finding: Finding, one: OptionSet, reading: Reading, path: str) -> Find
     return finding
 
 
-def _possible(edit: Edit, one: OptionSet, reading: Reading) -> bool:
+def _possible(edit: Edit, one: OptionSet, reading: SetReading) -> bool:
     if edit.column == edit.end_column == 1 and not edit.text:
         return set(range(edit.line, edit.end_line)) <= reading.whole
     plain = re.fullmatch(_PLAIN, edit.text) is not None or (not one.groupless and "\n" not in edit.text)
     return plain and edit.line == edit.end_line and any(_within(edit, line, reading) for line in reading.order)
 
 
-def _within(edit: Edit, line: Line, reading: Reading) -> bool:
+def _within(edit: Edit, line: Line, reading: SetReading) -> bool:
     inside = line.column <= edit.column and edit.end_column <= line.end_column
     return inside and edit.line == line.number and (line.number, line.column) in reading.editable
 
 
-def _strays(strays: Iterable[Stray], rules: Iterable[Rule], *, certain: bool) -> list[Finding]:
+def _strays(strays: Iterable[NonOption], rules: Iterable[Rule], *, certain: bool) -> list[Finding]:
     by_name = {rule.name: rule for rule in rules}
     return [
         by_name[stray.name].finding(

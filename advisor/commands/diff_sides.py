@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.targets import parse_target, require_known
 from advisor.compare.grammar import STDIN, named
-from advisor.compare.values import Kind
+from advisor.compare.values import SideKind
 from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
 
@@ -46,7 +46,7 @@ class _Files:
         self.names = names
         self.root: str | None = args.root
         self.given = given
-        self._is_file = [side.kind is Kind.FILE for side in names]
+        self._is_file = [side.kind is SideKind.FILE for side in names]
         self._asked = [parse_target(text) for text in args.target or ()]
         if len(self._asked) > sum(self._is_file):
             words = "--target once" if len(self._asked) == 1 else f"--target {len(self._asked)} times"
@@ -105,7 +105,7 @@ def _reading(names: tuple[Named, Named], args: argparse.Namespace) -> _Files:
     """What there is to read: the configuration closest to the first file, and stdin where it is a side."""
     from advisor.commands.read_files import configure, take_stdin
 
-    paths = [path for side in names if side.kind is Kind.FILE for path in side.paths]
+    paths = [path for side in names if side.kind is SideKind.FILE for path in side.paths]
     if paths.count(STDIN) > 1:
         raise MycnfError("- is stdin, and can be read once only: give the other side as a file")
     own = argparse.Namespace(**{**vars(args), "files": paths, "configured": None})
@@ -118,11 +118,11 @@ def _reading(names: tuple[Named, Named], args: argparse.Namespace) -> _Files:
 
 def _facts(side: Named, args: argparse.Namespace) -> Facts | None:
     """What a server tells now, or told when it was recorded; None for a side that never ran."""
-    if side.kind is Kind.SNAPSHOT:
+    if side.kind is SideKind.SNAPSHOT:
         from advisor.facts.snapshot import load
 
         return load(side.paths[0])
-    if side.kind is not Kind.SERVER:
+    if side.kind is not SideKind.SERVER:
         return None
     from advisor.commands.collect import collect_facts
     from advisor.commands.connection import CONNECTION

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest
 from advisor.commands.guess_target import UNDECIDED, assume_target, guess
-from advisor.commands.lint_files import Looked, leave_out, look_at
+from advisor.commands.lint_files import LintResult, leave_out, look_at
 from advisor.commands.read_files import read_carrier, read_resolved, take_stdin
 from advisor.core import errors
 from advisor.core.console import narrate
 from advisor.core.model import Target
-from advisor.fixing import Reading, fix_files, plan_fixes
+from advisor.fixing import TargetReading, fix_files, plan_fixes
 from advisor.redaction.secrets import clean
 from advisor.verdict import judge_file
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.carriers.sets import Carrier
-    from advisor.commands.lint_files import Plan
+    from advisor.commands.lint_files import LintPlan
     from advisor.core.model import Finding
 
 # Which targets a path is for, and the other versions that may read it where that is only assumed.
 Targets = tuple[list[Target], list[Target]]
 
 
-def fix(paths: Sequence[str], plans: Sequence[Plan], args: argparse.Namespace) -> tuple[dict[str, bytes], bool]:
+def fix(paths: Sequence[str], plans: Sequence[LintPlan], args: argparse.Namespace) -> tuple[dict[str, bytes], bool]:
     """Make the fixes of the files and say on stderr what was done; of stdin, print the text with its fixes.
 
     Gives the text that stands for stdin from now on, by its name, and whether every file could be written. Once stdin
@@ -64,7 +64,7 @@ def refuse_unnamed(paths: Sequence[str], args: argparse.Namespace) -> None:
         )
 
 
-def show_diff(paths: Sequence[str], plans: Sequence[Plan], args: argparse.Namespace) -> int:
+def show_diff(paths: Sequence[str], plans: Sequence[LintPlan], args: argparse.Namespace) -> int:
     """Print what the fixes would change as a unified diff, and write nothing; exit code 1 where that is something."""
     from advisor.fixing.diff import unified
 
@@ -94,14 +94,14 @@ class Looks:
     """Checks one of the named files as lint does, for each of its targets, which are settled at first sight."""
 
     def __init__(
-        self, names: Sequence[str], plans: Sequence[Plan], given: Mapping[str, bytes], *, aloud: bool = False
+        self, names: Sequence[str], plans: Sequence[LintPlan], given: Mapping[str, bytes], *, aloud: bool = False
     ) -> None:
         self.plans = dict(zip(names, plans, strict=True))
         self.given = given
         self.aloud = aloud
         self.targets: dict[str, Targets] = {}
 
-    def __call__(self, path: str, texts: Mapping[str, bytes]) -> list[Reading]:
+    def __call__(self, path: str, texts: Mapping[str, bytes]) -> list[TargetReading]:
         """The readings of a file, the texts standing in for files; MycnfError where it can't be read."""
         plan = self.plans[path]
         carrier = read_carrier(path, texts, plan.args.root)
@@ -112,15 +112,15 @@ class Looks:
         targets, witnesses = self.targets[path]
         looked = leave_out([look_at(path, target, plan, texts) for target in targets])
         readings = [
-            Reading(_new(one), judge_file(one.resolved, load(target)))
+            TargetReading(_new(one), judge_file(one.resolved, load(target)))
             for one, target in zip(looked, targets, strict=True)
         ]
         for target in witnesses:
             verdict = judge_file(read_resolved([path], target, plan.args.root, texts), load(target))
-            readings.append(Reading((), verdict, witness=True))
+            readings.append(TargetReading((), verdict, witness=True))
         return readings
 
-    def _settle(self, path: str, plan: Plan) -> Targets:
+    def _settle(self, path: str, plan: LintPlan) -> Targets:
         """The targets that were named, or the assumed one with all series of what may be its flavour as witnesses."""
         if plan.targets:
             return plan.targets, []
@@ -133,7 +133,7 @@ class Looks:
         return [target], [other for other in series if other != target]
 
 
-def _carried(carrier: Carrier, plan: Plan) -> Iterator[Reading]:
+def _carried(carrier: Carrier, plan: LintPlan) -> Iterator[TargetReading]:
     """The readings of a document that carries option sets: each set is a server's, whatever the others say."""
     from advisor.commands.carrier_texts import resolved_of, whole_text
     from advisor.commands.carriers import check_carrier
@@ -144,12 +144,12 @@ def _carried(carrier: Carrier, plan: Plan) -> Iterator[Reading]:
         hinted = one.hint or guess(resolved_of(carrier, one, newest("mysql")))[0]
         for target in plan.targets or [hinted]:
             checked = check_carrier(alone, [target], plan.rules, plan.host, plan.house)
-            looked = leave_out([Looked(each, text, plan) for each in checked])
+            looked = leave_out([LintResult(each, text, plan) for each in checked])
             findings = tuple(finding for each in looked for finding in _new(each))
-            yield Reading(findings, judge_file(resolved_of(carrier, one, target), load(target)))
+            yield TargetReading(findings, judge_file(resolved_of(carrier, one, target), load(target)))
 
 
-def _new(looked: Looked) -> tuple[Finding, ...]:
+def _new(looked: LintResult) -> tuple[Finding, ...]:
     """The findings without those that the plan's baseline knows: somebody decided to live with these."""
     path, checked = looked.plan.args.baseline, looked.checked
     if not path:
@@ -157,5 +157,5 @@ def _new(looked: Looked) -> tuple[Finding, ...]:
     from advisor.analysis import baseline
 
     files = tuple(file.path for file in looked.resolved.files)
-    (split,) = baseline.apply(baseline.read(path), [baseline.Reading(checked.path, checked.findings, files)])
+    (split,) = baseline.apply(baseline.read(path), [baseline.BaselineReading(checked.path, checked.findings, files)])
     return tuple(split.new)

@@ -15,10 +15,10 @@ from advisor.core.errors import MycnfError
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.commands.judge_facts import Wanted
+    from advisor.commands.judge_facts import AuditRequest
     from advisor.fleet.ansible import Fleet
     from advisor.fleet.member import Member
-    from advisor.fleet.row import Row
+    from advisor.fleet.row import HostRow
     from advisor.report.fleet import Judged, Survey
 
 FAIL_ON = "error"
@@ -120,12 +120,12 @@ def _fleet(args: argparse.Namespace, folder: str) -> Fleet:
     )
 
 
-def _tell(row: Row, number: int, of: int) -> None:
+def _tell(row: HostRow, number: int, of: int) -> None:
     why = f": {row.reason}" if row.reason else ""
     narrate(f"{number} of {of}: {row.name} {row.status.value}{why}")
 
 
-def _survey(folder: str, asked: Wanted) -> Survey:
+def _survey(folder: str, asked: AuditRequest) -> Survey:
     """All that the run's directory holds, judged now, one server after the other."""
     from advisor.fleet.outliers import equals, outliers
     from advisor.fleet.run_directory import rows_of
@@ -134,7 +134,7 @@ def _survey(folder: str, asked: Wanted) -> Survey:
 
     judged: list[Judged] = []
     members: list[Member] = []
-    absent: list[Row] = []
+    absent: list[HostRow] = []
     for row in rows_of(folder):
         if not row.answered:
             absent.append(row)
@@ -150,7 +150,7 @@ def _survey(folder: str, asked: Wanted) -> Survey:
     return Survey(folder, run_time(), tuple(judged), tuple(absent), tuple(found), tuple(sets))
 
 
-def _damaged(row: Row, error: MycnfError) -> Row:
+def _damaged(row: HostRow, error: MycnfError) -> HostRow:
     from msgspec.structs import replace
 
     from advisor.fleet.row import Status
@@ -158,7 +158,7 @@ def _damaged(row: Row, error: MycnfError) -> Row:
     return replace(row, status=Status.FAILED, reason=str(error), snapshot="")
 
 
-def _judge(folder: str, row: Row, asked: Wanted) -> tuple[Judged, Member]:
+def _judge(folder: str, row: HostRow, asked: AuditRequest) -> tuple[Judged, Member]:
     """One server's findings, and what it is compared by. Raises MycnfError for a snapshot that can't be judged."""
     from advisor.commands.judge_facts import judged
     from advisor.core.model import Skipped

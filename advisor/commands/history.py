@@ -14,11 +14,11 @@ from advisor.core.errors import MycnfError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.commands.judge_facts import Wanted
+    from advisor.commands.judge_facts import AuditRequest
     from advisor.facts import Facts
     from advisor.report.audited import Audited
     from advisor.report.historydoc import Told
-    from advisor.state.history.store import Kept
+    from advisor.state.history.store import KeptServer
 
 ADD = "add"
 # What judging an audit may be told, and a history is not: every snapshot is judged by what it holds.
@@ -91,7 +91,7 @@ def _asked(args: argparse.Namespace) -> Iterator[Told]:
         yield _history(server, asked, 1)
 
 
-def _history(kept: Kept, asked: Wanted, last: int) -> Told:
+def _history(kept: KeptServer, asked: AuditRequest, last: int) -> Told:
     """A server's newest changes; all its snapshots are judged, for a finding may be back that was there at first."""
     from advisor.commands.judge_facts import judged
     from advisor.report.history import changes, joined

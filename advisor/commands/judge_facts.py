@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from advisor.analysis.engine import Run
+    from advisor.analysis.engine import RuleRun
     from advisor.config.read import Configuration
     from advisor.core.model import Finding, Target
     from advisor.facts import Facts
-    from rules.core.context import Known
-    from rules.core.passed import Fine
+    from rules.core.context import RuleContext
+    from rules.core.passed import PassedCheck
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule
 
@@ -36,7 +36,7 @@ MOST_TARGETS = 100  # of which it is kept what rules they are asked
 ADDRESSED = "mycnf:"  # what every comment says that asks for silence
 
 
-class Wanted(NamedTuple):
+class AuditRequest(NamedTuple):
     """The arguments over the configuration of the folder that mycnf runs in, the rules chosen, and house rules.
 
     `by_target`, where it is given, keeps which of the rules each target is asked of; `config` leaves rules out by file.
@@ -48,7 +48,7 @@ class Wanted(NamedTuple):
     by_target: dict[Target, list[Rule]] | None = None
     config: Configuration | None = None
 
-    def of(self, known: Known) -> list[Rule]:
+    def of(self, known: RuleContext) -> list[Rule]:
         """The rules that are about what is known."""
         if self.by_target is None:
             return [rule for rule in self.rules if is_asked(known, rule)]
@@ -59,16 +59,16 @@ class Wanted(NamedTuple):
         return self.by_target[known.target]
 
 
-def wanted(args: argparse.Namespace) -> Wanted:
+def wanted(args: argparse.Namespace) -> AuditRequest:
     """What is asked for. Raises MycnfError for a configuration or a word that can't be meant."""
     from advisor.commands.apply_config import configuration_of, settled
 
     config = configuration_of(args, os.getcwd())
     whole, house = (args, None) if config is None else (settled(args, config), config.house)
-    return Wanted(whole, choose(whole.select, whole.ignore), house, config=config)
+    return AuditRequest(whole, choose(whole.select, whole.ignore), house, config=config)
 
 
-def audit(facts: Facts, asked: Wanted, *, silent: bool = False) -> Audited:
+def audit(facts: Facts, asked: AuditRequest, *, silent: bool = False) -> Audited:
     """The findings that nobody suppressed, past the baseline; a host that the user described stands in for none.
 
     `silent` says nothing of how many the baseline knows.
@@ -80,7 +80,7 @@ def audit(facts: Facts, asked: Wanted, *, silent: bool = False) -> Audited:
     return past_baseline(audited, asked.args, silent=silent)
 
 
-def judged(facts: Facts, asked: Wanted, *, brief: bool = False) -> Audited:
+def judged(facts: Facts, asked: AuditRequest, *, brief: bool = False) -> Audited:
     """The same with what a baseline knows; `brief` leaves out what was looked at and is fine."""
     if facts.host is None and is_declared(asked.args):
         facts = replace(facts, host=declared_host(asked.args))
@@ -103,7 +103,7 @@ def _not_ignored(findings: Iterable[Finding], config: Configuration | None) -> I
     return [f for f in findings if f.location is None or id(f) in left]
 
 
-def _fine(known: Known, found: Run, ran: list[Rule]) -> tuple[Fine, ...]:
+def _fine(known: RuleContext, found: RuleRun, ran: list[Rule]) -> tuple[PassedCheck, ...]:
     """What the rules looked at without a word, those aside that lacked something."""
     from rules.core.passed import fine
 
@@ -111,14 +111,14 @@ def _fine(known: Known, found: Run, ran: list[Rule]) -> tuple[Fine, ...]:
     return tuple(fine(known, found.findings, {rule.name for rule in ran if rule.code not in lacking}))
 
 
-def _not_suppressed(known: Known, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _not_suppressed(known: RuleContext, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """The findings that no comment in the server's own files hides; what is wrong with such comments, lint tells."""
     files = known.files.files if known.has("files") else ()
     if not any(ADDRESSED in (copy.text or "") for copy in files):
         return findings
-    from advisor.analysis.suppress import Reading, suppress
+    from advisor.analysis.suppress import FileFindings, suppress
 
-    (done,) = suppress([Reading(known.file_verdict.resolved, known.target, findings, frozenset())])
+    (done,) = suppress([FileFindings(known.file_verdict.resolved, known.target, findings, frozenset())])
     return tuple(f for f in done.kept if f.code[:3] != SUPPRESSIONS)
 
 
@@ -131,7 +131,7 @@ def past_baseline(audited: Audited, args: argparse.Namespace, *, silent: bool = 
     `silent` leaves it to the caller to tell how many were left out.
     Raises MycnfError for a file that is no baseline, or holds anything else and would be lost.
     """
-    reading = baseline.Reading(SERVER, audited.findings, ())
+    reading = baseline.BaselineReading(SERVER, audited.findings, ())
     if args.write_baseline:
         refuse_other(args.write_baseline)
         write(baseline.render([reading], args.write_baseline), args.write_baseline)

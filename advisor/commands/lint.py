@@ -16,7 +16,7 @@ from rules.core.context import NO_HOST, NO_HOUSE, NOT_ASKED
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.commands.lint_files import Looked, Plan
+    from advisor.commands.lint_files import LintPlan, LintResult
 
 USUAL = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
 FAIL_ON = "warning"
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         if args.diff:
             return fix_files.show_diff(paths, plans, args)
         texts, written = fix_files.fix(paths, plans, args)
-    looked: list[Looked] = []
+    looked: list[LintResult] = []
     broken: list[tuple[str, str]] = []
     for path, plan in zip(paths, plans, strict=True):
         try:
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     return errors.FINDINGS if failing and not args.exit_zero else errors.OK
 
 
-def _format(plans: list[Plan]) -> str:
+def _format(plans: list[LintPlan]) -> str:
     """The format that the configurations ask for; MycnfError where they ask for several."""
     asked = {plan.config.format or "text": plan.config.path for plan in plans if plan.config is not None}
     if len(asked) > 1:
@@ -68,7 +68,7 @@ def _format(plans: list[Plan]) -> str:
     return next(iter(asked), "text")
 
 
-def _past_baseline(looked: list[Looked], path: str | None, broken: list[tuple[str, str]]) -> list[Looked]:
+def _past_baseline(looked: list[LintResult], path: str | None, broken: list[tuple[str, str]]) -> list[LintResult]:
     from advisor.commands.suppress_findings import baselined, write_baseline
 
     if path is None:
@@ -90,7 +90,7 @@ def _usual_files(*, quietly: bool) -> list[str]:
     return found
 
 
-def _tell_skipped(plan: Plan) -> None:
+def _tell_skipped(plan: LintPlan) -> None:
     # Who asks for a rule by name must not take its silence for "nothing found".
     needing = [(r.code, set(r.needs)) for r in plan.rules]
     on_server = [code for code, needs in needing if needs & {"server", "workload", "files"}]

@@ -15,7 +15,7 @@ from advisor.report import Checked
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import file_rules, rule_modules_for
-from rules.core.context import NO_HOST, NO_HOUSE, Known
+from rules.core.context import NO_HOST, NO_HOUSE, RuleContext
 
 if TYPE_CHECKING:
     import argparse
@@ -41,7 +41,7 @@ OF_FILES = frozenset(
 SUPPRESSION = "mycnf:"  # how a comment begins that asks to leave a finding out
 
 
-class Plan:
+class LintPlan:
     """How files are checked that share a configuration: its rules, targets and host, the command line put over it."""
 
     __slots__ = ("_chosen", "_concerned", "_house", "_patches", "args", "config", "host", "targets")
@@ -88,12 +88,12 @@ class Plan:
         return NO_HOUSE if self.config is None or self.config.house is None else self.config.house
 
 
-class Looked:
+class LintResult:
     """One file, checked for one target: what to report, the lines that were read, and the rules that looked."""
 
     __slots__ = ("_skipped", "checked", "plan", "resolved")
 
-    def __init__(self, checked: Checked, resolved: Resolved, plan: Plan, skipped: Iterable[str] = ()) -> None:
+    def __init__(self, checked: Checked, resolved: Resolved, plan: LintPlan, skipped: Iterable[str] = ()) -> None:
         self.checked = checked
         self.resolved = resolved
         self.plan = plan
@@ -104,12 +104,12 @@ class Looked:
         """The codes of the rules that looked, or would have, had the file set what they are about."""
         return frozenset(r.code for r in self.plan.rules_for(self.checked.target)) - self._skipped
 
-    def showing(self, **fields: Any) -> Looked:
+    def showing(self, **fields: Any) -> LintResult:
         """The same with other findings, or whatever of `Checked` is named."""
-        return Looked(self.checked._replace(**fields), self.resolved, self.plan, self._skipped)
+        return LintResult(self.checked._replace(**fields), self.resolved, self.plan, self._skipped)
 
 
-def plans_of(paths: Sequence[str], args: argparse.Namespace) -> list[Plan]:
+def plans_of(paths: Sequence[str], args: argparse.Namespace) -> list[LintPlan]:
     """The plan for each path: files that find the same configuration share one; MycnfError for a bad one."""
     from advisor.config import nearest
 
@@ -128,17 +128,17 @@ def _folder(path: str) -> str:
         return os.sep
 
 
-def _plan(config: str | None, args: argparse.Namespace) -> Plan:
+def _plan(config: str | None, args: argparse.Namespace) -> LintPlan:
     if config is None and not (args.isolated and args.baseline):
-        return Plan(args)
+        return LintPlan(args)
     from advisor.commands.apply_config import refuse_contradictions, settled, tell_silent_house
     from advisor.config.read import read
 
     refuse_contradictions(args)
     if config is None:
-        return Plan(args)
+        return LintPlan(args)
     read_ = read(config)
-    plan = Plan(settled(args, read_), read_)
+    plan = LintPlan(settled(args, read_), read_)
     tell_silent_house(args, read_, plan.rules)
     return plan
 
@@ -151,7 +151,7 @@ def _host(args: argparse.Namespace) -> Host | Absent:
     return declared_host(args)
 
 
-def look(path: str, plan: Plan, texts: dict[str, bytes] | None = None) -> list[Looked]:
+def look(path: str, plan: LintPlan, texts: dict[str, bytes] | None = None) -> list[LintResult]:
     """Check one FILE of the command line for each of the plan's targets; MycnfError where it can't be read.
 
     `texts` holds the text that stands for stdin, by its name, where that was read already.
@@ -167,30 +167,30 @@ def look(path: str, plan: Plan, texts: dict[str, bytes] | None = None) -> list[L
     return [look_at(name, target, plan, given) for target in plan.targets or [_assumed(name, root, given)]]
 
 
-def _look_into(carrier: Carrier, plan: Plan) -> list[Looked]:
+def _look_into(carrier: Carrier, plan: LintPlan) -> list[LintResult]:
     from advisor.commands.carrier_texts import whole_text
     from advisor.commands.carriers import check_carrier
 
     resolved = whole_text(carrier)
     done = check_carrier(carrier, plan.targets, plan.rules, plan.host, plan.house)
-    return [Looked(checked, resolved, plan) for checked in done]
+    return [LintResult(checked, resolved, plan) for checked in done]
 
 
-def look_at(path: str, target: Target, plan: Plan, given: Mapping[str, bytes]) -> Looked:
+def look_at(path: str, target: Target, plan: LintPlan, given: Mapping[str, bytes]) -> LintResult:
     """Judge a file with its includes for the target and ask the rules; OptionFileError where it can't be read."""
     resolved = read_resolved([path], target, plan.args.root, given)
     catalog = plan.catalog(target)
     verdict = judge_file(resolved, catalog)
-    known = Known(target, catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house)
+    known = RuleContext(target, catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house)
     done = run_rules(known, plan.rules_for(target, verdict.effective))
     unread = [f for f in done.findings if f.name == UNREAD and f.location]
     more = _as_if_read(unread, known, plan) if unread else []
     findings = tuple(by_place((*done.findings, *more)))
     checked = Checked(path, target, findings, _sources(resolved, findings))
-    return Looked(checked, resolved, plan, [s.code for s in done.skipped])
+    return LintResult(checked, resolved, plan, [s.code for s in done.skipped])
 
 
-def _as_if_read(unread: list[Finding], known: Known, plan: Plan) -> list[Finding]:
+def _as_if_read(unread: list[Finding], known: RuleContext, plan: LintPlan) -> list[Finding]:
     """What would be found in groups that the target doesn't read, had their options stood in [mysqld]."""
     from rules.optionfile.groups import as_main_group, judged_as_read
 
@@ -198,7 +198,7 @@ def _as_if_read(unread: list[Finding], known: Known, plan: Plan) -> list[Finding
     for group in unread:
         name, path = group.group or "", group.location.path if group.location else ""
         verdict = judge_file(as_main_group(known.file_verdict.resolved, path, name), known.catalog)
-        as_read = Known(
+        as_read = RuleContext(
             known.target, known.catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house
         )
         rules = [rule for rule in plan.rules_for(known.target, verdict.effective) if rule.name not in OF_FILES]
@@ -218,7 +218,7 @@ def _sources(resolved: Resolved, findings: tuple[Finding, ...]) -> dict[tuple[st
     return {place: secrets.redact_text(text).text for place, text in lines if place in wanted}
 
 
-def leave_out(looked: list[Looked]) -> list[Looked]:
+def leave_out(looked: list[LintResult]) -> list[LintResult]:
     """The findings without those that comments in the files, or the configuration, ask to leave out."""
     if any(SUPPRESSION in line.text for one in looked for file in one.resolved.files for line in file.lines):
         from advisor.commands.suppress_findings import suppressed

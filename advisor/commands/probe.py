@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from advisor.commands.probing.place import Spot
+    from advisor.commands.probing.place import ProbeDirectory
     from advisor.facts.probes import ProbeResult
     from advisor.report.proof import Proof
-    from probes.experiment import Experiment, Ground, Wanted
+    from probes.experiment import Environment, Experiment, ProbeRequest
 
 KEPT = "results"
 PROVE = "prove"
@@ -94,9 +94,9 @@ class _Order(NamedTuple):
     """A run that was asked for; `proof` says what its result means for the rule that it was made for."""
 
     experiment: Experiment
-    ground: Ground
-    place: Spot
-    wish: Wanted
+    ground: Environment
+    place: ProbeDirectory
+    wish: ProbeRequest
     proof: Callable[[ProbeResult], Proof] | None = None
 
 

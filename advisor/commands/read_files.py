@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.errors import MycnfError
 from advisor.optionfile import resolve
-from advisor.optionfile.lines import Kind
+from advisor.optionfile.lines import LineKind
 from advisor.optionfile.source import LARGEST, load
 from advisor.optionfile.value import is_template
 
@@ -109,7 +109,7 @@ def groupless(resolved: Resolved) -> str:
     """Why the first file whose options stand below no group at all sets nothing; empty where there is none."""
     for file in resolved.files:
         kinds = {line.kind for line in file.lines}
-        if Kind.OPTION in kinds and Kind.GROUP not in kinds:
+        if LineKind.OPTION in kinds and LineKind.GROUP not in kinds:
             return (
                 f"{file.path}: no group such as [mysqld] in it, so servers refuse it; where it is the text of SHOW "
                 "GLOBAL VARIABLES, mycnf audit --from FILE reads it, and with --keep makes a snapshot of it"

@@ -12,7 +12,7 @@ from advisor.core.errors import MycnfError
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.commands.judge_facts import Wanted
+    from advisor.commands.judge_facts import AuditRequest
 
 
 def run(args: argparse.Namespace) -> int:
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     return report_snapshots.run(args.snapshots, asked, pairs, args.jobs)
 
 
-def _one(path: str, asked: Wanted, pairs: list[tuple[str, str | None]]) -> int:
+def _one(path: str, asked: AuditRequest, pairs: list[tuple[str, str | None]]) -> int:
     from advisor.analysis.engine import fails
     from advisor.commands.judge_facts import audit
     from advisor.facts.snapshot import load

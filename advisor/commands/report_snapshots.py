@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
-    from advisor.commands.judge_facts import Wanted
+    from advisor.commands.judge_facts import AuditRequest
     from advisor.report import Page
     from advisor.report.many import Told
     from advisor.report.manystreams import Sink
@@ -32,13 +32,13 @@ AT_ONCE = 8  # snapshots that a process gets at a time
 AHEAD = 4  # such lots a process that may wait for those before them
 
 
-def run(words: Sequence[str], asked: Wanted, pairs: Sequence[tuple[str, str | None]], jobs: int | None) -> int:
+def run(words: Sequence[str], asked: AuditRequest, pairs: Sequence[tuple[str, str | None]], jobs: int | None) -> int:
     """Report every snapshot that is named or lies below a directory that is; 2 where one can't be read."""
     fail_on = asked.args.fail_on or FAIL_ON
     paths = _paths(words) if len(words) == 1 else _once(_paths(words))
     sinks: list[Sink] = []
     tally = Tally()
-    worker = report_worker.Work(asked, tuple(name for name, _ in pairs), page_for("", fail_on))
+    worker = report_worker.ReportTask(asked, tuple(name for name, _ in pairs), page_for("", fail_on))
     try:
         sinks += [bulk_writer(form).open(out, page_for(out, fail_on)) for form, out in pairs]
         for told in _snapshots(_told(paths, worker, jobs or _processors()), words):
@@ -104,7 +104,7 @@ def _unreadable(error: OSError) -> None:
     raise MycnfError(f"{error.filename} can't be read ({error.strerror}); check its owner and mode") from error
 
 
-def _told(paths: Iterator[str], work: report_worker.Work, jobs: int) -> Iterator[Told]:
+def _told(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) -> Iterator[Told]:
     """What is told of each, in order; no more than AHEAD lots a process are under way or waiting."""
     report_worker.prepare(work)
     if jobs == 1:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.analysis.baseline import Baseline
-    from advisor.commands.judge_facts import Wanted
+    from advisor.commands.judge_facts import AuditRequest
     from advisor.report import Page
     from advisor.report.audited import Audited
 
@@ -29,19 +29,19 @@ PR_SET_PDEATHSIG = 1
 CATALOGS = 48  # versions of which each process keeps what they know; a megabyte each, once it has been asked a lot
 
 
-class Work(NamedTuple):
+class ReportTask(NamedTuple):
     """What every process does alike: the rules asked, the formats, and what these depend on."""
 
-    asked: Wanted
+    asked: AuditRequest
     forms: tuple[str, ...]
     page: Page
 
 
-_WORK: list[Work] = []
+_WORK: list[ReportTask] = []
 _KNOWN: list[Baseline] = []
 
 
-def prepare(work: Work) -> None:
+def prepare(work: ReportTask) -> None:
     """Load what all processes share, before they are made. Raises MycnfError for a baseline that is none."""
     _WORK[:] = [work._replace(asked=work.asked._replace(by_target={}))]
     _KNOWN.clear()
@@ -88,6 +88,6 @@ def _past_baseline(audited: Audited) -> Audited:
     from advisor.analysis import baseline
     from advisor.commands.judge_facts import SERVER
 
-    (split,) = baseline.apply(_KNOWN[0], [baseline.Reading(SERVER, audited.findings, ())])
+    (split,) = baseline.apply(_KNOWN[0], [baseline.BaselineReading(SERVER, audited.findings, ())])
     aside = tuple((finding, "the baseline knows it") for finding in split.known)
     return audited._replace(findings=split.new, aside=(*audited.aside, *aside))

@@ -11,7 +11,7 @@ from advisor.core import errors
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.facts import Sampled, Server
+    from advisor.facts import SampledHours, Server
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,7 +59,7 @@ def _listed() -> str:
     return listing(found)
 
 
-def kept_samples(server: Server) -> Sampled | None:
+def kept_samples(server: Server) -> SampledHours | None:
     """What was sampled of a server, None where nothing was; a ring that can't be read is named and passed over."""
     import os
 

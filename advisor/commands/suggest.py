@@ -77,7 +77,7 @@ def _words(host: Host) -> str:
 def _diff(path: str, suggestion: Suggestion, output: str | None) -> int:
     """What would have to change in a file, as a diff for `patch`."""
     from advisor.fixing.diff import unified
-    from advisor.fixing.values import Change
+    from advisor.fixing.values import FileChange
     from advisor.optionfile import render
     from advisor.suggest.amend import amend
 
@@ -89,6 +89,6 @@ def _diff(path: str, suggestion: Suggestion, output: str | None) -> int:
         narrate(sentence)
     if amended.text == before:
         narrate(f"{path} says all of it already")
-    changes = [Change(path, before, amended.text, ())] if amended.text != before else []
+    changes = [FileChange(path, before, amended.text, ())] if amended.text != before else []
     write(unified(changes).decode("utf-8", "surrogateescape"), output)
     return errors.OK

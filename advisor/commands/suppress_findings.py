@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.analysis.suppress import Suppressed
-    from advisor.commands.lint_files import Looked, Plan
+    from advisor.commands.lint_files import LintPlan, LintResult
 
 
-def suppressed(looked: Sequence[Looked]) -> list[Looked]:
+def suppressed(looked: Sequence[LintResult]) -> list[LintResult]:
     """The findings without those that comments hide, and with those about the comments themselves."""
-    from advisor.analysis.suppress import Reading, suppress
+    from advisor.analysis.suppress import FileFindings, suppress
 
-    readings = [Reading(x.resolved, x.checked.target, x.checked.findings, x.ran, _silent(x.plan)) for x in looked]
+    readings = [FileFindings(x.resolved, x.checked.target, x.checked.findings, x.ran, _silent(x.plan)) for x in looked]
     return [_with(one, split) for one, split in zip(looked, suppress(readings), strict=True)]
 
 
-def _with(one: Looked, split: Suppressed) -> Looked:
+def _with(one: LintResult, split: Suppressed) -> LintResult:
     findings = tuple(by_place(split.kept))
     wanted = {(f.location.path, f.location.line) for f in findings if f.location} - one.checked.sources.keys()
     lines = (((file.path, line.number), line.text) for file in one.resolved.files for line in file.lines)
@@ -36,7 +36,7 @@ def _with(one: Looked, split: Suppressed) -> Looked:
     return one.showing(findings=findings, suppressed=split.hidden, reasons=split.reasons, sources=sources)
 
 
-def _silent(plan: Plan) -> frozenset[str]:
+def _silent(plan: LintPlan) -> frozenset[str]:
     """The rules about suppressions that --select and --ignore leave out."""
     if not plan.args.select and not plan.args.ignore:
         return frozenset()
@@ -46,7 +46,7 @@ def _silent(plan: Plan) -> frozenset[str]:
     return frozenset(r.code for r in all_rules() if r.family == suppressions.FAMILY) - {r.code for r in plan.rules}
 
 
-def ignored_by_file(looked: Sequence[Looked]) -> list[Looked]:
+def ignored_by_file(looked: Sequence[LintResult]) -> list[LintResult]:
     """The findings without those that `per-file-ignores` of the configuration name."""
     from advisor.commands.apply_config import without_ignored
 
@@ -58,7 +58,7 @@ def ignored_by_file(looked: Sequence[Looked]) -> list[Looked]:
     ]
 
 
-def baselined(looked: Sequence[Looked]) -> list[Looked]:
+def baselined(looked: Sequence[LintResult]) -> list[LintResult]:
     """The findings without those that the baseline of their plan knows; stderr tells how many it knows in vain."""
     done = list(looked)
     for path in dict.fromkeys(one.plan.args.baseline for one in looked):
@@ -73,8 +73,10 @@ def baselined(looked: Sequence[Looked]) -> list[Looked]:
     return done
 
 
-def _reading(one: Looked) -> baseline.Reading:
-    return baseline.Reading(one.checked.path, one.checked.findings, tuple(file.path for file in one.resolved.files))
+def _reading(one: LintResult) -> baseline.BaselineReading:
+    return baseline.BaselineReading(
+        one.checked.path, one.checked.findings, tuple(file.path for file in one.resolved.files)
+    )
 
 
 def _tell_gone(count: int, path: str) -> None:
@@ -83,7 +85,7 @@ def _tell_gone(count: int, path: str) -> None:
         narrate(f"{entries} no longer found; write {path} again with --write-baseline")
 
 
-def write_baseline(looked: Sequence[Looked], path: str) -> list[Looked]:
+def write_baseline(looked: Sequence[LintResult], path: str) -> list[LintResult]:
     """Write all findings as a baseline, and leave them out; MycnfError where the file holds anything else."""
     from advisor.report.output import write
 

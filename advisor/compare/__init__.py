@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from advisor.compare.compare import compare
-from advisor.compare.values import Comparison, Held, Kind, Lot, Pair, Side
+from advisor.compare.values import Category, Comparison, Held, SettingPair, Side, SideKind
 
-__all__ = ["Comparison", "Held", "Kind", "Lot", "Pair", "Side", "compare"]
+__all__ = ["Category", "Comparison", "Held", "SettingPair", "Side", "SideKind", "compare"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.preflight.autosized import Inputs, formulas, worked_out
 from advisor.verdict.effects import CONNECTIONS, DAY, DAYS, SECONDS
 from advisor.verdict.settings import notation
-from advisor.verdict.startup import Start, running
+from advisor.verdict.startup import StartupSettings, running
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,7 +76,7 @@ def _untouched(name: str, catalog: Catalog) -> str | None:
     option = catalog.find_variable(name)
     if option is None:
         return None
-    compiled = {"max_connections": CONNECTIONS, "table_open_cache": Start({}, {}, catalog).tables}
+    compiled = {"max_connections": CONNECTIONS, "table_open_cache": StartupSettings({}, {}, catalog).tables}
     if option.default is None and name in compiled:
         return str(compiled[name])
     return option.running if option.running is not None else notation(option, option.default)

@@ -8,7 +8,7 @@ from advisor.compare.equal import completed, equal
 from advisor.compare.expected_differences import by_nature
 from advisor.compare.pairing import paired
 from advisor.compare.sides import default_of
-from advisor.compare.values import Alone, Comparison, Held, Lot, Pair
+from advisor.compare.values import Category, Comparison, Held, OneSided, SettingPair
 from advisor.compare.weight import area_of, order
 from advisor.core.model import Origin
 from advisor.redaction.secrets import MASK, redact_value
@@ -61,36 +61,36 @@ def _is_one_version(a: Side, b: Side) -> bool:
     return a.target == b.target
 
 
-def _pair(name: str, both: tuple[Held, Held], sides: tuple[Side, Side], also: tuple[str, ...]) -> Pair:
+def _pair(name: str, both: tuple[Held, Held], sides: tuple[Side, Side], also: tuple[str, ...]) -> SettingPair:
     a, b = both
     lot, reason = _untold(a, b) if a.value is None or b.value is None else _lot(name, both, sides)
-    derived = lot is Lot.DIFFERS and _is_one_version(*sides) and not a.is_set and not b.is_set
-    return Pair(name, a, b, area_of(name, b.option or a.option), lot, also, derived, reason)
+    derived = lot is Category.DIFFERS and _is_one_version(*sides) and not a.is_set and not b.is_set
+    return SettingPair(name, a, b, area_of(name, b.option or a.option), lot, also, derived, reason)
 
 
-def _lot(name: str, both: tuple[Held, Held], sides: tuple[Side, Side]) -> tuple[Lot, str]:
+def _lot(name: str, both: tuple[Held, Held], sides: tuple[Side, Side]) -> tuple[Category, str]:
     a, b = both
     mine, other = a.value or "", b.value or ""
     if MASK in mine or MASK in other:
         # What was read of a server has lost its secrets, so that a file's has to lose them before both are compared.
         same = redact_value(a.name, mine) == redact_value(b.name, other)
-        return (Lot.NOT_TOLD, HIDDEN) if same else (Lot.DIFFERS, "")
+        return (Category.NOT_TOLD, HIDDEN) if same else (Category.DIFFERS, "")
     if equal(a, b) or _is_completed(a, b, *sides) or _is_completed(b, a, *sides[::-1]):
-        return Lot.ALIKE, ""
+        return Category.ALIKE, ""
     if by_nature(name, mine, other):
-        return Lot.BY_NATURE, ""
+        return Category.BY_NATURE, ""
     by_host = a.by_host or b.by_host
-    return (Lot.BY_HOST, by_host) if by_host and a.raw is not None and a.raw == b.raw else (Lot.DIFFERS, "")
+    return (Category.BY_HOST, by_host) if by_host and a.raw is not None and a.raw == b.raw else (Category.DIFFERS, "")
 
 
-def _untold(a: Held, b: Held) -> tuple[Lot, str]:
+def _untold(a: Held, b: Held) -> tuple[Category, str]:
     if any(held.value is None and held.is_set for held in (a, b)):
-        return Lot.NOT_TOLD, TEMPLATE
+        return Category.NOT_TOLD, TEMPLATE
     if a.value is None and b.value is None:
-        return Lot.ALIKE, ""
+        return Category.ALIKE, ""
     if by_nature(a.name, a.value, b.value):
-        return Lot.BY_NATURE, ""
-    return (Lot.DIFFERS if a.is_set or b.is_set else Lot.BY_HOST), ""
+        return Category.BY_NATURE, ""
+    return (Category.DIFFERS if a.is_set or b.is_set else Category.BY_HOST), ""
 
 
 def _is_completed(written: Held, running: Held, side: Side, other: Side) -> bool:
@@ -98,11 +98,11 @@ def _is_completed(written: Held, running: Held, side: Side, other: Side) -> bool
     return other.runs and not side.runs and written.raw is not None and completed(written, running)
 
 
-def _alone(part: Mapping[str, Held], side: Side, other: Side, wanted: Callable[[str], bool]) -> tuple[Alone, ...]:
+def _alone(part: Mapping[str, Held], side: Side, other: Side, wanted: Callable[[str], bool]) -> tuple[OneSided, ...]:
     """What the other side has not, most consequential first."""
     both_run = side.runs and other.runs and _is_one_version(side, other)
     found = [
-        Alone(held, area_of(name, held.option), not by_nature(name, None, "") and (held.is_set or both_run))
+        OneSided(held, area_of(name, held.option), not by_nature(name, None, "") and (held.is_set or both_run))
         for name, held in part.items()
         if wanted(name) and _is_unknown(held, side, other)
     ]

@@ -8,7 +8,7 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.targets import SERIES, parse_target
-from advisor.compare.values import Kind
+from advisor.compare.values import SideKind
 from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _BEGINNING = 4096
 class Named(NamedTuple):
     """A side as it was named. `place` is what the word says of the connection, over what the options say."""
 
-    kind: Kind
+    kind: SideKind
     word: str
     paths: tuple[str, ...] = ()
     place: Mapping[str, str | int | None] = {}
@@ -45,9 +45,9 @@ def named(word: str) -> Named:
             raise MycnfError(f"{word} names nothing; write something behind the colon")
         return PREFIXES[prefix](word, rest)
     if word == "server":
-        return Named(Kind.SERVER, word)
+        return Named(SideKind.SERVER, word)
     if word == STDIN:
-        return Named(Kind.FILE, word, (word,))
+        return Named(SideKind.FILE, word, (word,))
     if os.path.lexists(word):
         return _by_path(word, word)
     return _no_path(word)
@@ -56,9 +56,9 @@ def named(word: str) -> Named:
 def _no_path(word: str) -> Named:
     parts = word.split(",")
     if len(parts) > 1 and all(part == STDIN or os.path.isfile(part) for part in parts):
-        return Named(Kind.FILE, word, tuple(parts))
+        return Named(SideKind.FILE, word, tuple(parts))
     if word.partition("-")[0].lower() in SERIES:
-        return Named(Kind.DEFAULTS, word, target=parse_target(word))
+        return Named(SideKind.DEFAULTS, word, target=parse_target(word))
     found = re.fullmatch(_HOST_PORT, word)
     if found and found["port"] and "/" not in word:
         return _tcp(word, word)
@@ -73,7 +73,7 @@ def _by_path(word: str, path: str) -> Named:
             return _socket(word, path)
         if stat.S_ISDIR(mode):
             raise MycnfError(f"{path} is a directory; name an option file or a snapshot in it")
-        kind = Kind.SNAPSHOT if stat.S_ISREG(mode) and _is_snapshot(path) else Kind.FILE
+        kind = SideKind.SNAPSHOT if stat.S_ISREG(mode) and _is_snapshot(path) else SideKind.FILE
     except OSError as error:
         raise MycnfError(f"{path} can't be read ({error.strerror}); check its owner and mode") from error
     return Named(kind, word, (path,))
@@ -86,15 +86,15 @@ def _is_snapshot(path: str) -> bool:
 
 
 def _file(word: str, path: str) -> Named:
-    return _no_path(path)._replace(word=word) if "," in path else _by_path(word, path)._replace(kind=Kind.FILE)
+    return _no_path(path)._replace(word=word) if "," in path else _by_path(word, path)._replace(kind=SideKind.FILE)
 
 
 def _snapshot(word: str, path: str) -> Named:
-    return Named(Kind.SNAPSHOT, word, (path,))
+    return Named(SideKind.SNAPSHOT, word, (path,))
 
 
 def _socket(word: str, path: str) -> Named:
-    return Named(Kind.SERVER, word, place={**_NOWHERE, "socket": path})
+    return Named(SideKind.SERVER, word, place={**_NOWHERE, "socket": path})
 
 
 def _tcp(word: str, text: str) -> Named:
@@ -105,26 +105,26 @@ def _tcp(word: str, text: str) -> Named:
     if not 0 < port < 1 << 16:
         raise MycnfError(f"{word}: {port} is no TCP port; write a number from 1 to 65535")
     user = {"user": found["user"]} if found["user"] else {}
-    return Named(Kind.SERVER, word, place={"socket": None, "host": found["host"].strip("[]"), "port": port, **user})
+    return Named(SideKind.SERVER, word, place={"socket": None, "host": found["host"].strip("[]"), "port": port, **user})
 
 
 def _defaults(word: str, text: str) -> Named:
     """A client's option file, or the defaults of a target: both are asked for by nearly the same word."""
     if text.partition("-")[0].lower() in SERIES and not os.path.exists(text):
         return _target(word, text)
-    return Named(Kind.SERVER, word, place={**_NOWHERE, "defaults_file": text})
+    return Named(SideKind.SERVER, word, place={**_NOWHERE, "defaults_file": text})
 
 
 def _login(word: str, name: str) -> Named:
-    return Named(Kind.SERVER, word, place={**_NOWHERE, "login_path": name})
+    return Named(SideKind.SERVER, word, place={**_NOWHERE, "login_path": name})
 
 
 def _group(word: str, suffix: str) -> Named:
-    return Named(Kind.SERVER, word, place={**_NOWHERE, "defaults_group_suffix": suffix})
+    return Named(SideKind.SERVER, word, place={**_NOWHERE, "defaults_group_suffix": suffix})
 
 
 def _target(word: str, text: str) -> Named:
-    return Named(Kind.DEFAULTS, word, target=parse_target(text))
+    return Named(SideKind.DEFAULTS, word, target=parse_target(text))
 
 
 PREFIXES = {

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from advisor.analysis.context import know
 from advisor.compare.autosized import bounded, resized
 from advisor.compare.equal import equal
-from advisor.compare.values import Held, Kind, Side
+from advisor.compare.values import Held, Side, SideKind
 from advisor.core.model import Origin
-from advisor.facts import Files
+from advisor.facts import OptionFiles
 from advisor.optionfile.lines import Resolved
 from advisor.preflight.autosized import size
 from advisor.preflight.coupled import couple
 from advisor.preflight.limits import clip
 from advisor.preflight.outlook import MIRRORS, SWITCHES, lines_by_variable, option_of, origin_of, outlooks
-from advisor.preflight.sources import INSTALLED, Start, installed_plugins
+from advisor.preflight.sources import INSTALLED, NextStartOptions, installed_plugins
 from advisor.preflight.start_command import next_command
 from advisor.verdict import REFUSED, judge_file
 from advisor.verdict.settings import Settings, location_of, notation
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from advisor.facts import Facts
     from advisor.preflight.outlook import Outlook
     from advisor.verdict import FileVerdict, LineVerdict
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
 SWITCHED = ("bool", "flag")
@@ -48,13 +48,13 @@ def of_file(verdict: FileVerdict, name: str) -> Side:
     unshown = {n: unshown_of(n, line) for n, line in verdict.effective.items() if _is_no_variable(line)}
     held.update({name: one for name, one in unshown.items() if name not in roots})
     held[VERSION] = Held(VERSION, verdict.catalog.target.number, Origin.COMPILED)
-    return Side(Kind.FILE, name, verdict.catalog, resized(held, verdict.catalog))
+    return Side(SideKind.FILE, name, verdict.catalog, resized(held, verdict.catalog))
 
 
 def of_defaults(catalog: Catalog) -> Side:
     """What an untouched server of the target has, as far as its catalog knows."""
     side = of_file(judge_file(Resolved((), (), ()), catalog), str(catalog.target))
-    return side._replace(kind=Kind.DEFAULTS)
+    return side._replace(kind=SideKind.DEFAULTS)
 
 
 def default_of(option: Option) -> str | None:
@@ -112,7 +112,7 @@ def unshown_of(name: str, line: LineVerdict) -> Held:
     return set_by(line, name, told, line.option)._replace(shown=False)
 
 
-def of_server(facts: Facts, kind: Kind, name: str) -> Side:
+def of_server(facts: Facts, kind: SideKind, name: str) -> Side:
     """The side that these facts tell of; `name` is what the user called it."""
     known = know(facts)
     lines = lines_by_variable(known.file_verdict, known.catalog)
@@ -120,7 +120,7 @@ def of_server(facts: Facts, kind: Kind, name: str) -> Side:
     return Side(kind, name, known.catalog, held, facts.server.variables.get("hostname", ""), facts.taken_at)
 
 
-def _held_by_server(variable: str, known: Known, line: LineVerdict | None) -> Held:
+def _held_by_server(variable: str, known: RuleContext, line: LineVerdict | None) -> Held:
     """A variable as it runs; the line that its file holds now is believed to be its line where the server says file."""
     setting = known.settings.get(variable)
     origin = origin_of(variable, known)
@@ -133,7 +133,7 @@ def _held_by_server(variable: str, known: Known, line: LineVerdict | None) -> He
     return Held(variable, known.server.variables[variable], origin, place, raw, option_of(variable, known.catalog))
 
 
-def _set_while_running(variable: str, known: Known) -> Origin:
+def _set_while_running(variable: str, known: RuleContext) -> Origin:
     """Who set it, more closely: SET PERSIST wrote the value down too, and of some variables servers know nothing.
 
     What belongs to sessions alone is called set at run time once any session has set it for itself.
@@ -149,7 +149,7 @@ def _set_while_running(variable: str, known: Known) -> Origin:
 
 def of_file_on(facts: Facts, verdict: FileVerdict, name: str) -> Side:
     """The file's side beside that server; `verdict` is for the server's own version."""
-    now = know(facts if facts.files is not None else replace(facts, files=Files()))
+    now = know(facts if facts.files is not None else replace(facts, files=OptionFiles()))
     verdict = _with_plugins(facts, verdict)
     views = _views(now, facts, verdict)
     plain = of_file(verdict, name)
@@ -165,8 +165,8 @@ def _with_plugins(facts: Facts, verdict: FileVerdict) -> FileVerdict:
     return judge_file(resolved, verdict.catalog) if plugins else verdict
 
 
-def _views(now: Known, facts: Facts, verdict: FileVerdict) -> dict[str, Outlook]:
-    start = Start(verdict, verdict, (), frozenset(), "", {}, reads_persisted=False)
+def _views(now: RuleContext, facts: Facts, verdict: FileVerdict) -> dict[str, Outlook]:
+    start = NextStartOptions(verdict, verdict, (), frozenset(), "", {}, reads_persisted=False)
     command = next_command(facts)
     views = outlooks(now, start)
     clip(views, now, command)
@@ -175,7 +175,7 @@ def _views(now: Known, facts: Facts, verdict: FileVerdict) -> dict[str, Outlook]
     return views
 
 
-def _held_once_running(variable: str, view: Outlook, now: Known, plain: Side) -> Held:
+def _held_once_running(variable: str, view: Outlook, now: RuleContext, plain: Side) -> Held:
     option = option_of(variable, now.catalog)
     if view.line is None:
         return Held(variable, view.value, Origin.COMPILED, None, None, option)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from advisor.upgrade.change import Area
 
 
-class Kind(StrEnum):
+class SideKind(StrEnum):
     """What a side is."""
 
     FILE = "file"
@@ -24,7 +24,7 @@ class Kind(StrEnum):
     DEFAULTS = "defaults"
 
 
-RUNS = frozenset({Kind.SERVER, Kind.SNAPSHOT})
+RUNS = frozenset({SideKind.SERVER, SideKind.SNAPSHOT})
 
 
 class Held(NamedTuple):
@@ -58,7 +58,7 @@ class Side(NamedTuple):
     `called` is how a server calls itself and `taken_at` when it was read, in UTC; both are empty for what never ran.
     """
 
-    kind: Kind
+    kind: SideKind
     name: str
     catalog: Catalog
     held: Mapping[str, Held]
@@ -76,7 +76,7 @@ class Side(NamedTuple):
         return self.kind in RUNS
 
 
-class Lot(StrEnum):
+class Category(StrEnum):
     """Where a pair of values belongs; only the first makes two sides differ by themselves."""
 
     DIFFERS = "differs"
@@ -86,7 +86,7 @@ class Lot(StrEnum):
     ALIKE = "alike"
 
 
-class Pair(NamedTuple):
+class SettingPair(NamedTuple):
     """What both sides hold of one setting, under a name of its own on each; `also` are further names of it.
 
     `derived` says that nobody set it on either side, and both are of one version: their hosts or other settings made
@@ -97,13 +97,13 @@ class Pair(NamedTuple):
     a: Held
     b: Held
     area: Area
-    lot: Lot = Lot.ALIKE
+    lot: Category = Category.ALIKE
     also: tuple[str, ...] = ()
     derived: bool = False
     reason: str = ""
 
 
-class Alone(NamedTuple):
+class OneSided(NamedTuple):
     """What only one side knows; `counts` says whether that makes the sides differ."""
 
     held: Held
@@ -116,17 +116,17 @@ class Comparison(NamedTuple):
 
     a: Side
     b: Side
-    pairs: tuple[Pair, ...]
-    only_a: tuple[Alone, ...]
-    only_b: tuple[Alone, ...]
+    pairs: tuple[SettingPair, ...]
+    only_a: tuple[OneSided, ...]
+    only_b: tuple[OneSided, ...]
     not_shown: tuple[Held, ...]
 
-    def of(self, lot: Lot) -> list[Pair]:
+    def of(self, lot: Category) -> list[SettingPair]:
         """The pairs of one lot."""
         return [pair for pair in self.pairs if pair.lot is lot]
 
     def differs(self, *, by_nature: bool = False) -> bool:
         """Whether the sides differ, by nature too where that is to count."""
-        lots = {Lot.DIFFERS, *({Lot.BY_NATURE} if by_nature else ())}
+        lots = {Category.DIFFERS, *({Category.BY_NATURE} if by_nature else ())}
         alone = any(one.counts for one in (*self.only_a, *self.only_b))
         return alone or any(pair.lot in lots for pair in self.pairs)

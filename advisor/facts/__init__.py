@@ -2,12 +2,12 @@
 
 from dataclasses import field
 
-from advisor.facts.files import FileCopy, Files, PersistedOption, Service
+from advisor.facts.files import FileCopy, OptionFiles, PersistedOption, Service
 from advisor.facts.host import Host
 from advisor.facts.probes import ProbeResult
 from advisor.facts.record import record
 from advisor.facts.server import Accounts, DataSizes, Link, Plugin, Replication, Server, VariableOrigin
-from advisor.facts.workload import BusyHour, Sample, Sampled, Workload
+from advisor.facts.workload import BusyHour, Sample, SampledHours, Workload
 
 SCHEMA = "1.2"
 
@@ -18,15 +18,15 @@ __all__ = [
     "DataSizes",
     "Facts",
     "FileCopy",
-    "Files",
     "Host",
     "Link",
+    "OptionFiles",
     "PersistedOption",
     "Plugin",
     "ProbeResult",
     "Replication",
     "Sample",
-    "Sampled",
+    "SampledHours",
     "Server",
     "Service",
     "Unavailable",
@@ -58,14 +58,14 @@ class Facts:
     server: Server
     workload: Workload | None = None
     host: Host | None = None
-    files: Files | None = None
+    files: OptionFiles | None = None
     unavailable: tuple[Unavailable, ...] = field(default_factory=tuple)
     lost: str = ""
     statements: int = 0
     seconds: float = 0.0
     service: Service | None = None
     probes: tuple[ProbeResult, ...] = ()
-    sampled: Sampled | None = None
+    sampled: SampledHours | None = None
 
     def why_not(self, part: str) -> str:
         """Why a part is missing, for a rule that is skipped over it."""

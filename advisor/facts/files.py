@@ -59,7 +59,7 @@ class PersistedOption:
 
 
 @record(frozen=True)
-class Files:
+class OptionFiles:
     """The option files in the order in which the server reads them, includes listed after the files that name them.
 
     `command_line` holds the server's own arguments with secrets taken out; `inferred` says that the list of files was

@@ -127,7 +127,7 @@ class Storage:
 
 
 @record(frozen=True)
-class Place:
+class ServerPath:
     """Where a server keeps some of its files besides the data directory, by the variable that says so."""
 
     variable: str
@@ -135,7 +135,7 @@ class Place:
 
 
 @record(frozen=True)
-class Skipped:
+class SkippedPart:
     """A part of the host that couldn't be read, and why."""
 
     part: str
@@ -387,8 +387,8 @@ class Host:
     storage: Storage | None = None
     process: Process | None = None
     os: OperatingSystem | None = None
-    skipped: tuple[Skipped, ...] = ()
-    places: tuple[Place, ...] = ()
+    skipped: tuple[SkippedPart, ...] = ()
+    places: tuple[ServerPath, ...] = ()
 
     @property
     def usable_memory(self) -> int | None:

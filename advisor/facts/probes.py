@@ -56,7 +56,7 @@ class Arm:
 
 
 @record(frozen=True)
-class Place:
+class RunPlace:
     """Where a run took place; sizes in bytes, None where it can't be told.
 
     `host` tells this machine from others (a hash, no name), `path` is the directory that was measured, `device` the
@@ -91,7 +91,7 @@ class ProbeResult:
     began_at: str
     seconds: float
     ended: str
-    place: Place
+    place: RunPlace
     metrics: tuple[Metric, ...]
     arms: tuple[Arm, ...]
     baseline: str

@@ -78,7 +78,7 @@ class BusyHour:
 
 
 @record(frozen=True)
-class Sampled:
+class SampledHours:
     """What `mycnf sample` kept of a server: from when to when, how many samples, and the busiest hour of each kind."""
 
     since: str

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from advisor.fixing.fix import fix_files, plan_fixes
-from advisor.fixing.values import Change, Look, Outcome, Reading
+from advisor.fixing.values import FileChange, FixOutcome, Look, TargetReading
 
-__all__ = ["Change", "Look", "Outcome", "Reading", "fix_files", "plan_fixes"]
+__all__ = ["FileChange", "FixOutcome", "Look", "TargetReading", "fix_files", "plan_fixes"]

@@ -11,12 +11,12 @@ from advisor.redaction.secrets import redact_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from advisor.fixing.values import Change
+    from advisor.fixing.values import FileChange
 
 AROUND = 3
 
 
-class Block(NamedTuple):
+class DiffBlock(NamedTuple):
     """Lines `begin` to `end` of the old text that become those of the new; counted from 0, ends exclusive."""
 
     begin: int
@@ -25,7 +25,7 @@ class Block(NamedTuple):
     new_end: int
 
 
-def unified(changes: Iterable[Change]) -> bytes:
+def unified(changes: Iterable[FileChange]) -> bytes:
     """The changes of all files.
 
     Lines that hold a secret are left out of what stands around a change, and are masked where they change themselves:
@@ -34,14 +34,14 @@ def unified(changes: Iterable[Change]) -> bytes:
     return b"".join(line for change in changes for line in _file(change))
 
 
-def _file(change: Change) -> Iterator[bytes]:
+def _file(change: FileChange) -> Iterator[bytes]:
     old, new = _lines(change.before), _lines(change.after)
     shown, new_shown = _masked(change.before), _masked(change.after)
     secret = {at for at, (line, masked) in enumerate(zip(old, shown, strict=True)) if line != masked}
     path = os.fsencode(change.path.replace("\n", "?"))
     yield from (b"--- " + path + b"\n", b"+++ " + path + b"\n")
     matcher = SequenceMatcher(None, old, new)
-    blocks = [Block(*place) for tag, *place in matcher.get_opcodes() if tag != "equal"]
+    blocks = [DiffBlock(*place) for tag, *place in matcher.get_opcodes() if tag != "equal"]
     for group in _groups(blocks, secret):
         yield from _hunk(group, shown, new_shown, secret)
 
@@ -59,9 +59,9 @@ def _masked(text: bytes) -> list[bytes]:
     return _lines(masked.encode("utf-8", "surrogateescape"))
 
 
-def _groups(blocks: Iterable[Block], secret: set[int]) -> list[list[Block]]:
+def _groups(blocks: Iterable[DiffBlock], secret: set[int]) -> list[list[DiffBlock]]:
     """Blocks that stand so close that one hunk shows them, with no secret between them."""
-    groups: list[list[Block]] = []
+    groups: list[list[DiffBlock]] = []
     for block in blocks:
         between = range(groups[-1][-1].end, block.begin) if groups else range(0)
         if groups and len(between) <= 2 * AROUND and not secret & set(between):
@@ -71,7 +71,7 @@ def _groups(blocks: Iterable[Block], secret: set[int]) -> list[list[Block]]:
     return groups
 
 
-def _hunk(group: Sequence[Block], old: list[bytes], new: list[bytes], secret: set[int]) -> Iterator[bytes]:
+def _hunk(group: Sequence[DiffBlock], old: list[bytes], new: list[bytes], secret: set[int]) -> Iterator[bytes]:
     first, last = group[0], group[-1]
     before = _clear(range(first.begin - 1, max(-1, first.begin - 1 - AROUND), -1), secret)
     after = _clear(range(last.end, min(len(old), last.end + AROUND)), secret)

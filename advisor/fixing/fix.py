@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 from advisor.core.errors import MycnfError
 from advisor.fixing.passes import mend
 from advisor.fixing.texts import Texts
-from advisor.fixing.values import Change, Outcome
+from advisor.fixing.values import FileChange, FixOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from advisor.core.model import Finding
-    from advisor.fixing.passes import Mended
+    from advisor.fixing.passes import FixedFiles
     from advisor.fixing.texts import Identity
     from advisor.fixing.values import Look
 
 
 def fix_files(
     paths: Sequence[str], look: Look, *, unsafe: bool = False, given: Mapping[str, bytes] | None = None
-) -> Outcome:
+) -> FixOutcome:
     """Make the fixes of option files and write what changed; arguments as for `plan_fixes`.
 
     A file keeps its owner, mode, extended attributes and links. One that can't be written, or that somebody else
@@ -40,12 +40,12 @@ def fix_files(
         else:
             changes.append(change)
             left += [note] if note else []
-    return Outcome(tuple(changes), tuple(left), planned.unread, tuple(unwritten))
+    return FixOutcome(tuple(changes), tuple(left), planned.unread, tuple(unwritten))
 
 
 def plan_fixes(
     paths: Sequence[str], look: Look, *, unsafe: bool = False, given: Mapping[str, bytes] | None = None
-) -> Outcome:
+) -> FixOutcome:
     """Work out what the fixes of option files would change, and write nothing.
 
     `look` reads one of the paths with its includes, once for each target, and gives the findings that are to be fixed.
@@ -67,10 +67,10 @@ def plan_fixes(
         left.update(dict.fromkeys(mended.left))
         for who, findings in _by_file(mended):
             fixed.setdefault(who, []).extend(findings)
-    return Outcome(tuple(_changes(texts, fixed)), tuple(left), tuple(unread))
+    return FixOutcome(tuple(_changes(texts, fixed)), tuple(left), tuple(unread))
 
 
-def _by_file(mended: Mended) -> list[tuple[Identity, list[Finding]]]:
+def _by_file(mended: FixedFiles) -> list[tuple[Identity, list[Finding]]]:
     """What each fix mended in which file; a finding that several targets share counts once."""
     names = mended.texts.names
     return [
@@ -79,10 +79,10 @@ def _by_file(mended: Mended) -> list[tuple[Identity, list[Finding]]]:
     ]
 
 
-def _changes(texts: Texts, fixed: Mapping[Identity, Sequence[Finding]]) -> list[Change]:
+def _changes(texts: Texts, fixed: Mapping[Identity, Sequence[Finding]]) -> list[FileChange]:
     changes = []
     for who, after in texts.now.items():
         path = next(path for path, known in texts.names.items() if known == who)
         if after != texts.first[who]:
-            changes.append(Change(path, texts.first[who], after, tuple(fixed[who])))
+            changes.append(FileChange(path, texts.first[who], after, tuple(fixed[who])))
     return changes

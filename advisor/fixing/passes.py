@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Edit, Finding
     from advisor.fixing.texts import Identity, Texts
-    from advisor.fixing.values import Look, Reading
+    from advisor.fixing.values import Look, TargetReading
 
 
 MOST_TRIES = 200  # ours: each judges the file anew, and a file may hold thousands of fixes that can't be made
 MOST_PASSES = 20  # ours: two rules that undo each other's fixes must come to an end
 
 
-class Mended(NamedTuple):
+class FixedFiles(NamedTuple):
     """A file and its includes after their fixes: the fixes in the order they were made, and why others were not."""
 
     texts: Texts
@@ -32,10 +32,10 @@ class Mended(NamedTuple):
 
 class _Now(NamedTuple):
     texts: Texts
-    readings: Sequence[Reading]
+    readings: Sequence[TargetReading]
 
 
-def mend(path: str, look: Look, texts: Texts, *, unsafe: bool) -> Mended:
+def mend(path: str, look: Look, texts: Texts, *, unsafe: bool) -> FixedFiles:
     """Make all safe fixes of a file, then with `unsafe` the others, until nothing more changes.
 
     A safe fix is made where every reading shows that the server does the same afterwards; an unsafe one where the
@@ -51,7 +51,7 @@ def mend(path: str, look: Look, texts: Texts, *, unsafe: bool) -> Mended:
         if not more:
             break
         made += more
-    return Mended(now.texts, tuple(made), tuple(left))
+    return FixedFiles(now.texts, tuple(made), tuple(left))
 
 
 def _pass(path: str, look: Look, now: _Now, left: dict[str, None], *, unsafe: bool) -> tuple[_Now, list[Candidate]]:
@@ -134,7 +134,7 @@ def _try(path: str, look: Look, now: _Now, wanted: list[Candidate]) -> tuple[_No
     return _Now(texts, readings), ""
 
 
-def _objection(at: int, before: Reading, after: Reading, wanted: list[Candidate], *, twice: bool) -> str:
+def _objection(at: int, before: TargetReading, after: TargetReading, wanted: list[Candidate], *, twice: bool) -> str:
     """What speaks against the fixes in one reading."""
     unsafe = [c for c in wanted if c.fix.applicability != SAFE]
     if twice or not (unsafe and (before.witness or all(at in c.readings for c in unsafe))):
@@ -161,7 +161,7 @@ SAFE = "safe"
 Key = tuple[str, tuple["Edit", ...]]
 
 
-def candidates(readings: Sequence[Reading]) -> list[Candidate]:
+def candidates(readings: Sequence[TargetReading]) -> list[Candidate]:
     """Every fix that a reading asks for, once, in the order of files and lines.
 
     One that several readings ask for is as safe as the one that thinks least of it.

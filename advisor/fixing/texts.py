@@ -6,14 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from advisor.optionfile import OptionFileError, render
-from advisor.optionfile.lines import Kind
+from advisor.optionfile.lines import LineKind
 from advisor.optionfile.source import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from advisor.core.model import Edit
-    from advisor.fixing.values import Look, Reading
+    from advisor.fixing.values import Look, TargetReading
     from advisor.optionfile.lines import OptionFile
 
 
@@ -85,7 +85,7 @@ class Texts:
         return "", status.st_dev, status.st_ino
 
 
-def look_at(path: str, look: Look, texts: Texts) -> tuple[Sequence[Reading], Texts]:
+def look_at(path: str, look: Look, texts: Texts) -> tuple[Sequence[TargetReading], Texts]:
     """The readings of a file where it and its includes are as the texts have them, under every name."""
     readings = look(path, texts.overlay())
     files = [file for reading in readings for file in reading.verdict.resolved.files]
@@ -95,7 +95,7 @@ def look_at(path: str, look: Look, texts: Texts) -> tuple[Sequence[Reading], Tex
     return readings, known
 
 
-def forbidden(path: str, named: str, texts: Texts, reading: Reading) -> str | None:
+def forbidden(path: str, named: str, texts: Texts, reading: TargetReading) -> str | None:
     """Why a file that a reading came by may not be edited, None where it may.
 
     The named file may, wherever its links lead. A file that it includes may where it really lies beside the named one
@@ -104,12 +104,12 @@ def forbidden(path: str, named: str, texts: Texts, reading: Reading) -> str | No
     if path not in texts.given and path != named and not (named not in texts.given and _lies_beside(path, named)):
         return f"it lies outside the folder of {named}: name it to have it fixed"
     file = next(file for file in reading.verdict.resolved.files if file.path == path)
-    if any(line.templated and line.kind is Kind.COMMENT for line in file.lines):
+    if any(line.templated and line.kind is LineKind.COMMENT for line in file.lines):
         return "it is a template, whose statements decide which of its lines count"
     return None
 
 
-def templated_lines(path: str, reading: Reading) -> frozenset[int]:
+def templated_lines(path: str, reading: TargetReading) -> frozenset[int]:
     """The lines of a file whose text a template makes later."""
     file = next(file for file in reading.verdict.resolved.files if file.path == path)
     return frozenset(line.number for line in file.lines if line.templated)

@@ -7,7 +7,7 @@ from advisor.core.model import Finding, Fix, Target
 from advisor.verdict import FileVerdict
 
 
-class Reading(NamedTuple):
+class TargetReading(NamedTuple):
     """A file with its includes as one target takes it: what the rules found, and the verdict on every line.
 
     A `witness` has no findings to fix: it is a version that may read the file too, where nobody named the target.
@@ -24,7 +24,7 @@ class Reading(NamedTuple):
 
 
 # Reads one named file with its includes; the texts stand in for files, by the paths that the readings call them.
-Look = Callable[[str, Mapping[str, bytes]], Sequence[Reading]]
+Look = Callable[[str, Mapping[str, bytes]], Sequence[TargetReading]]
 
 
 class Candidate(NamedTuple):
@@ -36,7 +36,7 @@ class Candidate(NamedTuple):
     readings: frozenset[int]
 
 
-class Change(NamedTuple):
+class FileChange(NamedTuple):
     """A file before and after its fixes, and the findings that they mended, in the order of the fixes."""
 
     path: str
@@ -45,14 +45,14 @@ class Change(NamedTuple):
     fixed: tuple[Finding, ...]
 
 
-class Outcome(NamedTuple):
+class FixOutcome(NamedTuple):
     """What came of fixing.
 
     `changes` are the files that changed, or would; `left` one line for each fix or file that was left alone, with the
     reason; `unread` and `unwritten` one line for each file that could not be read, or written.
     """
 
-    changes: tuple[Change, ...]
+    changes: tuple[FileChange, ...]
     left: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     unwritten: tuple[str, ...] = ()

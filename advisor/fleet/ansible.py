@@ -17,7 +17,7 @@ from advisor.core.errors import MycnfError
 from advisor.core.signals import orderly
 from advisor.fleet import guard, machine
 from advisor.fleet.process_group import end_children, fostering
-from advisor.fleet.row import UNREAD, Row, Status
+from advisor.fleet.row import UNREAD, HostRow, Status
 from advisor.fleet.run_directory import (
     ROW,
     file_name,
@@ -72,7 +72,7 @@ class Fleet(NamedTuple):
     asks: bool = False
 
 
-def drive(fleet: Fleet, tell: Callable[[Row, int, int], object], lock: int | None = None) -> None:
+def drive(fleet: Fleet, tell: Callable[[HostRow, int, int], object], lock: int | None = None) -> None:
     """Ask every host that has no row yet, and call `tell` with each row as it comes, its number and their count.
 
     `lock` is the handle that holds the run directory. Raises MycnfError with what ansible said where no host came of
@@ -99,7 +99,7 @@ def drive(fleet: Fleet, tell: Callable[[Row, int, int], object], lock: int | Non
 
 
 def _guarded(
-    fleet: Fleet, program: str, lock: int | None, errors: IO[bytes], tell: Callable[[Row, int, int], object]
+    fleet: Fleet, program: str, lock: int | None, errors: IO[bytes], tell: Callable[[HostRow, int, int], object]
 ) -> bool:
     """Have a guard run ansible, and tell of the rows; whether ansible came to its end. Nothing runs any more then."""
     spared, place = finished(fleet.folder), scratch(fleet.folder)
@@ -182,7 +182,7 @@ def _write(path: str, data: bytes) -> None:
 
 
 def _follow(
-    process: subprocess.Popen[bytes], folder: str, spared: list[str], tell: Callable[[Row, int, int], object]
+    process: subprocess.Popen[bytes], folder: str, spared: list[str], tell: Callable[[HostRow, int, int], object]
 ) -> None:
     """Until the guard has ended, tell of each row as it comes; of one that is begun, where ansible came to its end."""
     told = {file_name(name) + ROW for name in spared}
@@ -205,7 +205,7 @@ def _fill_in(hosts: tuple[str, ...], folder: str) -> None:
     """A host without a row is one that ansible failed to give a worker: each worker begins with a row."""
     for name in hosts:
         if kept(folder, name) is None:
-            keep(folder, Row(name=name, status=Status.FAILED, reason=_NOT_BEGUN.format(name)))
+            keep(folder, HostRow(name=name, status=Status.FAILED, reason=_NOT_BEGUN.format(name)))
 
 
 def _last_words(said: str) -> str:

@@ -20,7 +20,7 @@ from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.connect import Limits
 from advisor.core.errors import ConnectError, MycnfError
 from advisor.fleet.process_group import end_with_parent
-from advisor.fleet.row import UNREAD, Row, Status
+from advisor.fleet.row import UNREAD, HostRow, Status
 from advisor.fleet.run_directory import HOSTS, keep, snapshot_name
 from advisor.fleet.server_place import account_of
 from advisor.redaction.secrets import MASK, clean, redact_value
@@ -36,7 +36,7 @@ _LEAST = 0.01  # seconds
 _GUARDED = 4  # characters; a shorter password would be found in the middle of words
 
 
-class Job:
+class HostTask:
     """What one line of stdin asks for."""
 
     __slots__ = (
@@ -66,7 +66,7 @@ def main() -> int:
     """Ask one server and keep what it told; always exit code 0, for the row says how it went."""
     os.umask(0o077)
     signal.signal(signal.SIGTERM, _told_to_end)
-    job = Job(json.loads(sys.stdin.buffer.readline()))
+    job = HostTask(json.loads(sys.stdin.buffer.readline()))
     end_with_parent(job.parent)  # ask nobody any more once ansible's worker is gone, and leave no tar of a host behind
     began = time.monotonic()
     _name_hosts(job)
@@ -86,14 +86,14 @@ def _told_to_end(number: int, _frame: object) -> NoReturn:
     raise SystemExit
 
 
-def _name_hosts(job: Job) -> None:
+def _name_hosts(job: HostTask) -> None:
     """The first host that is asked writes down all that are to be."""
     path = os.path.join(job.folder, HOSTS)
     if job.hosts and not os.path.exists(path):
         replace_private(path, json.dumps(job.hosts, ensure_ascii=True).encode("ascii"))
 
 
-def _ask(job: Job, began: float) -> None:
+def _ask(job: HostTask, began: float) -> None:
     if job.broken:
         raise MycnfError(f"a variable can't be had: {'; '.join(job.broken)}")
     chosen = account_of(job.variables, address=job.address, local=job.local)
@@ -134,7 +134,7 @@ def _limits(timeout: float) -> Limits:
     )
 
 
-def _keep(job: Job, began: float, facts: Facts, chosen: Account, host: str) -> None:
+def _keep(job: HostTask, began: float, facts: Facts, chosen: Account, host: str) -> None:
     from advisor.facts.size_limits import fitted
     from advisor.facts.snapshot import save
 
@@ -143,8 +143,8 @@ def _keep(job: Job, began: float, facts: Facts, chosen: Account, host: str) -> N
     _row(job, began, status, facts.lost, place=chosen.place, snapshot=snapshot_name(job.name), host=host)
 
 
-def _row(job: Job, began: float, status: Status, reason: str, **more: str) -> None:
-    row = Row(
+def _row(job: HostTask, began: float, status: Status, reason: str, **more: str) -> None:
+    row = HostRow(
         name=job.name,
         groups=tuple(job.groups),
         status=status,
@@ -155,7 +155,7 @@ def _row(job: Job, began: float, status: Status, reason: str, **more: str) -> No
     keep(job.folder, msgspec.structs.replace(row, host=_safe(row.host, job)))
 
 
-def _safe(text: str, job: Job) -> str:
+def _safe(text: str, job: HostTask) -> str:
     """Without anything secret, whoever said it."""
     password = job.variables.get("mycnf_password", "")
     return clean(redact_value("", text.replace(password, MASK) if len(password) >= _GUARDED else text))

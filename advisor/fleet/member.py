@@ -12,10 +12,10 @@ from advisor.verdict import compare
 if TYPE_CHECKING:
     from advisor.core.model import Setting, Target
     from advisor.facts import Server
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
-class Value(NamedTuple):
+class MemberValue(NamedTuple):
     """A variable's value as the server prints it, whether somebody set it, and where: file and line, or words."""
 
     text: str
@@ -33,12 +33,12 @@ class Member(NamedTuple):
     name: str
     groups: tuple[str, ...]
     target: Target
-    values: dict[str, Value]
+    values: dict[str, MemberValue]
     plain: dict[str, str]
     sets: tuple[tuple[str, str], ...]
 
 
-def member_of(name: str, groups: tuple[str, ...], known: Known, server: Server) -> Member:
+def member_of(name: str, groups: tuple[str, ...], known: RuleContext, server: Server) -> Member:
     """What of one server's facts is compared."""
     values = {variable: _value(known.settings.get(variable), text) for variable, text in server.variables.items()}
     own = _own_words(name, server)
@@ -46,7 +46,7 @@ def member_of(name: str, groups: tuple[str, ...], known: Known, server: Server) 
     return Member(name, groups, known.target, values, plain, tuple(_sets(server)))
 
 
-def _value(setting: Setting | None, text: str) -> Value:
+def _value(setting: Setting | None, text: str) -> MemberValue:
     if setting is None:
         return _shared(text, is_set=False, where="")
     place = setting.location
@@ -56,9 +56,9 @@ def _value(setting: Setting | None, text: str) -> Value:
 
 
 @lru_cache(maxsize=1 << 16)
-def _shared(text: str, *, is_set: bool, where: str) -> Value:
+def _shared(text: str, *, is_set: bool, where: str) -> MemberValue:
     """One value for all servers that have it: fleets repeat themselves."""
-    return Value(text, is_set, where)
+    return MemberValue(text, is_set, where)
 
 
 def _own_words(name: str, server: Server) -> tuple[tuple[str, str], ...]:

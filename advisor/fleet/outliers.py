@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.compare.expected_differences import by_nature
-from advisor.fleet.member import Value
+from advisor.fleet.member import MemberValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ class Outlier(NamedTuple):
     variable: str
     usual: str
     members: int
-    others: tuple[tuple[str, Value], ...]
+    others: tuple[tuple[str, MemberValue], ...]
     is_set: bool
 
 
@@ -47,7 +47,7 @@ class Difference(NamedTuple):
     is_set: bool
 
 
-class Equals(NamedTuple):
+class PeerGroup(NamedTuple):
     """Servers that should be alike, and where they are not. `kind` is replicas, galera or group_replication."""
 
     kind: str
@@ -82,13 +82,13 @@ def _versions(members: Sequence[Member]) -> Iterator[Outlier]:
     told = set()
     for group, alike in sorted(_by_group(members, lambda _: "").items(), key=lambda one: (len(one[1]), one[0])):
         usual, count = Counter(m.target.label for m in alike).most_common(1)[0]
-        others = tuple((m.name, Value(m.target.label, False, "")) for m in alike if m.target.label != usual)
+        others = tuple((m.name, MemberValue(m.target.label, False, "")) for m in alike if m.target.label != usual)
         if len(alike) >= LEAST and 2 * count > len(alike) and others and others not in told:
             told.add(others)
             yield Outlier(group[0], "", VERSION, usual, len(alike), others, is_set=True)
 
 
-def equals(members: Sequence[Member]) -> list[Equals]:
+def equals(members: Sequence[Member]) -> list[PeerGroup]:
     """Replicas of one source, nodes of one cluster and members of one group, at least two, and how they differ."""
     sets: dict[tuple[str, str], list[Member]] = {}
     for member in members:
@@ -97,11 +97,11 @@ def equals(members: Sequence[Member]) -> list[Equals]:
     return [_compared(*key, alike) for key, alike in sorted(sets.items()) if len(alike) > 1]
 
 
-def _compared(kind: str, name: str, alike: list[Member]) -> Equals:
+def _compared(kind: str, name: str, alike: list[Member]) -> PeerGroup:
     found = [d for variable in _comparable(alike) if (d := _difference(variable, alike)) is not None]
     found.sort(key=lambda d: (not d.is_set, d.variable))
     versions = tuple(dict.fromkeys(m.target.label for m in alike))
-    return Equals(kind, name, tuple(m.name for m in alike), versions, tuple(found))
+    return PeerGroup(kind, name, tuple(m.name for m in alike), versions, tuple(found))
 
 
 def _difference(variable: str, alike: list[Member]) -> Difference | None:

@@ -37,7 +37,7 @@ REMEDIES: Mapping[Status, str] = {
 }
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class HostRow(msgspec.Struct, frozen=True, kw_only=True):
     """One host: its inventory groups, how it ended and why, where its server was looked for, and what was kept.
 
     `snapshot` is the file's name below the run directory, empty where there is none; `host` says in words what came of

@@ -23,7 +23,7 @@ from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
 from advisor.facts.codec import plain, shaped
 from advisor.fleet.process_group import ENDING
-from advisor.fleet.row import SCHEMA, UNREAD, Row, Status
+from advisor.fleet.row import SCHEMA, UNREAD, HostRow, Status
 from advisor.redaction.secrets import clean
 from advisor.state.directory import make_private_folders, make_state_folder
 from advisor.state.private_file import replace_private
@@ -142,13 +142,13 @@ def withdraw(folder: str) -> None:
             os.rmdir(place)
 
 
-def keep(folder: str, row: Row) -> None:
+def keep(folder: str, row: HostRow) -> None:
     """Write what came of one host. Raises OSError."""
     data = json.dumps(plain(row), ensure_ascii=True).encode("ascii")
     replace_private(os.path.join(folder, ROWS, file_name(row.name) + ROW), data + b"\n")
 
 
-def kept(folder: str, host: str) -> Row | None:
+def kept(folder: str, host: str) -> HostRow | None:
     """What came of a host so far; None where nothing has, or the file is damaged, so that it is asked again."""
     return _row_at(os.path.join(folder, ROWS, file_name(host) + ROW))
 
@@ -158,7 +158,7 @@ def new_rows(folder: str, seen: AbstractSet[str]) -> set[str]:
     return {file for file in os.listdir(os.path.join(folder, ROWS)) if file.endswith(ROW)} - seen
 
 
-def row_in(folder: str, file: str) -> Row | None:
+def row_in(folder: str, file: str) -> HostRow | None:
     """The row in a file of that name; None for one that is damaged."""
     return _row_at(os.path.join(folder, ROWS, file))
 
@@ -180,10 +180,10 @@ def last_hosts_of(folder: str) -> tuple[str, ...]:
     return hosts_of(folder) or _named(os.path.join(folder, EARLIER))
 
 
-def rows_of(folder: str, hosts: Iterable[str] | None = None) -> tuple[Row, ...]:
+def rows_of(folder: str, hosts: Iterable[str] | None = None) -> tuple[HostRow, ...]:
     """A row for each host of the run, in the inventory's order; one that nothing came of is `unasked`."""
     names = last_hosts_of(folder) if hosts is None else hosts
-    return tuple(kept(folder, name) or Row(name=name) for name in names)
+    return tuple(kept(folder, name) or HostRow(name=name) for name in names)
 
 
 def done(folder: str, host: str) -> bool:
@@ -204,9 +204,9 @@ def check(folder: str) -> None:
         raise MycnfError(f"{clean(folder)} holds no run of mycnf fleet; name the directory of one")
 
 
-def _row_at(path: str) -> Row | None:
+def _row_at(path: str) -> HostRow | None:
     try:
-        return shaped(_read(path), Row)
+        return shaped(_read(path), HostRow)
     except (OSError, ValueError, RecursionError):  # ShapeError too
         return None
 

@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Kind(StrEnum):
+class LineKind(StrEnum):
     """What one line of an option file is."""
 
     BLANK = "blank"
@@ -35,7 +35,7 @@ class Line(NamedTuple):
     longer line of the file is several lines here, with one `number`.
     """
 
-    kind: Kind
+    kind: LineKind
     number: int
     text: str
     group: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor.optionfile.lines import Kind, OptionFile, Problem
+from advisor.optionfile.lines import LineKind, OptionFile, Problem
 from advisor.optionfile.reader import parse
 from advisor.optionfile.source import OptionFileError, check, load
 
@@ -72,7 +72,7 @@ class ParsedFiles:
         if lines > MOST_LINES:
             raise OptionFileError(f"{path}: beyond {MOST_LINES:,} lines, more than any server's option files have")
         file = parse(data, path, self.dialect)
-        options = self.options + sum(1 for line in file.lines if line.kind is Kind.OPTION)
+        options = self.options + sum(1 for line in file.lines if line.kind is LineKind.OPTION)
         if options > MOST_OPTIONS:
             raise OptionFileError(f"{path}: beyond {MOST_OPTIONS:,} options, more than any server has")
         self.lines, self.options = lines, options

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.optionfile.groups import NEWEST
-from advisor.optionfile.lines import Kind, Line, OptionFile
+from advisor.optionfile.lines import Line, LineKind, OptionFile
 from advisor.optionfile.value import comment_start, is_template, looks_templated, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.optionfile.groups import Dialect
-    from advisor.optionfile.template import Template
+    from advisor.optionfile.template import TemplateState
 
 # What servers call a space: by the table of latin1, whatever the file's encoding, so the byte A0 is one.
 SPACE = " \t\n\v\f\r\xa0"
 ASCII_SPACE = " \t\n\v\f\r"
 _SPACES = frozenset(SPACE)
-_INCLUDES = (Kind.INCLUDE, Kind.INCLUDEDIR)
+_INCLUDES = (LineKind.INCLUDE, LineKind.INCLUDEDIR)
 BYTE_ORDER_MARK = "\ufeff"
 LINE_BYTES = 4094
 _ALWAYS_SHORT = LINE_BYTES // 4  # code points of at most four bytes each
@@ -41,7 +41,7 @@ def parse(data: bytes, path: str, dialect: Dialect = NEWEST) -> OptionFile:
             group = line.name
         if template is not None:
             line = template.mark(line)
-        if line.kind is Kind.GROUP:
+        if line.kind is LineKind.GROUP:
             group = line.name
         if line.kind in _INCLUDES:
             line = _without_comment(line) if dialect.lenient_includes else _without_last_byte(line)
@@ -49,10 +49,10 @@ def parse(data: bytes, path: str, dialect: Dialect = NEWEST) -> OptionFile:
     return OptionFile(path, tuple(lines))
 
 
-def _template(text: str, *, named: bool) -> Template:
-    from advisor.optionfile.template import Template
+def _template(text: str, *, named: bool) -> TemplateState:
+    from advisor.optionfile.template import TemplateState
 
-    return Template(text, named=named)
+    return TemplateState(text, named=named)
 
 
 def render(file: OptionFile) -> bytes:
@@ -64,8 +64,8 @@ def _marked(line: Line, text: str) -> Line:
     """The first line behind a byte order mark; a header there still names the group that the author meant."""
     behind = _read(text[1:] or "\n", 1, None)
     why = "The file begins with a byte order mark, to servers an option before any group; save it without."
-    group = behind.name if behind.kind is Kind.GROUP else None
-    return Line(Kind.REJECTED, 1, text, None, group, value=why, end_column=line.end_column)
+    group = behind.name if behind.kind is LineKind.GROUP else None
+    return Line(LineKind.REJECTED, 1, text, None, group, value=why, end_column=line.end_column)
 
 
 def _pieces(text: str, dialect: Dialect) -> Iterator[tuple[int, int, str]]:
@@ -95,7 +95,7 @@ def _read(text: str, number: int, group: str | None) -> Line:
         return _plain(seen, text, number, group)
     body = text.lstrip(ASCII_SPACE)
     if body[0] in "#;":
-        return Line(Kind.COMMENT, number, text)
+        return Line(LineKind.COMMENT, number, text)
     return _wide(text, number, group)
 
 
@@ -104,7 +104,7 @@ def _wide(text: str, number: int, group: str | None) -> Line:
     data = text.encode("utf-8", "surrogateescape")
     seen = data.decode("latin-1").partition("\0")[0]
     line = _plain(seen, text, number, group)
-    if line.kind is Kind.BLANK:
+    if line.kind is LineKind.BLANK:
         return line
 
     def column(of: int) -> int:
@@ -138,10 +138,10 @@ def _plain(seen: str, text: str, number: int, group: str | None) -> Line:
     """One line of single-byte characters; `seen` is the part before a NUL."""
     body = seen.lstrip(SPACE)
     if not body:
-        return Line(Kind.BLANK, number, text)
+        return Line(LineKind.BLANK, number, text)
     first = body[0]
     if first in "#;":
-        return Line(Kind.COMMENT, number, text)
+        return Line(LineKind.COMMENT, number, text)
     start = len(seen) - len(body)
     if first == "[":
         return _group(body, start, text, number)
@@ -157,11 +157,11 @@ def _option(body: str, start: int, text: str, number: int, group: str | None) ->
     column = start + 1
     if not equals:
         end = column + len(name)
-        return Line(Kind.OPTION, number, text, group, name, None, None, column, end, end, end)
+        return Line(LineKind.OPTION, number, text, group, name, None, None, column, end, end, end)
     after = after.rstrip(SPACE)
     raw = after.lstrip(SPACE)
     end = column + len(written) + 1 + len(after)
-    return Line(Kind.OPTION, number, text, group, name, raw, unquote(raw), column, end, end - len(raw), end)
+    return Line(LineKind.OPTION, number, text, group, name, raw, unquote(raw), column, end, end - len(raw), end)
 
 
 def _group(body: str, start: int, text: str, number: int) -> Line:
@@ -170,13 +170,13 @@ def _group(body: str, start: int, text: str, number: int) -> Line:
         why = "A group header without its closing bracket: servers stop reading here."
         return _refused(body, start, text, number)._replace(value=why)
     name = body[1:close].rstrip(SPACE)
-    return Line(Kind.GROUP, number, text, None, name, column=start + 1, end_column=start + close + 2)
+    return Line(LineKind.GROUP, number, text, None, name, column=start + 1, end_column=start + close + 2)
 
 
 def _directive(body: str, start: int, text: str, number: int) -> Line:
     word = body[1:].lstrip(SPACE)
     refused = _refused(body, start, text, number)
-    for kind, keyword in ((Kind.INCLUDEDIR, "includedir"), (Kind.INCLUDE, "include")):
+    for kind, keyword in ((LineKind.INCLUDEDIR, "includedir"), (LineKind.INCLUDE, "include")):
         if word.startswith(keyword) and word[len(keyword) : len(keyword) + 1] in _SPACES:
             path = word[len(keyword) :].strip(SPACE)
             if not path:
@@ -185,7 +185,7 @@ def _directive(body: str, start: int, text: str, number: int) -> Line:
             end = at + len(path)
             return Line(kind, number, text, None, None, path, path, start + 1, end, at, end)
     why = "Servers know !include and !includedir only, and ignore this line."
-    return refused._replace(kind=Kind.IGNORED, value=why)
+    return refused._replace(kind=LineKind.IGNORED, value=why)
 
 
 def _without_last_byte(line: Line) -> Line:
@@ -216,9 +216,9 @@ def _trimmed(path: bytes) -> str:
 
 def _without_path(line: Line) -> Line:
     why = f"!{line.kind} without a path: servers stop reading here."
-    return line._replace(kind=Kind.REJECTED, raw=None, value=why)
+    return line._replace(kind=LineKind.REJECTED, raw=None, value=why)
 
 
 def _refused(body: str, start: int, text: str, number: int) -> Line:
     end = start + len(body.rstrip(SPACE)) + 1
-    return Line(Kind.REJECTED, number, text, column=start + 1, end_column=end)
+    return Line(LineKind.REJECTED, number, text, column=start + 1, end_column=end)

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from advisor.optionfile.groups import dialect
-from advisor.optionfile.lines import Kind, Line, OptionFile, Placed, Resolved
+from advisor.optionfile.lines import Line, LineKind, OptionFile, Placed, Resolved
 from advisor.optionfile.parsed import ParsedFiles
 from advisor.optionfile.source import OptionFileError
 
@@ -74,15 +74,15 @@ class _Walk:
         included = len(self.within) > 1
         for line in file.lines:
             kind = line.kind
-            if included and (kind is Kind.REJECTED or (kind is Kind.OPTION and line.group is None)):
+            if included and (kind is LineKind.REJECTED or (kind is LineKind.OPTION and line.group is None)):
                 message = f"servers stop reading this file at line {line.number}, and go on with the one around it"
                 self.parsed.tell(file.path, line.number, "cut-short", message)
                 break
-            if kind is Kind.OPTION:
+            if kind is LineKind.OPTION:
                 self.options.append(Placed(file.path, line))
-            elif kind is Kind.IGNORED:
+            elif kind is LineKind.IGNORED:
                 self.parsed.tell(file.path, line.number, "unknown-directive", line.value or "")
-            elif kind is Kind.INCLUDE or kind is Kind.INCLUDEDIR:
+            elif kind is LineKind.INCLUDE or kind is LineKind.INCLUDEDIR:
                 self._include(file.path, line)
         self.within.pop()
 
@@ -103,7 +103,7 @@ class _Walk:
         if is_relative(written):
             message = f"{written} is taken from where the server is started; write the whole path"
             tell(path, line.number, "relative-include", message)
-        if line.kind is Kind.INCLUDEDIR:
+        if line.kind is LineKind.INCLUDEDIR:
             self._directory(path, line)
         else:
             self._one_file(path, line)
@@ -153,7 +153,7 @@ class _Walk:
 
 def _is_cut(line: Line) -> bool:
     """Whether old servers cut off what matters of an include path; the slash behind a directory doesn't."""
-    harmless = line.kind is Kind.INCLUDEDIR and bool(line.value) and line.raw == f"{line.value}/"
+    harmless = line.kind is LineKind.INCLUDEDIR and bool(line.value) and line.raw == f"{line.value}/"
     return line.value != line.raw and not harmless
 
 

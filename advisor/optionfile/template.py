@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from advisor.optionfile.lines import Kind, Line
+from advisor.optionfile.lines import Line, LineKind
 from advisor.optionfile.value import looks_templated
 
 # How an engine's statement, comment or expression ends.
@@ -27,7 +27,7 @@ _OPENS = (
 _CLOSES = r"(?:\{%|\{\{|<%|%\{|\[\[)[-~+]?\s*(?:end\w*|\}(?!\}))|\{\{/"
 
 
-class Template:
+class TemplateState:
     """Goes along the lines of a templated file, and remembers a statement that spans several of them."""
 
     __slots__ = ("awaited", "depth", "last", "named", "position")
@@ -46,7 +46,7 @@ class Template:
             if self.awaited in line.text:
                 self.awaited = None
             return _statement(line)
-        if line.kind in (Kind.COMMENT, Kind.BLANK):
+        if line.kind in (LineKind.COMMENT, LineKind.BLANK):
             return line
         self._go_deeper(line.text)
         self.awaited = self._left_open(line.text)
@@ -74,16 +74,16 @@ class Template:
 
 
 def _statement(line: Line) -> Line:
-    return Line(Kind.COMMENT, line.number, line.text, templated=True)
+    return Line(LineKind.COMMENT, line.number, line.text, templated=True)
 
 
 def _marked(line: Line) -> Line:
-    if line.kind is Kind.OPTION:
+    if line.kind is LineKind.OPTION:
         if looks_templated(line.name or "") or _opens_comment(line.name or "", line):
             return _statement(line)
         raw = line.raw or ""
         return line._replace(templated=looks_templated(raw) or _opens_comment(raw, line))
-    if line.kind is Kind.REJECTED and looks_templated(line.text):
+    if line.kind is LineKind.REJECTED and looks_templated(line.text):
         return _statement(line)
     return line._replace(templated=looks_templated(line.text))
 
@@ -93,9 +93,9 @@ def _by_name(line: Line) -> Line:
     text = line.text.strip()
     if line.templated or not re.search(f"{_BY_NAME}|{_CONTROL}", text):
         return line
-    if re.match(_CONTROL, text) or (line.kind is Kind.OPTION and re.search(_BY_NAME, line.name or "")):
+    if re.match(_CONTROL, text) or (line.kind is LineKind.OPTION and re.search(_BY_NAME, line.name or "")):
         return _statement(line)
-    behind = text.partition("=")[2] if line.kind is Kind.OPTION else text
+    behind = text.partition("=")[2] if line.kind is LineKind.OPTION else text
     return line._replace(templated=re.search(_BY_NAME, _until_comment(behind)) is not None)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Catalog
     from advisor.core.model import Target
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
 # Servers call it compiled in where a file sets it, and it follows the character set where none does.
@@ -175,7 +175,7 @@ def formulas(target: Target) -> Mapping[str, Formula]:
     return {**older, **MYSQL, **SINCE_80, **BOTH}
 
 
-def size(views: dict[str, Outlook], now: Known) -> None:
+def size(views: dict[str, Outlook], now: RuleContext) -> None:
     """Put in the values of those that nobody sets: they follow settings that change, or come back after a SET."""
     for name, formula in formulas(now.target).items():
         view = views.get(name)
@@ -190,7 +190,7 @@ def _is_left_to_the_server(name: str, view: Outlook) -> bool:
     return view.source is Origin.COMPILED
 
 
-def _sized(name: str, views: Mapping[str, Outlook], now: Known, formula: Formula) -> Outlook:
+def _sized(name: str, views: Mapping[str, Outlook], now: RuleContext, formula: Formula) -> Outlook:
     """A default that stands is left alone until what it follows moves; one that was set over comes back by its formula.
 
     The server may have sized it by what its inputs were at its start, so that a formula which explains nothing is still
@@ -212,21 +212,21 @@ def _sized(name: str, views: Mapping[str, Outlook], now: Known, formula: Formula
     return view._replace(value=following, cause=cause) if cause and (explains or reset) else view
 
 
-def _next_text(views: Mapping[str, Outlook], now: Known) -> Callable[[str], str | None]:
+def _next_text(views: Mapping[str, Outlook], now: RuleContext) -> Callable[[str], str | None]:
     return lambda name: views[name].value if name in views else now.server.variables.get(name)
 
 
-def _stands(name: str, now: Known) -> bool:
+def _stands(name: str, now: RuleContext) -> bool:
     """Whether the server says that nobody set the variable."""
     return bool(now.server.origins) and _origin(name, now) not in SET and name not in MISTOLD
 
 
-def _origin(name: str, now: Known) -> Origin:
+def _origin(name: str, now: RuleContext) -> Origin:
     setting = now.settings.get(name)
     return setting.origin if setting is not None else Origin.UNKNOWN
 
 
-def _moves(name: str, views: Mapping[str, Outlook], now: Known) -> bool:
+def _moves(name: str, views: Mapping[str, Outlook], now: RuleContext) -> bool:
     after = views[name].value
     return after is None or not same(after, now.server.variables.get(name, ""))
 

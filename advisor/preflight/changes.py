@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Location, Origin, Severity
-from advisor.preflight.item import Item, Kind
+from advisor.preflight.item import Item, RestartEffect
 from advisor.preflight.outlook import FILLED_IN, option_of, origin_of
-from advisor.preflight.reasons import Case, why
+from advisor.preflight.reasons import ChangedVariable, why
 from advisor.preflight.remedy import Remedy, place_for, remedy
 from advisor.preflight.start_command import running_arguments
 from advisor.redaction.secrets import MASK, redact_value
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from advisor.facts import Facts
     from advisor.preflight.outlook import Outlook
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 # Servers move these by themselves while they run, or make them anew at each start.
 RESTLESS = frozenset(
@@ -36,7 +36,7 @@ PLAIN = frozenset({"bool", "int", "uint", "double", "enum"})
 NUMBERS = frozenset({"int", "uint"})
 
 
-def changes(facts: Facts, now: Known, views: Mapping[str, Outlook]) -> Iterator[Item]:
+def changes(facts: Facts, now: RuleContext, views: Mapping[str, Outlook]) -> Iterator[Item]:
     """One item for each variable that changes; a value that the server itself makes of an unchanged line is none."""
     clock = _Clock(facts)
     for name, view in views.items():
@@ -48,7 +48,7 @@ def changes(facts: Facts, now: Known, views: Mapping[str, Outlook]) -> Iterator[
             yield _item(kind, case, facts, now)
 
 
-def _stays(name: str, view: Outlook, now: Known) -> bool:
+def _stays(name: str, view: Outlook, now: RuleContext) -> bool:
     """Whether the value is the same; where both hold a masked password nobody can tell, and it counts as such."""
     running = now.server.variables[name]
     if view.value is None:
@@ -59,9 +59,9 @@ def _stays(name: str, view: Outlook, now: Known) -> bool:
     return view.value == running if option is not None and option.kind in NUMBERS else same(view.value, running)
 
 
-def _case(name: str, view: Outlook, now: Known, clock: _Clock) -> Case:
+def _case(name: str, view: Outlook, now: RuleContext, clock: _Clock) -> ChangedVariable:
     setting, option = now.settings.get(name), now.catalog.find_variable(name)
-    return Case(
+    return ChangedVariable(
         name=name,
         running=now.server.variables[name],
         view=view,
@@ -101,30 +101,30 @@ class _Clock:
         return not changed or changed > self._started
 
 
-def _kind(case: Case) -> Kind | None:
+def _kind(case: ChangedVariable) -> RestartEffect | None:
     """Lost, changed, or None where the server itself made the running value out of what it reads again."""
     view = case.view
     if view.cause:
-        return Kind.CHANGED
+        return RestartEffect.CHANGED
     if not case.told and case.origin is not Origin.COMMAND_LINE:
         return _inferred_kind(case)
     if case.origin is Origin.RUNTIME:
-        return Kind.LOST
+        return RestartEffect.LOST
     # Of what stands in an older file the server can only be wrong in saying that nobody set it.
     moved = case.origin is not view.source and case.origin is not Origin.COMPILED
-    return Kind.CHANGED if case.touched or moved else None
+    return RestartEffect.CHANGED if case.touched or moved else None
 
 
-def _inferred_kind(case: Case) -> Kind | None:
+def _inferred_kind(case: ChangedVariable) -> RestartEffect | None:
     """Where the server doesn't tell: an unchanged line that differs was set over, if that can be done at run time."""
     if case.view.line is not None:
-        return Kind.CHANGED if case.touched else Kind.LOST if case.dynamic else None
+        return RestartEffect.CHANGED if case.touched else RestartEffect.LOST if case.dynamic else None
     if case.view.value is None:
         return None
-    return Kind.LOST if case.dynamic else Kind.CHANGED if case.plain else None
+    return RestartEffect.LOST if case.dynamic else RestartEffect.CHANGED if case.plain else None
 
 
-def _item(kind: Kind, case: Case, facts: Facts, now: Known) -> Item:
+def _item(kind: RestartEffect, case: ChangedVariable, facts: Facts, now: RuleContext) -> Item:
     view, name = case.view, case.name
     option = option_of(name, now.catalog)
     do = Remedy() if view.cause or view.limited else remedy(name, kind, view, now)

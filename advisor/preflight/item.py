@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from advisor.core.model import Action, Confidence, Location, Origin, Severity, Skipped, Target
     from advisor.facts import Facts
-    from advisor.preflight.start_command import Command
+    from advisor.preflight.start_command import StartCommand
 
 
-class Kind(StrEnum):
+class RestartEffect(StrEnum):
     """What becomes of it, worst first."""
 
     REFUSED = "refused"
@@ -29,7 +29,7 @@ class Item(NamedTuple):
     replace. `cause` names the variables whose change moves this one along.
     """
 
-    kind: Kind
+    kind: RestartEffect
     severity: Severity
     confidence: Confidence
     message: str
@@ -56,8 +56,8 @@ class Preflight(NamedTuple):
     facts: Facts
     items: tuple[Item, ...]
     skipped: tuple[Skipped, ...]
-    command: Command
+    command: StartCommand
 
-    def of(self, kind: Kind) -> list[Item]:
+    def of(self, kind: RestartEffect) -> list[Item]:
         """The items of one kind."""
         return [item for item in self.items if item.kind is kind]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Origin
 from advisor.preflight.outlook import whole
 from advisor.verdict.effects import CONNECTIONS as COMPILED_CONNECTIONS
-from advisor.verdict.startup import Start
+from advisor.verdict.startup import StartupSettings
 from advisor.verdict.startup.host import (
     LEAST_TABLES,
     LEAST_TABLES_MARIADB,
@@ -22,8 +22,8 @@ from advisor.verdict.startup.host import (
 
 if TYPE_CHECKING:
     from advisor.preflight.outlook import Outlook
-    from advisor.preflight.start_command import Command
-    from rules.core.context import Known
+    from advisor.preflight.start_command import StartCommand
+    from rules.core.context import RuleContext
 
 FILES = "open_files_limit"
 CONNECTIONS = "max_connections"
@@ -35,11 +35,11 @@ LARGEST = 1 << 32
 UNLIMITED = 1 << 20
 
 
-def clip(views: dict[str, Outlook], now: Known, command: Command) -> None:
+def clip(views: dict[str, Outlook], now: RuleContext, command: StartCommand) -> None:
     """Lower what the next start's limit won't bear; where the limit can't be told, what it decides is unknown."""
     if not {FILES, CONNECTIONS, TABLES} <= views.keys():
         return
-    compiled = {CONNECTIONS: COMPILED_CONNECTIONS, TABLES: Start({}, {}, now.catalog).tables}
+    compiled = {CONNECTIONS: COMPILED_CONNECTIONS, TABLES: StartupSettings({}, {}, now.catalog).tables}
     for name, default in compiled.items():
         if views[name].value is None:
             views[name] = views[name]._replace(value=str(default))
@@ -49,7 +49,7 @@ def clip(views: dict[str, Outlook], now: Known, command: Command) -> None:
     (_mariadb if now.target.is_mariadb else _mysql)(views, now, command, connections, tables)
 
 
-def _mysql(views: dict[str, Outlook], now: Known, command: Command, connections: int, tables: int) -> None:
+def _mysql(views: dict[str, Outlook], now: RuleContext, command: StartCommand, connections: int, tables: int) -> None:
     asked = max(OTHERS + connections + 2 * tables, 5 * connections, _line_number(views, FILES) or 5000)
     granted = _granted_mysql(asked, now, command)
     _put(views, FILES, granted, now)
@@ -64,7 +64,7 @@ def _mysql(views: dict[str, Outlook], now: Known, command: Command, connections:
         _put(views, TABLES, left, now)
 
 
-def _granted_mysql(asked: int, now: Known, command: Command) -> int | None:
+def _granted_mysql(asked: int, now: RuleContext, command: StartCommand) -> int | None:
     """MySQL keeps a limit that is higher than what it asks for."""
     running = _now(now, FILES)
     if command.limit is None:
@@ -75,7 +75,7 @@ def _granted_mysql(asked: int, now: Known, command: Command) -> int | None:
     return asked if asked <= hard else soft
 
 
-def _mariadb(views: dict[str, Outlook], now: Known, command: Command, connections: int, tables: int) -> None:
+def _mariadb(views: dict[str, Outlook], now: RuleContext, command: StartCommand, connections: int, tables: int) -> None:
     every = connections + (_number(views, "extra_max_connections") or _now(now, "extra_max_connections") or 1)
     line = _line_number(views, INSTANCES)
     instances = line or TABLE_INSTANCES
@@ -103,7 +103,7 @@ def _shared(files: int, among: int) -> int:
     return rest // 2 // among if rest >= 0 else LARGEST
 
 
-def _pool(views: dict[str, Outlook], now: Known) -> int:
+def _pool(views: dict[str, Outlook], now: RuleContext) -> int:
     """Files that MariaDB asks for the groups of its thread pool: one each, and only where it has no pool of threads."""
     handling = views.get("thread_handling")
     if handling is None or handling.value == POOLED:
@@ -111,7 +111,7 @@ def _pool(views: dict[str, Outlook], now: Known) -> int:
     return _number(views, "thread_pool_size") or _now(now, "thread_pool_size") or 0
 
 
-def _granted_mariadb(asked: int, now: Known, command: Command) -> int | None:
+def _granted_mariadb(asked: int, now: RuleContext, command: StartCommand) -> int | None:
     """MariaDB takes no more than it asks for."""
     running = _now(now, FILES)
     if command.limit is not None:
@@ -122,14 +122,14 @@ def _granted_mariadb(asked: int, now: Known, command: Command) -> int | None:
     return asked if asked <= running else running if _at_the_end(now, running) else None
 
 
-def _at_the_end(now: Known, running: int) -> bool:
+def _at_the_end(now: RuleContext, running: int) -> bool:
     """Whether the process runs at its hard limit, which a new one will meet again."""
     process = now.host.process if now.has("host") else None
     limit = process.limit("nofile") if process else None
     return limit is not None and limit.hard == running
 
 
-def _put(views: dict[str, Outlook], name: str, value: int | None, now: Known) -> None:
+def _put(views: dict[str, Outlook], name: str, value: int | None, now: RuleContext) -> None:
     """A number that was found; one that can't be told leaves a default as it is, and else is said to be unknown."""
     view = views[name]
     if value is None:
@@ -150,5 +150,5 @@ def _line_number(views: dict[str, Outlook], name: str) -> int | None:
     return whole(view.value) if view is not None and view.line is not None else None
 
 
-def _now(now: Known, name: str) -> int | None:
+def _now(now: RuleContext, name: str) -> int | None:
     return whole(now.server.variables.get(name))

@@ -9,9 +9,9 @@ from advisor.verdict.settings import SET, Settings, notation
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
-    from advisor.preflight.sources import Start
+    from advisor.preflight.sources import NextStartOptions
     from advisor.verdict import FileVerdict, LineVerdict
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 # Further variables that show the same setting and are no option themselves.
 MIRRORS = {
@@ -73,7 +73,7 @@ def whole(text: str | None) -> int | None:
     return int(text) if text and len(text) <= DIGITS and text.isascii() and text.isdigit() else None
 
 
-def outlooks(now: Known, start: Start) -> dict[str, Outlook]:
+def outlooks(now: RuleContext, start: NextStartOptions) -> dict[str, Outlook]:
     """Every variable of the running server by name, before those that follow others are sized."""
     lines, settings = lines_by_variable(start.early, now.catalog), Settings.from_file(start.early)
     others = _other_names(now.catalog)
@@ -89,7 +89,7 @@ def outlooks(now: Known, start: Start) -> dict[str, Outlook]:
     return found
 
 
-def set_late(views: dict[str, Outlook], now: Known, start: Start) -> None:
+def set_late(views: dict[str, Outlook], now: RuleContext, start: NextStartOptions) -> None:
     """Put in the persisted values that are set once the server is up."""
     lines, settings = lines_by_variable(start.verdict, now.catalog), Settings.from_file(start.verdict)
     for name, value in start.unnamed.items():
@@ -105,7 +105,7 @@ def _text(name: str, line: LineVerdict, settings: Settings) -> str | None:
     return settings.text(variable or line.canonical or name)
 
 
-def _origin(name: str, now: Known) -> Origin:
+def _origin(name: str, now: RuleContext) -> Origin:
     setting = now.settings.get(name)
     return setting.origin if setting is not None else Origin.UNKNOWN
 
@@ -121,7 +121,7 @@ def lines_by_variable(verdict: FileVerdict, catalog: Catalog) -> dict[str, LineV
     return found
 
 
-def origin_of(name: str, now: Known) -> Origin:
+def origin_of(name: str, now: RuleContext) -> Origin:
     """Where the running value came from, be it under another name of the same setting."""
     own = _origin(name, now)
     if own in SET:
@@ -145,7 +145,7 @@ def option_of(name: str, catalog: Catalog) -> Option | None:
     return catalog.find_variable(name) or next((o for root in roots if (o := catalog.get(root))), None)
 
 
-def _default(name: str, now: Known, others: tuple[str, ...]) -> str | None:
+def _default(name: str, now: RuleContext, others: tuple[str, ...]) -> str | None:
     """What an untouched server has, or this one where nobody set the variable: it knows its own defaults best."""
     running = now.server.variables[name]
     told = bool(now.server.origins) and name not in MISTOLD

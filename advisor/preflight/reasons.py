@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Origin
 from advisor.facts.files import WORLD_WRITABLE
-from advisor.preflight.item import Kind
+from advisor.preflight.item import RestartEffect
 
 if TYPE_CHECKING:
     from advisor.core.model import Location
@@ -19,7 +19,7 @@ NEWCOMERS = {
 }
 
 
-class Case(NamedTuple):
+class ChangedVariable(NamedTuple):
     """One variable whose value differs, and what is known of it.
 
     `told` says that the server tells where values come from, `touched` that what sets the next value may be newer than
@@ -37,7 +37,7 @@ class Case(NamedTuple):
     plain: bool
 
 
-def why(kind: Kind, case: Case, facts: Facts) -> str:
+def why(kind: RestartEffect, case: ChangedVariable, facts: Facts) -> str:
     """One or two sentences."""
     cause = case.view.cause
     if cause:
@@ -52,7 +52,7 @@ def why(kind: Kind, case: Case, facts: Facts) -> str:
     return f"{past} {_future(case)}"
 
 
-def _guessed(case: Case) -> str:
+def _guessed(case: ChangedVariable) -> str:
     """Of a server that doesn't tell."""
     if case.origin is Origin.COMMAND_LINE:
         return "It was given on the command line."
@@ -64,9 +64,9 @@ def _guessed(case: Case) -> str:
     return f"It was set at run time, or {since}." if case.dynamic else f"{since[0].upper()}{since[1:]}."
 
 
-def _past(kind: Kind, case: Case, facts: Facts) -> str:
+def _past(kind: RestartEffect, case: ChangedVariable, facts: Facts) -> str:
     origin, source = case.origin, case.view.source
-    if kind is Kind.LOST:
+    if kind is RestartEffect.LOST:
         return "It was set at run time."
     if case.view.line is None or source is not origin:
         return _gone(case, facts) if source is Origin.COMPILED else _newcomer(case, facts)
@@ -77,7 +77,7 @@ def _past(kind: Kind, case: Case, facts: Facts) -> str:
     return "The file was edited after the server started."
 
 
-def _newcomer(case: Case, facts: Facts) -> str:
+def _newcomer(case: ChangedVariable, facts: Facts) -> str:
     """Another source than the one that the running value came from."""
     if case.origin in (Origin.PERSISTED, Origin.COMMAND_LINE) and case.view.source is Origin.FILE:
         return _gone(case, facts)
@@ -93,7 +93,7 @@ GONE = {
 }
 
 
-def _gone(case: Case, facts: Facts) -> str:
+def _gone(case: ChangedVariable, facts: Facts) -> str:
     if case.origin in GONE:
         return GONE[case.origin]
     if case.place is None:
@@ -106,7 +106,7 @@ def _gone(case: Case, facts: Facts) -> str:
     return f"The line of {copy.path} that set it was taken out."
 
 
-def _future(case: Case) -> str:
+def _future(case: ChangedVariable) -> str:
     """What sets the value next time."""
     view = case.view
     if view.line is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.model import Action, Origin
 from advisor.core.sizes import exact
 from advisor.optionfile import groups_read, parse
-from advisor.preflight.item import Kind
+from advisor.preflight.item import RestartEffect
 from advisor.preflight.outlook import option_of, whole
 from advisor.preflight.set_after_start import may_be_persisted
 from advisor.redaction.secrets import MASK, redact_value
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.catalog.load import Option
-    from advisor.facts import Files
+    from advisor.facts import OptionFiles
     from advisor.preflight.outlook import Outlook
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 # Endings of the names of numbers that are bytes.
 BYTES = ("_size", "_length", "_packet", "_capacity")
@@ -42,7 +42,7 @@ class Remedy(NamedTuple):
     help: str = ""
 
 
-def remedy(name: str, kind: Kind, view: Outlook, now: Known) -> Remedy:
+def remedy(name: str, kind: RestartEffect, view: Outlook, now: RuleContext) -> Remedy:
     """How to keep what runs, and for a change how to have it now; nothing that would print a secret."""
     running = now.server.variables[name]
     if MASK in redact_value(name, running):
@@ -62,7 +62,7 @@ def _may(option: Option, value: str | None) -> bool:
     return not guarded or value == SAFE.get(option.name)
 
 
-def _keep(option: Option, view: Outlook, now: Known, running: str) -> Iterator[Action]:
+def _keep(option: Option, view: Outlook, now: RuleContext, running: str) -> Iterator[Action]:
     """What makes the next start come up with the running value, in the place that decides it."""
     if not _taken(option, running, now):
         return
@@ -80,9 +80,9 @@ def _keep(option: Option, view: Outlook, now: Known, running: str) -> Iterator[A
         yield Action(option_line=line, statement=persist if option.dynamic else None)
 
 
-def _have(option: Option, kind: Kind, view: Outlook, now: Known) -> Iterator[Action]:
+def _have(option: Option, kind: RestartEffect, view: Outlook, now: RuleContext) -> Iterator[Action]:
     """The next value without waiting for the restart, where SET GLOBAL brings it about."""
-    if kind is not Kind.CHANGED or view.value is None or MASK in redact_value(option.name, view.value):
+    if kind is not RestartEffect.CHANGED or view.value is None or MASK in redact_value(option.name, view.value):
         return
     if not _may(option, view.value) or not _taken(option, view.value, now) or now.server.managed:
         return
@@ -93,7 +93,7 @@ def _have(option: Option, kind: Kind, view: Outlook, now: Known) -> Iterator[Act
         yield Action(statement=statement, risk=does.words, undo=undo)
 
 
-def _taken(option: Option, value: str, now: Known) -> bool:
+def _taken(option: Option, value: str, now: RuleContext) -> bool:
     """Whether the target takes the value as it stands."""
     return take(option.name, value, now.catalog).outcome is Outcome.ACCEPTED
 
@@ -117,7 +117,7 @@ def _needed(option: Option, running: str, view: Outlook) -> str:
     return ",".join(part for part in running.split(",") if part not in after)
 
 
-def _persist(option: Option, value: str, now: Known) -> str | None:
+def _persist(option: Option, value: str, now: RuleContext) -> str | None:
     """The statement that keeps a value beyond restarts, which MySQL 8 and later have."""
     if not now.target.since("mysql", 8) or not option.variable or now.server.managed:
         return None
@@ -138,7 +138,7 @@ def option_line(option: Option, value: str) -> str | None:
     return None
 
 
-def place_for(view: Outlook, files: Files | None, now: Known) -> str:
+def place_for(view: Outlook, files: OptionFiles | None, now: RuleContext) -> str:
     """Where to write a line: over the one that sets the option, else in the last file that holds the server's group."""
     if view.line is not None and view.line.placed.line.number:
         return f"{view.line.placed.path}:{view.line.placed.line.number}"

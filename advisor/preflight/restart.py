@@ -11,13 +11,13 @@ from advisor.core.model import Confidence, Location, Severity, Skipped
 from advisor.preflight.autosized import size
 from advisor.preflight.changes import changes
 from advisor.preflight.coupled import couple
-from advisor.preflight.item import Item, Kind, Preflight
+from advisor.preflight.item import Item, Preflight, RestartEffect
 from advisor.preflight.limits import clip
 from advisor.preflight.outlook import outlooks, set_late
 from advisor.preflight.sources import judge_start
 from advisor.preflight.start_command import next_command
 from advisor.verdict.settings import Settings
-from rules.core.context import Known
+from rules.core.context import RuleContext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding, Target
     from advisor.facts import Facts
     from advisor.optionfile.lines import Problem
-    from advisor.preflight.sources import Start
-    from advisor.preflight.start_command import Command
+    from advisor.preflight.sources import NextStartOptions
+    from advisor.preflight.start_command import StartCommand
 
 
-WEIGHT = list(Kind)
+WEIGHT = list(RestartEffect)
 
 
 def look(facts: Facts) -> Preflight:
@@ -53,11 +53,11 @@ def look(facts: Facts) -> Preflight:
 
 def _weight(item: Item) -> tuple[int, bool, str, int, str]:
     place = item.location
-    by_place = (place.path, place.line) if place and item.kind is Kind.REFUSED else ("", 0)
+    by_place = (place.path, place.line) if place and item.kind is RestartEffect.REFUSED else ("", 0)
     return (WEIGHT.index(item.kind), bool(item.cause), *by_place, item.variable or "")
 
 
-def _skipped(facts: Facts, command: Command, now: Known) -> Iterator[Skipped]:
+def _skipped(facts: Facts, command: StartCommand, now: RuleContext) -> Iterator[Skipped]:
     """The parts of the next start that could not be read, so that silence is not taken for a clean bill."""
     files = facts.files
     if files is None:
@@ -84,11 +84,11 @@ STOPS = (
 MISSING_FOLDER = "missing-includedir"
 
 
-def refusals(facts: Facts, command: Command, start: Start) -> Iterator[Item]:
+def refusals(facts: Facts, command: StartCommand, start: NextStartOptions) -> Iterator[Item]:
     """Everything at which the server would stop, by place."""
     verdict = start.verdict
     target = verdict.catalog.target
-    known = Known(target, verdict.catalog, Settings.from_file(verdict), verdict)
+    known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict)
     for finding in run(known, choose([",".join(STOPS)], None)).findings:
         if finding.severity is Severity.ERROR:
             yield _of_finding(finding)
@@ -114,7 +114,7 @@ def _is_corrupt(facts: Facts) -> bool:
 
 def _of_finding(finding: Finding) -> Item:
     return Item(
-        kind=Kind.REFUSED,
+        kind=RestartEffect.REFUSED,
         severity=finding.severity,
         confidence=finding.confidence,
         message=finding.message,
@@ -133,7 +133,7 @@ def _of_problem(problem: Problem) -> Item:
     return _item(message, problem.name, place, "create the directory, or take the line out")
 
 
-def _missing_files(facts: Facts, command: Command, target: Target) -> Iterator[Item]:
+def _missing_files(facts: Facts, command: StartCommand, target: Target) -> Iterator[Item]:
     """A file that the command line names must be there."""
     read = {copy.path for copy in facts.files.files if copy.mode} if facts.files else None
     for word in command.leading:
@@ -144,4 +144,6 @@ def _missing_files(facts: Facts, command: Command, target: Target) -> Iterator[I
 
 
 def _item(message: str, name: str, location: Location | None, help_: str) -> Item:
-    return Item(Kind.REFUSED, Severity.ERROR, Confidence.CERTAIN, message, location=location, help=help_, name=name)
+    return Item(
+        RestartEffect.REFUSED, Severity.ERROR, Confidence.CERTAIN, message, location=location, help=help_, name=name
+    )

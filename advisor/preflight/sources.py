@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Location, Origin
 from advisor.optionfile import groups_read, resolve
-from advisor.optionfile.lines import Kind, Line, Placed, Resolved
+from advisor.optionfile.lines import Line, LineKind, Placed, Resolved
 from advisor.preflight.start_command import COMMAND_LINE
 from advisor.verdict import judge_file
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from advisor.catalog.load import Catalog
-    from advisor.facts import Facts, Files, PersistedOption
-    from advisor.preflight.start_command import Argument, Command
+    from advisor.facts import Facts, OptionFiles, PersistedOption
+    from advisor.preflight.start_command import StartArgument, StartCommand
     from advisor.verdict import FileVerdict, LineVerdict
 
 GROUP = "mysqld"
@@ -24,7 +24,7 @@ INSTALLED = "installed plugins"
 LOAD_PERSISTED = "persisted_globals_load"
 
 
-class Stray(NamedTuple):
+class StartFault(NamedTuple):
     """What servers stop at and is no option line: a word of the command line, a persisted value that can't be set."""
 
     message: str
@@ -33,7 +33,7 @@ class Stray(NamedTuple):
     help: str
 
 
-class Start(NamedTuple):
+class NextStartOptions(NamedTuple):
     """The next start's options, and which of their places are command line and persisted.
 
     `verdict` is on all of them, `early` on those without the persisted values that are set once the server is up, so
@@ -42,7 +42,7 @@ class Start(NamedTuple):
 
     verdict: FileVerdict
     early: FileVerdict
-    strays: tuple[Stray, ...]
+    strays: tuple[StartFault, ...]
     commanded: frozenset[str]
     persisted_at: str
     unnamed: dict[str, str]
@@ -55,7 +55,7 @@ class Start(NamedTuple):
         return Origin.COMMAND_LINE if line.placed.path in self.commanded else Origin.FILE
 
 
-def judge_start(facts: Facts, command: Command, catalog: Catalog) -> Start:
+def judge_start(facts: Facts, command: StartCommand, catalog: Catalog) -> NextStartOptions:
     """The verdict on what the next start reads; where no files were collected it is that of the command line alone."""
     files = facts.files
     lines, strays = _command_lines(command.arguments, catalog)
@@ -67,7 +67,7 @@ def judge_start(facts: Facts, command: Command, catalog: Catalog) -> Start:
     early, late, wrong = _persisted(files, catalog) if files and held else _Persisted([], [], ())
     if early:
         verdict = judge_file(resolved._replace(options=(*before, *early)), catalog)
-    return Start(
+    return NextStartOptions(
         verdict=judge_file(resolved._replace(options=(*before, *early, *late)), catalog) if late else verdict,
         early=verdict,
         strays=(*strays, *wrong),
@@ -78,7 +78,7 @@ def judge_start(facts: Facts, command: Command, catalog: Catalog) -> Start:
     )
 
 
-def _reads_persisted(verdict: FileVerdict, command: Command, catalog: Catalog) -> bool:
+def _reads_persisted(verdict: FileVerdict, command: StartCommand, catalog: Catalog) -> bool:
     """MySQL 8 and later do, unless they are told not to, or to read no file at all."""
     if not catalog.target.since("mysql", 8) or "--no-defaults" in command.leading:
         return False
@@ -86,7 +86,7 @@ def _reads_persisted(verdict: FileVerdict, command: Command, catalog: Catalog) -
     return line is None or line.value != "FALSE"
 
 
-def _file_options(files: Files | None, catalog: Catalog) -> Resolved:
+def _file_options(files: OptionFiles | None, catalog: Catalog) -> Resolved:
     if files is None:
         return Resolved((), (), ())
     target = catalog.target
@@ -109,10 +109,12 @@ def installed_plugins(facts: Facts) -> Iterator[Placed]:
     libraries = [f"{plugin.name}={plugin.library}" for plugin in facts.server.plugins if plugin.library]
     if libraries:
         value = ";".join(dict.fromkeys(libraries))
-        yield Placed(INSTALLED, Line(Kind.OPTION, 0, "", GROUP, "plugin_load_add", value, value))
+        yield Placed(INSTALLED, Line(LineKind.OPTION, 0, "", GROUP, "plugin_load_add", value, value))
 
 
-def _command_lines(arguments: tuple[Argument, ...], catalog: Catalog) -> tuple[list[Placed], tuple[Stray, ...]]:
+def _command_lines(
+    arguments: tuple[StartArgument, ...], catalog: Catalog
+) -> tuple[list[Placed], tuple[StartFault, ...]]:
     """The words as option lines that have the places of the words; each word is a line of a document of our own."""
     if not arguments:
         return [], ()
@@ -131,11 +133,11 @@ def _command_lines(arguments: tuple[Argument, ...], catalog: Catalog) -> tuple[l
     for stray in read.strays:
         argument = arguments[stray.location.line - 1]
         place = Location(argument.path, argument.line, argument.column)
-        strays.append(Stray(stray.message, place, stray.name, stray.help))
+        strays.append(StartFault(stray.message, place, stray.name, stray.help))
     return lines, tuple(strays)
 
 
-def _at(line: Line, argument: Argument) -> Placed:
+def _at(line: Line, argument: StartArgument) -> Placed:
     column = argument.column
     return Placed(argument.path, line._replace(number=argument.line, column=column, end_column=column, group=GROUP))
 
@@ -145,10 +147,10 @@ class _Persisted(NamedTuple):
 
     early: list[Placed]
     late: list[Placed]
-    strays: tuple[Stray, ...]
+    strays: tuple[StartFault, ...]
 
 
-def _persisted(files: Files, catalog: Catalog) -> _Persisted:
+def _persisted(files: OptionFiles, catalog: Catalog) -> _Persisted:
     """The persisted variables as the server takes them; each is a line of a document of our own."""
     from advisor.carriers.document import Document
     from advisor.carriers.persisted import read_persisted
@@ -160,7 +162,7 @@ def _persisted(files: Files, catalog: Catalog) -> _Persisted:
     reading = found.read(catalog)
     placed = {line.number: Placed(files.persisted, _moved(line, held[line.number])) for line in reading.order}
     strays = tuple(
-        Stray(stray.message, _place_of(held[stray.location.line], files), stray.name, stray.help)
+        StartFault(stray.message, _place_of(held[stray.location.line], files), stray.name, stray.help)
         for stray in reading.strays
         if stray.fatal
     )
@@ -180,5 +182,5 @@ def _moved(line: Line, one: PersistedOption) -> Line:
     return line._replace(number=one.line, column=one.column, end_column=end, group=GROUP)
 
 
-def _place_of(one: PersistedOption, files: Files) -> Location:
+def _place_of(one: PersistedOption, files: OptionFiles) -> Location:
     return Location(files.persisted, one.line, one.column, one.line, one.column + len(one.name))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.carriers.service_files import Assigned
-    from advisor.facts import Facts, Files, Service
+    from advisor.facts import Facts, OptionFiles, Service
 
 
 COMMAND_LINE = "command line"
@@ -21,7 +21,7 @@ COMMAND_LINE = "command line"
 LEADING = ("no-defaults", "defaults-file", "defaults-extra-file", "defaults-group-suffix", "print-defaults")
 
 
-class Argument(NamedTuple):
+class StartArgument(NamedTuple):
     """One word behind the program's name, and the place to change it; line 0 is no file's."""
 
     text: str
@@ -30,7 +30,7 @@ class Argument(NamedTuple):
     column: int = 1
 
 
-class Command(NamedTuple):
+class StartCommand(NamedTuple):
     """What the server is started with next time.
 
     `unit` is the service whose files say so, empty where the running process's own words were taken; `known` says that
@@ -38,7 +38,7 @@ class Command(NamedTuple):
     None in it for no limit. `note` is what a reader has to know about all that.
     """
 
-    arguments: tuple[Argument, ...] = ()
+    arguments: tuple[StartArgument, ...] = ()
     leading: tuple[str, ...] = ()
     unit: str = ""
     known: bool = True
@@ -46,18 +46,18 @@ class Command(NamedTuple):
     note: str = ""
 
 
-def next_command(facts: Facts) -> Command:
+def next_command(facts: Facts) -> StartCommand:
     """The next start's command line, as far as the facts tell."""
     if facts.service is not None:
         found = command_of(facts.service)
         if found is not None:
             return found
     known = facts.files is not None and bool(facts.files.command_line)
-    words_now = tuple(Argument(text) for text in running_arguments(facts.files))
+    words_now = tuple(StartArgument(text) for text in running_arguments(facts.files))
     return split_command(words_now, known=known, note=_why_not_unit(facts, known=known))
 
 
-def running_arguments(files: Files | None) -> tuple[str, ...]:
+def running_arguments(files: OptionFiles | None) -> tuple[str, ...]:
     """The words behind the server's name; a loader's own, which may stand before it, are left out."""
     said = files.command_line if files else ()
     program = next((i for i, word in enumerate(said) if posixpath.basename(word) in SERVER_PROGRAMS), 0)
@@ -73,16 +73,16 @@ def _why_not_unit(facts: Facts, *, known: bool) -> str:
 
 
 def split_command(
-    arguments: tuple[Argument, ...],
+    arguments: tuple[StartArgument, ...],
     *,
     unit: str = "",
     known: bool = True,
     limit: tuple[int | None, int | None] | None = None,
     note: str = "",
-) -> Command:
+) -> StartCommand:
     """With the words about files told from the others."""
     count = next((i for i, a in enumerate(arguments) if _long_name(a.text) not in LEADING), len(arguments))
-    return Command(arguments[count:], tuple(a.text for a in arguments[:count]), unit, known, limit, note)
+    return StartCommand(arguments[count:], tuple(a.text for a in arguments[:count]), unit, known, limit, note)
 
 
 def _long_name(text: str) -> str:
@@ -100,8 +100,8 @@ class _Unit:
         self.name = service.name
         self.start: list[tuple[str, Assigned]] = []
         self.limit = ""
-        self.variables: dict[str, Argument] = {n: Argument(v) for n, v in service.environment.items()}
-        own: list[tuple[str, Argument]] = []
+        self.variables: dict[str, StartArgument] = {n: StartArgument(v) for n, v in service.environment.items()}
+        own: list[tuple[str, StartArgument]] = []
         for copy in service.unit_files:
             for one in assigned(copy.text or ""):
                 if one.section == "Service":
@@ -109,9 +109,9 @@ class _Unit:
         self.variables.update(own)
         for copy in service.environment_files:
             for name, value, line in file_variables(copy.text or ""):
-                self.variables[name] = Argument(value, copy.path, line)
+                self.variables[name] = StartArgument(value, copy.path, line)
 
-    def _take(self, path: str, one: Assigned, own: list[tuple[str, Argument]]) -> None:
+    def _take(self, path: str, one: Assigned, own: list[tuple[str, StartArgument]]) -> None:
         if one.key == "ExecStart":
             self.start = [*self.start, (path, one)] if one.value else []
         elif one.key == "LimitNOFILE":
@@ -121,10 +121,10 @@ class _Unit:
                 own.clear()
             for word in one.words:
                 name, equals, value = specified(word.text, self.name).partition("=")
-                own += [(name, Argument(value, path, word.line, word.column))] if equals else []
+                own += [(name, StartArgument(value, path, word.line, word.column))] if equals else []
 
 
-def command_of(service: Service) -> Command | None:
+def command_of(service: Service) -> StartCommand | None:
     """The command of a service's unit, None where it starts something else than a server."""
     unit = _Unit(service)
     for path, one in unit.start:
@@ -137,12 +137,12 @@ def command_of(service: Service) -> Command | None:
     return None
 
 
-def _arguments(unit: _Unit, path: str, one: Assigned) -> Iterable[Argument]:
+def _arguments(unit: _Unit, path: str, one: Assigned) -> Iterable[StartArgument]:
     """The words with variables filled in; those of a variable have the place where it is set."""
     values = {name: argument.text for name, argument in unit.variables.items()}
     for word in one.words:
         whole = unit.variables.get(word.text.removeprefix("$")) if word.text.startswith("$") else None
-        place = whole if whole and whole.line else Argument("", path, word.line, word.column)
+        place = whole if whole and whole.line else StartArgument("", path, word.line, word.column)
         for text in expanded(specified(word.text, unit.name), values):
             yield place._replace(text=text)
 

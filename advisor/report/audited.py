@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding, Skipped
     from advisor.facts import Facts
     from advisor.report.since import Since
-    from rules.core.context import Known
-    from rules.core.passed import Fine
+    from rules.core.context import RuleContext
+    from rules.core.passed import PassedCheck
 
 
 class Audited(NamedTuple):
@@ -21,10 +21,10 @@ class Audited(NamedTuple):
     """
 
     facts: Facts
-    known: Known
+    known: RuleContext
     findings: tuple[Finding, ...]
     skipped: tuple[Skipped, ...]
     asked: tuple[str, ...] = ()
     aside: tuple[tuple[Finding, str], ...] = ()
-    fine: tuple[Fine, ...] = ()
+    fine: tuple[PassedCheck, ...] = ()
     since: Since | None = None

@@ -12,7 +12,7 @@ from advisor.report.jsonform import audited as finding
 from advisor.report.since import as_json
 
 if TYPE_CHECKING:
-    from advisor.facts import Facts, Sampled
+    from advisor.facts import Facts, SampledHours
     from advisor.report import Page
     from advisor.report.audited import Audited
 
@@ -41,7 +41,7 @@ def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format 
     )
 
 
-def _sampled(sampled: Sampled) -> dict[str, Any]:
+def _sampled(sampled: SampledHours) -> dict[str, Any]:
     """What is known of other hours; the hours themselves stand in the findings that rest on them."""
     hours = [{"of": hour.of, "began_at": hour.began_at, "ended_at": hour.ended_at} for hour in sampled.hours]
     return {"sampled": {"since": sampled.since, "until": sampled.until, "samples": sampled.samples, "hours": hours}}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.compare.values import Lot
+from advisor.compare.values import Category
 from advisor.redaction.secrets import redact_value
 from advisor.report.diffwords import members_of
 from advisor.report.jsonform import dumps
 
 if TYPE_CHECKING:
-    from advisor.compare.values import Alone, Comparison, Held, Pair, Side
+    from advisor.compare.values import Comparison, Held, OneSided, SettingPair, Side
 
 VERSION = 1
 
@@ -23,14 +23,14 @@ def report(found: Comparison, *, every: bool = False) -> str:
             "differs": found.differs(by_nature=every),
             "a": _side(found.a),
             "b": _side(found.b),
-            "differences": [_pair(pair) for pair in found.of(Lot.DIFFERS)],
+            "differences": [_pair(pair) for pair in found.of(Category.DIFFERS)],
             "only_a": [_alone(one) for one in found.only_a],
             "only_b": [_alone(one) for one in found.only_b],
-            "by_nature": [_pair(pair) for pair in found.of(Lot.BY_NATURE)],
-            "by_host": [_pair(pair) for pair in found.of(Lot.BY_HOST)],
-            "not_told": [{"variable": pair.name, "reason": pair.reason} for pair in found.of(Lot.NOT_TOLD)],
+            "by_nature": [_pair(pair) for pair in found.of(Category.BY_NATURE)],
+            "by_host": [_pair(pair) for pair in found.of(Category.BY_HOST)],
+            "not_told": [{"variable": pair.name, "reason": pair.reason} for pair in found.of(Category.NOT_TOLD)],
             "not_shown": [_held(held) for held in found.not_shown],
-            "alike": len(found.of(Lot.ALIKE)),
+            "alike": len(found.of(Category.ALIKE)),
         }
     )
 
@@ -45,7 +45,7 @@ def _side(side: Side) -> dict[str, Any]:
     }
 
 
-def _pair(pair: Pair) -> dict[str, Any]:
+def _pair(pair: SettingPair) -> dict[str, Any]:
     members = members_of(pair)
     return {
         "variable": pair.name,
@@ -60,7 +60,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
     }
 
 
-def _alone(one: Alone) -> dict[str, Any]:
+def _alone(one: OneSided) -> dict[str, Any]:
     return {**_held(one.held), "area": one.area.value, "counts": one.counts}
 
 

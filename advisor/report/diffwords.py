@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.compare.values import Kind
+from advisor.compare.values import SideKind
 from advisor.core.model import Origin
 from advisor.core.sizes import exact
 from advisor.preflight.outlook import whole
@@ -12,7 +12,7 @@ from advisor.preflight.remedy import BYTES
 from advisor.redaction.secrets import MASK, clean, redact_value
 
 if TYPE_CHECKING:
-    from advisor.compare.values import Held, Pair, Side
+    from advisor.compare.values import Held, SettingPair, Side
 
 SOURCES = {
     Origin.PERSISTED: "persisted",
@@ -22,10 +22,10 @@ SOURCES = {
     Origin.UNKNOWN: "",
 }
 KINDS = {
-    Kind.FILE: "option file",
-    Kind.SERVER: "running server",
-    Kind.SNAPSHOT: "snapshot",
-    Kind.DEFAULTS: "defaults",
+    SideKind.FILE: "option file",
+    SideKind.SERVER: "running server",
+    SideKind.SNAPSHOT: "snapshot",
+    SideKind.DEFAULTS: "defaults",
 }
 HOST, TEMPLATE, EMPTY = "(by host)", "(template)", "(empty)"
 SIZES = (*BYTES, "_limit_bytes", "_max_ram", "_max_mmap")
@@ -48,7 +48,7 @@ def value_of(held: Held) -> str:
     return f"{text} (as {there})" if there is not None and there != text else text or EMPTY
 
 
-def values_of(pair: Pair) -> tuple[str, str]:
+def values_of(pair: SettingPair) -> tuple[str, str]:
     """Both values for people; two secrets that differ look alike, and one of them says so."""
     mine, other = value_of(pair.a), value_of(pair.b)
     return (mine, f"{other} (differs)") if mine == other and MASK in mine else (mine, other)
@@ -61,25 +61,25 @@ def source_of(held: Held, side: Side) -> str:
         if place is None:
             return "a file"
         return clean(f"{place.path}:{place.line}" if place.line else place.path)
-    return "" if side.kind is Kind.DEFAULTS else SOURCES[held.origin]
+    return "" if side.kind is SideKind.DEFAULTS else SOURCES[held.origin]
 
 
 def about(side: Side) -> str:
     """What a side is: its version, its kind, how a server calls itself and when it was read."""
     parts = [side.target.label, KINDS[side.kind]]
     if side.called:
-        parts[1] += f" of {side.called}" if side.kind is Kind.SNAPSHOT else f" {side.called}"
-    if side.kind is Kind.SNAPSHOT:
+        parts[1] += f" of {side.called}" if side.kind is SideKind.SNAPSHOT else f" {side.called}"
+    if side.kind is SideKind.SNAPSHOT:
         parts.append(f"{side.taken_at[:16].replace('T', ' ')} UTC")
     return clean(", ".join(parts))
 
 
-def name_of(pair: Pair) -> str:
+def name_of(pair: SettingPair) -> str:
     """The setting's name, with the other side's where that is another."""
     return pair.name if pair.a.name == pair.b.name else f"{pair.a.name} / {pair.b.name}"
 
 
-def members_of(pair: Pair) -> Members | None:
+def members_of(pair: SettingPair) -> Members | None:
     """What of two lists differs; None where they are no lists, or short enough to be read whole."""
     if pair.a.value is None or pair.b.value is None or "," not in pair.a.value + pair.b.value:
         return None

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from advisor.core.model import Finding, Skipped, Target
-    from advisor.fleet.outliers import Equals, Outlier
-    from advisor.fleet.row import Row
+    from advisor.fleet.outliers import Outlier, PeerGroup
+    from advisor.fleet.row import HostRow
 
 
 class Judged(NamedTuple):
     """One server of the fleet: its row, what it is, the findings worst first, and what could not be looked at."""
 
-    row: Row
+    row: HostRow
     target: Target
     vendor: str
     hostname: str
@@ -27,9 +27,9 @@ class Survey(NamedTuple):
     folder: str
     now: str
     judged: tuple[Judged, ...]
-    absent: tuple[Row, ...]
+    absent: tuple[HostRow, ...]
     outliers: tuple[Outlier, ...]
-    equals: tuple[Equals, ...]
+    equals: tuple[PeerGroup, ...]
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -13,7 +13,7 @@ from advisor.report.words import plural
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from advisor.fleet.outliers import Equals, Outlier
+    from advisor.fleet.outliers import Outlier, PeerGroup
     from advisor.report.document import Block, Words
     from advisor.report.fleet import Judged, Survey
 
@@ -117,7 +117,7 @@ def _followed(variables: Iterable[str]) -> Iterator[Items]:
         yield Items((f"sized by the servers themselves: {', '.join(names)}",))
 
 
-def _equals(one: Equals) -> Section:
+def _equals(one: PeerGroup) -> Section:
     versions = f" · {', '.join(one.versions)}" if len(one.versions) > 1 else ""
     chosen = [d for d in one.differences if d.is_set] or one.differences
     lines = tuple(_difference(d.variable, d.values) for d in chosen)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from advisor.core.model import Finding, Target
-    from advisor.fleet.outliers import Equals, Outlier
+    from advisor.fleet.outliers import Outlier, PeerGroup
     from advisor.report.fleet import Judged
 
 RANK = {severity: number for number, severity in enumerate(Severity)}
@@ -109,7 +109,7 @@ def state(one: Series) -> str:
     return f"support ended {one.ends}" if one.ended else f"supported until {one.ends}"
 
 
-def called(one: Equals) -> str:
+def called(one: PeerGroup) -> str:
     """What a set of equals is, in words."""
     return KINDS[one.kind].format(name=one.name)
 

@@ -10,8 +10,8 @@ from advisor.report.jsonform import VERSION, dumps
 from advisor.report.jsonform import audited as finding
 
 if TYPE_CHECKING:
-    from advisor.fleet.outliers import Equals, Outlier
-    from advisor.fleet.row import Row
+    from advisor.fleet.outliers import Outlier, PeerGroup
+    from advisor.fleet.row import HostRow
     from advisor.report.fleet import Judged, Survey
 
 
@@ -39,7 +39,7 @@ def report(survey: Survey) -> str:
     )
 
 
-def _host(row: Row, one: Judged | None) -> dict[str, Any]:
+def _host(row: HostRow, one: Judged | None) -> dict[str, Any]:
     return {
         "host": row.name,
         "groups": list(row.groups),
@@ -72,7 +72,7 @@ def _outlier(one: Outlier) -> dict[str, Any]:
     }
 
 
-def _equals(one: Equals) -> dict[str, Any]:
+def _equals(one: PeerGroup) -> dict[str, Any]:
     return {
         "kind": one.kind,
         "name": one.name,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.report.document import Block
     from advisor.report.history import Change, Moved
-    from advisor.state.history.store import Kept
+    from advisor.state.history.store import KeptServer
 
 NONE = "No snapshot is kept here; mycnf audit --keep and mycnf collect --keep keep one, mycnf history add SNAP another."
 
@@ -26,7 +26,7 @@ class Told(NamedTuple):
     `more` is how many changes are older than those.
     """
 
-    kept: Kept
+    kept: KeptServer
     target: str
     first: str
     last: str

@@ -10,7 +10,7 @@ from advisor.report.words import wrap
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from advisor.catalog.elsewhere import Presence, Span
+    from advisor.catalog.elsewhere import KnownSpan, Presence
     from advisor.catalog.load import Option
     from advisor.core.model import Target
     from rules.core.rule import Rule
@@ -82,7 +82,7 @@ def _before(presence: Presence | None) -> str:
     return "\n".join(lines)
 
 
-def _history(span: Span) -> str:
+def _history(span: KnownSpan) -> str:
     """What the manuals say of the option's past."""
     came = f"introduced in {' and '.join(span.came)}" if span.came else ""
     said = [*([came] if came else []), *([f"removed in {span.gone}"] if span.gone else [])]

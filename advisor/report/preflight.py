@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
 from advisor.core.sizes import exact, lasted
-from advisor.preflight.item import Kind
+from advisor.preflight.item import RestartEffect
 from advisor.preflight.outlook import whole
 from advisor.preflight.remedy import BYTES
 from advisor.report.document import Code, Document, Entry, Facts, Items, Paragraph, Section
@@ -60,7 +60,7 @@ def _paths(paths: list[str]) -> str:
 
 def _sentence(found: Preflight) -> str:
     """What to expect, in one breath."""
-    refused, lost, changed = (len(found.of(kind)) for kind in Kind)
+    refused, lost, changed = (len(found.of(kind)) for kind in RestartEffect)
     rest = [f"lose {plural(lost, 'value')}"] if lost else []
     rest += [f"change {plural(changed, 'value')}"] if changed else []
     if refused:

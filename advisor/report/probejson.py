@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.facts.probes import ProbeResult
     from advisor.report.probelist import Entry
     from advisor.report.proof import Proof
-    from probes.results import Kept
+    from probes.results import KeptResult
 
 VERSION = 1
 
@@ -37,7 +37,7 @@ def listing(entries: Iterable[Entry]) -> str:
     return dumps(_finite({"version": VERSION, "probes": [entry(e) for e in entries]}))
 
 
-def kept(shelf: Iterable[Kept], here: str) -> str:
+def kept(shelf: Iterable[KeptResult], here: str) -> str:
     """The kept results without their samples; `here` tells those of this host."""
     found = [
         {

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from advisor.report.paper import Paper
-    from probes.experiment import Experiment, Plan
-    from probes.results import Kept
+    from probes.experiment import Experiment, RunPlan
+    from probes.results import KeptResult
 
 COUNTED = 180  # seconds; a longer time is told in minutes
 WORDS = {"host": "measures this host; no server is started", "server": "starts a throwaway server of its own"}
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     experiment: Experiment
     directory: str
     why: str
-    plan: Plan | None
+    plan: RunPlan | None
     refused: tuple[str, ...] = ()
 
 
@@ -90,7 +90,7 @@ def dry_run(e: Entry, form: str, page: Paper) -> str:
     return page.fitted("\n\n".join(block for block in blocks if block) + "\n")
 
 
-def kept(results: Sequence[Kept], here: str, form: str, page: Paper) -> str:
+def kept(results: Sequence[KeptResult], here: str, form: str, page: Paper) -> str:
     """The kept results, the newest first, each with its answer."""
     if form == "json":
         return probejson.kept(results, here)

@@ -11,7 +11,7 @@ from rules.measured.compare import BETTER, MIXED, SAME, WORSE, shown
 if TYPE_CHECKING:
     from rules.core.rule import Rule
     from rules.measured.claims import Claim
-    from rules.measured.compare import Judged
+    from rules.measured.compare import LocalVerdict
 
 
 class Proof(NamedTuple):
@@ -24,7 +24,7 @@ class Proof(NamedTuple):
     claim: Claim
     before: str
     after: str
-    judged: Judged | None
+    judged: LocalVerdict | None
 
     @property
     def verdict(self) -> str:

@@ -55,7 +55,7 @@ def section(rule: Rule, store: Mapping[str, Evidence]) -> str:
         _part("Risk", docs.risk),
         _part("Exceptions", docs.exceptions),
         _part("Sources disagree", docs.disagree),
-        _part("What would change our mind", docs.mind),
+        _part("What would change our mind", docs.reconsider_when),
         _measured(rule),
         f"**Speaks of:** {', '.join(map(code, rule.options))}" if rule.options else "",
     ]

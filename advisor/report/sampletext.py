@@ -12,19 +12,19 @@ from rules.core.counters import named
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.facts import Sampled
+    from advisor.facts import SampledHours
     from advisor.facts.workload import BusyHour
-    from advisor.state.sampling.stored_rings import Ring
+    from advisor.state.sampling.stored_rings import SampleRing
 
 NONE = "No server was sampled here; mycnf sample --print-timer shows how to have it done every ten minutes.\n"
 
 
-def listing(rings: Sequence[Ring]) -> str:
+def listing(rings: Sequence[SampleRing]) -> str:
     """Each server with the time that its samples span and its busiest hours."""
     return "\n".join(f"{clean(ring.server)}\n{told(ring.told)}" for ring in rings) or NONE
 
 
-def told(sampled: Sampled | None) -> str:
+def told(sampled: SampledHours | None) -> str:
     """The lines of one server."""
     if sampled is None:
         return "  no sample yet\n"

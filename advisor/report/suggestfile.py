@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.suggest import Suggestion
-    from advisor.suggest.choices import Choice
+    from advisor.suggest.choices import SuggestedLine
 
 COMMENT = "# "
 WIDTH = 100
@@ -33,7 +33,7 @@ def option_file(suggestion: Suggestion, host: str) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def remarks(choice: Choice) -> Iterator[str]:
+def remarks(choice: SuggestedLine) -> Iterator[str]:
     """What stands above the line of a choice, as comments."""
     yield comment(choice.reason)
     told = [f"Rests on {_ground(choice)}."]
@@ -58,6 +58,6 @@ def comment(text: str) -> str:
     return wrap(clean(text), COMMENT, COMMENT, WIDTH)
 
 
-def _ground(choice: Choice) -> str:
+def _ground(choice: SuggestedLine) -> str:
     known = [one for one in map(load, choice.evidence) if one is not None]
     return ", ".join(f"{one.id} ({STRENGTHS.get(one.strength, one.strength)})" for one in known) or OPINION

@@ -10,7 +10,7 @@ from advisor.core.model import Confidence, Severity
 from advisor.redaction.secrets import clean, redact_name, redact_text
 from advisor.report.document import Code, Document, Entry, Items, Paragraph, Section, Table
 from advisor.report.words import plural
-from advisor.upgrade.change import WEIGHTY, Area, Kind
+from advisor.upgrade.change import WEIGHTY, Area, LineEffect
 from rules.core.evidence import load
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 SCOPE = "configuration only: schema and data are not checked"
 AREAS, NAMES = 9, 31  # columns of the table of smaller changes
 SHOWN = 60
-_STOPS = frozenset({Kind.SYNTAX, Kind.REMOVED, Kind.RENAMED, Kind.REFUSED})
-_OTHERWISE = frozenset(Kind) - _STOPS - {Kind.STILL_REFUSED}
+_STOPS = frozenset({LineEffect.SYNTAX, LineEffect.REMOVED, LineEffect.RENAMED, LineEffect.REFUSED})
+_OTHERWISE = frozenset(LineEffect) - _STOPS - {LineEffect.STILL_REFUSED}
 
 
 def document(move: Move, *, every: bool = False) -> Document:
@@ -33,7 +33,7 @@ def document(move: Move, *, every: bool = False) -> Document:
     heavy = [c for c in move.defaults if c.area in WEIGHTY]
     light = [c for c in move.defaults if c.area not in WEIGHTY]
     notes = tuple(_note(c, move, mark) for c in move.lines if c.severity is Severity.NOTE)
-    already = tuple(_line(c, move, mark) for c in move.lines if c.kind is Kind.STILL_REFUSED)
+    already = tuple(_line(c, move, mark) for c in move.lines if c.kind is LineEffect.STILL_REFUSED)
     blocks: list[Block] = [_head(move, heavy, light)]
     blocks += [Section("", tuple(_lines(move, kinds, mark))) for kinds in (_STOPS, _OTHERWISE)]
     blocks += [
@@ -58,7 +58,7 @@ def _groups_once(lines: Iterable[LineChange]) -> tuple[LineChange, ...]:
     for change in lines:
         said = change.placed.path, change.message
         told.append(change._replace(message="") if said in heard else change)
-        if change.kind in {Kind.NOT_READ, Kind.NEWLY_READ}:
+        if change.kind in {LineEffect.NOT_READ, LineEffect.NEWLY_READ}:
             heard.add(said)
     return tuple(told)
 
@@ -66,7 +66,7 @@ def _groups_once(lines: Iterable[LineChange]) -> tuple[LineChange, ...]:
 def _head(move: Move, heavy: list[DefaultChange], light: list[DefaultChange]) -> Section:
     """What the report covers, the support for the way, and how much changes."""
     stops = sum(c.severity is Severity.ERROR for c in move.lines)
-    already = sum(c.kind is Kind.STILL_REFUSED for c in move.lines)
+    already = sum(c.kind is LineEffect.STILL_REFUSED for c in move.lines)
     other = sum(c.severity is Severity.WARNING for c in move.lines)
     lines = [
         f"{plural(stops, 'line stops', 'lines stop')} the server" if stops else "no line of the files stops the server",
@@ -101,7 +101,7 @@ def _mark(move: Move) -> str:
 
 def _told(move: Move) -> set[Confidence]:
     """How sure the things are that are told."""
-    lines = {c.confidence for c in move.lines if c.kind is not Kind.SYNTAX}
+    lines = {c.confidence for c in move.lines if c.kind is not LineEffect.SYNTAX}
     return lines | {c.confidence for c in move.defaults}
 
 
@@ -138,7 +138,7 @@ def _place(change: LineChange, move: Move) -> str:
     return f"{path}{change.placed.line.number}" if path else f"line {change.placed.line.number}"
 
 
-def _lines(move: Move, kinds: frozenset[Kind], mark: str) -> Iterator[Entry]:
+def _lines(move: Move, kinds: frozenset[LineEffect], mark: str) -> Iterator[Entry]:
     return (_line(c, move, mark) for c in move.lines if c.kind in kinds and c.severity is not Severity.NOTE)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.model import Absent
 from advisor.core.sizes import lasted
 from rules import find
-from rules.core.context import Missing
+from rules.core.context import MissingFact
 from rules.core.counters import MINIMUM_UPTIME
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.facts import Facts
     from advisor.report.audited import Audited
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 WORK = ("questions", "queries")  # counters of statements, of which a server has one at least
 TIMES = 2.0  # a load twice or half the other is another one
@@ -84,7 +84,7 @@ def again(up: float) -> str:
     return f"audit again in {lasted(MINIMUM_UPTIME - up)}"
 
 
-def rests_on_load(finding: Finding, known: Known) -> bool:
+def rests_on_load(finding: Finding, known: RuleContext) -> bool:
     """Whether the finding would not be there without the server's counters."""
     if not known.has("server"):
         return False
@@ -94,14 +94,14 @@ def rests_on_load(finding: Finding, known: Known) -> bool:
     return not still_found(finding, idle)
 
 
-def still_found(finding: Finding, known: Known) -> bool:
+def still_found(finding: Finding, known: RuleContext) -> bool:
     """Whether its rule finds it in these facts."""
     rule = find(finding.code)
     if rule is None:
         return True
     try:
         return any(key(one) == key(finding) for one in rule.check(known))
-    except Missing:
+    except MissingFact:
         return False
 
 
@@ -110,7 +110,7 @@ def key(finding: Finding) -> tuple[str, str]:
     return finding.code, finding.canonical or finding.option or ""
 
 
-def _lacking(part: str, audited: Audited) -> Known:
+def _lacking(part: str, audited: Audited) -> RuleContext:
     """What rules could read had the part not been collected: with the files go the lines, and what they set."""
     if part != "files":
         return _without(audited.known, (part,))
@@ -119,7 +119,7 @@ def _lacking(part: str, audited: Audited) -> Known:
     return know(replace(audited.facts, files=None))
 
 
-def _without(known: Known, parts: Iterable[str]) -> Known:
+def _without(known: RuleContext, parts: Iterable[str]) -> RuleContext:
     """The same with those parts absent."""
     lesser = copy.copy(known)
     lesser.parts = {**known.parts, **dict.fromkeys(parts, Absent("left out"))}

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.catalog.load import load
 from advisor.core.sizes import exact
 from advisor.optionfile import resolve
-from advisor.suggest.choices import CHOOSERS, POOL, Choice
+from advisor.suggest.choices import CHOOSERS, POOL, SuggestedLine
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules.core.context import Known
+from rules.core.context import RuleContext
 from rules.sizing.memory import CHUNK, GIB, instances
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Suggestion(NamedTuple):
 
     target: Target
     workload: str
-    choices: tuple[Choice, ...]
+    choices: tuple[SuggestedLine, ...]
     left: tuple[str, ...]
 
 
@@ -39,7 +39,7 @@ def suggest(target: Target, host: Host, workload: str) -> Suggestion:
 
     `workload` is one of oltp, mixed, analytic, dev.
     """
-    made: list[Choice] = []
+    made: list[SuggestedLine] = []
     for chooser in CHOOSERS:
         for choice in chooser(_known(target, host, made), workload):
             kept = _kept(target, host, choice)
@@ -48,9 +48,9 @@ def suggest(target: Target, host: Host, workload: str) -> Suggestion:
     return Suggestion(target, workload, tuple(made), tuple(_left(host)))
 
 
-def _known(target: Target, host: Host, choices: Iterable[Choice]) -> Known:
+def _known(target: Target, host: Host, choices: Iterable[SuggestedLine]) -> RuleContext:
     verdict = judge(target, GROUP + "".join(f"{choice.line}\n" for choice in choices))
-    return Known(target, verdict.catalog, Settings.from_file(verdict), verdict, host=host)
+    return RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict, host=host)
 
 
 def judge(target: Target, text: str) -> FileVerdict:
@@ -61,14 +61,14 @@ def judge(target: Target, text: str) -> FileVerdict:
     return judge_file(resolved, load(target))
 
 
-def _kept(target: Target, host: Host, choice: Choice) -> Choice | None:
+def _kept(target: Target, host: Host, choice: SuggestedLine) -> SuggestedLine | None:
     """The choice with a value that the running server keeps; None where it would not run with any such value."""
     if choice.option != POOL:
         return choice if _runs(target, choice) else None
     return next((fitting for fitting in _whole_steps(target, host, choice) if _runs(target, fitting)), None)
 
 
-def _whole_steps(target: Target, host: Host, choice: Choice) -> Iterator[Choice]:
+def _whole_steps(target: Target, host: Host, choice: SuggestedLine) -> Iterator[SuggestedLine]:
     """The pool in whole steps of ever more chunks: servers round it up to a multiple of chunks and instances."""
     size = choice.size
     step = max(CHUNK * instances(_known(target, host, ()), size), GIB if size >= LARGE else CHUNK)
@@ -77,7 +77,7 @@ def _whole_steps(target: Target, host: Host, choice: Choice) -> Iterator[Choice]
         step *= 2
 
 
-def _runs(target: Target, choice: Choice) -> bool:
+def _runs(target: Target, choice: SuggestedLine) -> bool:
     line = judge(target, f"{GROUP}{choice.line}\n").effective.get(choice.option)
     return line is not None and line.running is None
 

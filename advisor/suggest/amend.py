@@ -8,18 +8,18 @@ from advisor.core.errors import MycnfError
 from advisor.core.model import Edit
 from advisor.optionfile.edit import apply
 from advisor.optionfile.groups import groups_read
-from advisor.optionfile.lines import Kind
+from advisor.optionfile.lines import LineKind
 from advisor.verdict import take
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from advisor.optionfile.lines import Line, OptionFile
-    from advisor.suggest.choices import Choice
+    from advisor.suggest.choices import SuggestedLine
     from advisor.verdict import FileVerdict, LineVerdict
 
 SHARED = frozenset({"client-server", "galera", "mysql_cluster"})  # read by other programs as well, or by some servers
-TELLING = frozenset({Kind.GROUP, Kind.OPTION})
+TELLING = frozenset({LineKind.GROUP, LineKind.OPTION})
 
 
 class Amended(NamedTuple):
@@ -33,8 +33,8 @@ def amend(
     path: str,
     data: bytes,
     verdict: FileVerdict,
-    choices: tuple[Choice, ...],
-    remarks: Callable[[Choice], Iterator[str]],
+    choices: tuple[SuggestedLine, ...],
+    remarks: Callable[[SuggestedLine], Iterator[str]],
 ) -> Amended:
     """The file with the choices in it; `verdict` is of the file with its includes, `remarks` are a choice's comments.
 
@@ -59,7 +59,9 @@ def amend(
     return Amended(apply(data, edits), tuple(left))
 
 
-def _change(path: str, line: LineVerdict, choice: Choice, remarks: Callable[[Choice], Iterator[str]]) -> list[Edit]:
+def _change(
+    path: str, line: LineVerdict, choice: SuggestedLine, remarks: Callable[[SuggestedLine], Iterator[str]]
+) -> list[Edit]:
     """Another value for a line of this file, the reason above it."""
     placed = line.placed.line
     if line.placed.path != path or placed.templated or placed.conditional:
@@ -92,4 +94,4 @@ def _at_the_end(file: OptionFile, verdict: FileVerdict, added: list[str]) -> Edi
 
 
 def _group(line: Line) -> str:
-    return ((line.name if line.kind is Kind.GROUP else line.group) or "").lower()
+    return ((line.name if line.kind is LineKind.GROUP else line.group) or "").lower()

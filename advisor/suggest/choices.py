@@ -11,7 +11,7 @@ from rules.sizing.memory import GIB, MIB, pool_that_fits, usable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 POOL = "innodb_buffer_pool_size"
 # Percent of the memory that the server may use. The manuals' ranges meet from 60 to 70 (BP-05); long sorts and
@@ -25,7 +25,7 @@ SPINNING_CAPACITY = 200
 CHECKPOINT = "how far Innodb_redo_log_current_lsn is ahead of Innodb_redo_log_checkpoint_lsn"
 
 
-class Choice(NamedTuple):
+class SuggestedLine(NamedTuple):
     """One line: option and value as the file says them, the reason, ids of its evidence, and what it may cost.
 
     `size` is the value in bytes where it is one.
@@ -45,7 +45,7 @@ class Choice(NamedTuple):
         return f"{self.option} = {self.value}"
 
 
-def pool(known: Known, workload: str) -> Iterator[Choice]:
+def pool(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:
     """The buffer pool, by the memory that the server may use."""
     room = usable(known)
     if room is None:
@@ -58,7 +58,7 @@ def pool(known: Known, workload: str) -> Iterator[Choice]:
         "dev": "is left to the other programs of a developer's machine",
         "analytic": "stays free for long sorts, temporary tables and sessions",
     }.get(workload, "stays free for sessions, the dictionary and the system")
-    yield Choice(
+    yield SuggestedLine(
         POOL,
         exact(wanted),
         f"{share} that the server may use; the rest {why}. The default of 128M reads most data from disk.",
@@ -69,7 +69,7 @@ def pool(known: Known, workload: str) -> Iterator[Choice]:
     )
 
 
-def redo(known: Known, workload: str) -> Iterator[Choice]:
+def redo(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:
     """The redo log, where there is a pool whose dirty pages it would hold back."""
     size = known.number(POOL) or 0
     if workload == "dev" or size < LARGE_POOL:
@@ -80,18 +80,18 @@ def redo(known: Known, workload: str) -> Iterator[Choice]:
     )
     told = (("REDO-01", "REDO-02"), f"{about(REDO)} of disk; recovery after a crash may take minutes")
     if known.catalog.get("innodb_redo_log_capacity"):
-        yield Choice("innodb_redo_log_capacity", exact(REDO), reason, *told, CHECKPOINT)
+        yield SuggestedLine("innodb_redo_log_capacity", exact(REDO), reason, *told, CHECKPOINT)
     elif known.target.is_mariadb:
-        yield Choice("innodb_log_file_size", exact(REDO), reason, *told, "Innodb_checkpoint_age")
+        yield SuggestedLine("innodb_log_file_size", exact(REDO), reason, *told, "Innodb_checkpoint_age")
     else:
         files = known.number("innodb_log_files_in_group") or 2
-        yield Choice("innodb_log_file_size", exact(REDO // files), reason, *told)
+        yield SuggestedLine("innodb_log_file_size", exact(REDO // files), reason, *told)
 
 
-def flushing(known: Known, _workload: str) -> Iterator[Choice]:
+def flushing(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
     """How pages reach the disks that are known."""
     if known.target.is_mysql and not known.target.since("mysql", 8, 4):
-        yield Choice(
+        yield SuggestedLine(
             "innodb_flush_method",
             "O_DIRECT",
             "The default of this version keeps a second copy of each page in the system's cache.",
@@ -102,7 +102,7 @@ def flushing(known: Known, _workload: str) -> Iterator[Choice]:
     if is_spinning(known):
         yield from _spinning(known)
     elif is_solid(known) and known.target.is_mysql and (known.number("innodb_flush_neighbors") or 0):
-        yield Choice(
+        yield SuggestedLine(
             "innodb_flush_neighbors",
             "0",
             f"Flushing neighbours saves seeks, which these disks ({names(known.host)}) don't have.",
@@ -112,23 +112,23 @@ def flushing(known: Known, _workload: str) -> Iterator[Choice]:
         )
 
 
-def _spinning(known: Known) -> Iterator[Choice]:
+def _spinning(known: RuleContext) -> Iterator[SuggestedLine]:
     disks = names(known.host)
     if (known.number("innodb_io_capacity") or 0) > SPINNING_CAPACITY:
         reason = f"The default asks for more page writes a second than spinning disks ({disks}) can do."
         watch = "Innodb_buffer_pool_pages_dirty"
         # Nobody's limit may be below the rate; twice the rate is what the server takes where none is set.
-        yield Choice("innodb_io_capacity", str(SPINNING_CAPACITY), reason, ("IOC-03",), "", watch)
-        yield Choice("innodb_io_capacity_max", str(2 * SPINNING_CAPACITY), reason, ("IOC-03",), "", watch)
+        yield SuggestedLine("innodb_io_capacity", str(SPINNING_CAPACITY), reason, ("IOC-03",), "", watch)
+        yield SuggestedLine("innodb_io_capacity_max", str(2 * SPINNING_CAPACITY), reason, ("IOC-03",), "", watch)
     if known.target.is_mysql and known.number("innodb_flush_neighbors") == 0:
         reason = f"Neighbouring pages written together save spinning disks ({disks}) seeks."
-        yield Choice("innodb_flush_neighbors", "1", reason, ("NB-01",), "", "Innodb_data_writes")
+        yield SuggestedLine("innodb_flush_neighbors", "1", reason, ("NB-01",), "", "Innodb_data_writes")
 
 
-def letters(known: Known, _workload: str) -> Iterator[Choice]:
+def letters(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
     """The character set of new databases, where the default can't hold all of Unicode."""
     if known.text("character_set_server") == "LATIN1":
-        yield Choice(
+        yield SuggestedLine(
             "character_set_server",
             "utf8mb4",
             "latin1 holds no letters beyond Western Europe's; newer series of both servers start with utf8mb4.",
@@ -137,10 +137,10 @@ def letters(known: Known, _workload: str) -> Iterator[Choice]:
         )
 
 
-def access(known: Known, _workload: str) -> Iterator[Choice]:
+def access(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
     """What lets a server read files of its clients."""
     if known.text("local_infile") in {"ON", "TRUE", "1"}:
-        yield Choice(
+        yield SuggestedLine(
             "local_infile",
             "OFF",
             "A server that is taken over could ask clients for their files.",
@@ -149,4 +149,4 @@ def access(known: Known, _workload: str) -> Iterator[Choice]:
         )
 
 
-CHOOSERS: tuple[Callable[[Known, str], Iterator[Choice]], ...] = (pool, redo, flushing, letters, access)
+CHOOSERS: tuple[Callable[[RuleContext, str], Iterator[SuggestedLine]], ...] = (pool, redo, flushing, letters, access)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.facts import Facts, Workload
     from advisor.facts.probes import ProbeResult
     from advisor.report.audited import Audited
-    from probes.experiment import Ground
+    from probes.experiment import Environment
 
 
 class Connect(Protocol):
@@ -36,7 +36,7 @@ class Site(NamedTuple):
 
     path: str
     why: str
-    ground: Ground
+    ground: Environment
 
 
 @record(frozen=True)
@@ -94,8 +94,8 @@ def with_window(facts: Facts, workload: Workload) -> Facts:
 
 def with_result(facts: Facts, result: ProbeResult) -> Facts:
     """The facts with what is known of this host by now: the result that was just made and, of other kinds, the kept."""
-    from probes.results import Kept, latest, shelf
+    from probes.results import KeptResult, latest, shelf
 
     found = shelf()
-    newest_first = found._replace(kept=(Kept("", "", result), *found.kept))
+    newest_first = found._replace(kept=(KeptResult("", "", result), *found.kept))
     return replace(facts, probes=latest(newest_first, result.place.host))

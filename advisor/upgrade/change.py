@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from advisor.core.model import Confidence, Location, Severity, Target
 from advisor.optionfile.lines import Placed, Problem
-from advisor.upgrade.supported_path import Path
+from advisor.upgrade.supported_path import UpgradePath
 from advisor.verdict import LineVerdict
 
 
-class Kind(StrEnum):
+class LineEffect(StrEnum):
     """What becomes of a line of the file, worst first."""
 
     SYNTAX = "syntax-error"
@@ -53,7 +53,7 @@ class LineChange(NamedTuple):
     its place, which the new server was seen to accept, None where there is none.
     """
 
-    kind: Kind
+    kind: LineEffect
     severity: Severity
     confidence: Confidence
     placed: Placed
@@ -103,4 +103,4 @@ class Move(NamedTuple):
     lines: tuple[LineChange, ...]
     defaults: tuple[DefaultChange, ...]
     problems: tuple[Problem, ...]
-    path: Path
+    path: UpgradePath

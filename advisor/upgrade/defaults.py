@@ -41,7 +41,7 @@ GROUP = "group_replication"  # the plugin, and how its options begin
 UNKNOWN = "(none)"  # how a switch stands on a server that has it not
 
 
-class Pair(NamedTuple):
+class DefaultPair(NamedTuple):
     """One option as the old and as the new server know it, with what an untouched server of each runs with.
 
     `flags` are switches that the new server has more, and that are on.
@@ -84,11 +84,11 @@ def root(name: str, catalog: Catalog) -> str:
     return (option.alias_of if option else None) or name
 
 
-def changed_pairs(old: FileVerdict, new: FileVerdict) -> Iterator[Pair]:
+def changed_pairs(old: FileVerdict, new: FileVerdict) -> Iterator[DefaultPair]:
     """The options with another default, each under the new server's first name of it."""
     given = names_set(old, new)
     plugins = loaded_by(old.resolved.options) & loaded_by(new.resolved.options)
-    by_root: dict[str, list[Pair]] = {}
+    by_root: dict[str, list[DefaultPair]] = {}
     for name in new.catalog.options:
         known = _known(name, old.catalog, new.catalog, plugins)
         if known is not None:
@@ -105,7 +105,7 @@ def changed_pairs(old: FileVerdict, new: FileVerdict) -> Iterator[Pair]:
             yield best._replace(new=under) if under is not None else best
 
 
-def _known(name: str, old: Catalog, new: Catalog, plugins: frozenset[str]) -> Pair | None:
+def _known(name: str, old: Catalog, new: Catalog, plugins: frozenset[str]) -> DefaultPair | None:
     mine, other = old.get(name), new.get(name)
     if mine is None or other is None or name in OF_THE_BUILD:
         return None
@@ -117,7 +117,7 @@ def _known(name: str, old: Catalog, new: Catalog, plugins: frozenset[str]) -> Pa
     # Another flavour's optimizer has switches of its own throughout: that is no news of any of them.
     one_flavour = old.target.flavour == new.target.flavour
     flags = new_flags(before, after, mine, other) if one_flavour and is_flags(after, other) else ()
-    return Pair(mine, other, before, after, flags)
+    return DefaultPair(mine, other, before, after, flags)
 
 
 def _silent(catalog: Catalog) -> tuple[str, ...]:
@@ -132,7 +132,9 @@ def _without_group(old: FileVerdict, plugins: frozenset[str]) -> tuple[str, ...]
     return () if GROUP in plugins or any(name.startswith(GROUP) for name in written) else (f"{GROUP}_",)
 
 
-def _told(pair: Pair, line: str | None, kept: dict[str, tuple[str, Option, Option]], catalog: Catalog) -> DefaultChange:
+def _told(
+    pair: DefaultPair, line: str | None, kept: dict[str, tuple[str, Option, Option]], catalog: Catalog
+) -> DefaultChange:
     before, after = _both(pair)
     area, message = said_of(pair.new.name, after)
     label = catalog.target.label
@@ -159,7 +161,7 @@ def _told(pair: Pair, line: str | None, kept: dict[str, tuple[str, Option, Optio
     )
 
 
-def _both(pair: Pair) -> tuple[str, str]:
+def _both(pair: DefaultPair) -> tuple[str, str]:
     if is_flags(pair.before, pair.old):
         moved = moved_flags(pair.before, pair.after, pair.old, pair.new)
         moved |= dict.fromkeys(pair.flags, (UNKNOWN, "on"))
@@ -168,17 +170,17 @@ def _both(pair: Pair) -> tuple[str, str]:
     return keep.shown(pair.before, pair.old), keep.shown(pair.after, pair.new)
 
 
-def _gone(pair: Pair) -> list[str]:
+def _gone(pair: DefaultPair) -> list[str]:
     known = {value.lower() for value in pair.new.values}
     return [m for m in pair.before.split(",") if m and known and m.lower() not in known]
 
 
-def _is_default(pair: Pair) -> bool:
+def _is_default(pair: DefaultPair) -> bool:
     """Whether the old set is the new default but for what the new server has no longer."""
     return members(pair.before) - {m.lower() for m in _gone(pair)} == members(pair.after)
 
 
-def _sureness(pair: Pair) -> Confidence:
+def _sureness(pair: DefaultPair) -> Confidence:
     asked = all("default" in option.asked for option in (pair.old, pair.new))
     return Confidence.CERTAIN if asked else Confidence.LIKELY
 

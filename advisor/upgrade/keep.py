@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.sizes import exact
 from advisor.optionfile import parse
-from advisor.optionfile.lines import Kind, Placed, Resolved
+from advisor.optionfile.lines import LineKind, Placed, Resolved
 from advisor.upgrade.equal import SAME, alike, is_flags, members, moved_flags
 from advisor.verdict import FileVerdict, Outcome, judge_file, take
 from advisor.verdict.plugins import LOADERS
@@ -58,7 +58,7 @@ def withheld(new: Option, before: str, catalog: Catalog) -> str:
 def borne_out(lines: Sequence[str], new: FileVerdict) -> dict[str, LineVerdict]:
     """The verdict on each of the lines, were all of them added at the end of the file."""
     text = "".join(f"{line}\n" for line in ("[mysqld]", *lines)).encode("utf-8", "surrogateescape")
-    added = [Placed("", line) for line in parse(text, "").lines if line.kind is Kind.OPTION]
+    added = [Placed("", line) for line in parse(text, "").lines if line.kind is LineKind.OPTION]
     whole = judge_file(new.resolved._replace(options=(*new.resolved.options, *added)), new.catalog)
     return dict(zip(lines, whole.lines[len(whole.lines) - len(added) :], strict=True))
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.optionfile.lines import Kind as LineKind
-from advisor.optionfile.lines import Placed
+from advisor.optionfile.lines import LineKind, Placed
 from advisor.redaction.secrets import redact_text, redact_value
-from advisor.upgrade.change import Kind, LineChange
+from advisor.upgrade.change import LineChange, LineEffect
 from advisor.upgrade.equal import alike, is_plugin_state
 from advisor.upgrade.keep import shown
 from advisor.upgrade.successor import mended, successor, unknown_members
@@ -24,13 +23,13 @@ if TYPE_CHECKING:
     Place = tuple[str, int, int]
 
 SEVERITIES = {
-    Kind.VALUE: Severity.WARNING,
-    Kind.ADJUSTED: Severity.WARNING,
-    Kind.IGNORED: Severity.WARNING,
-    Kind.NEWLY_READ: Severity.NOTE,
-    Kind.NOT_EXAMINED: Severity.NOTE,
-    Kind.NOW_ACCEPTED: Severity.NOTE,
-    Kind.DEPRECATED: Severity.NOTE,
+    LineEffect.VALUE: Severity.WARNING,
+    LineEffect.ADJUSTED: Severity.WARNING,
+    LineEffect.IGNORED: Severity.WARNING,
+    LineEffect.NEWLY_READ: Severity.NOTE,
+    LineEffect.NOT_EXAMINED: Severity.NOTE,
+    LineEffect.NOW_ACCEPTED: Severity.NOTE,
+    LineEffect.DEPRECATED: Severity.NOTE,
 }
 # MySQL prints the beginning of the value only.
 CUT_IN_HELP = frozenset({"performance_schema_instrument"})
@@ -62,7 +61,7 @@ def _rejected(new: FileVerdict, paths: tuple[str, ...]) -> Iterator[LineChange]:
             if stray or line.kind is LineKind.REJECTED:
                 why = "It stands before any [group]: no program reads on." if stray else f"{line.value or ''}".strip()
                 yield LineChange(
-                    Kind.SYNTAX, Severity.ERROR, Confidence.CERTAIN, Placed(file.path, line), None, None,
+                    LineEffect.SYNTAX, Severity.ERROR, Confidence.CERTAIN, Placed(file.path, line), None, None,
                     why or "The reader of option files rejects it.",
                 )  # fmt: skip
 
@@ -80,7 +79,7 @@ def _compare(
         return _refused(before, after, old, new)
     if _stops(before):
         why = f"{old.catalog.target.label} refuses it, {new.catalog.target.label} takes it."
-        return _change(Kind.NOW_ACCEPTED, before, after, why)
+        return _change(LineEffect.NOW_ACCEPTED, before, after, why)
     return _taken(before, after, old, new)
 
 
@@ -94,11 +93,11 @@ def _unknown_template(before: LineVerdict, after: LineVerdict) -> bool:
 
 
 def _change(
-    kind: Kind, before: LineVerdict | None, after: LineVerdict | None, message: str, write: str | None = None
+    kind: LineEffect, before: LineVerdict | None, after: LineVerdict | None, message: str, write: str | None = None
 ) -> LineChange:
     line = after or before
     assert line is not None  # noqa: S101 - one of the two servers read it
-    sure = all(verdict.certain for verdict in (after, before if kind is Kind.VALUE else None) if verdict)
+    sure = all(verdict.certain for verdict in (after, before if kind is LineEffect.VALUE else None) if verdict)
     return LineChange(
         kind=kind,
         severity=SEVERITIES.get(kind, Severity.ERROR),
@@ -117,15 +116,19 @@ def _refused(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: Fil
     named = after.outcome not in (Outcome.REMOVED, Outcome.UNKNOWN)
     write = mended(after, new) if named else successor(before, after, old, new)
     if _stops(before):
-        return _change(Kind.STILL_REFUSED, before, after, f"{why} {old.catalog.target.label} refuses it too.", write)
+        return _change(
+            LineEffect.STILL_REFUSED, before, after, f"{why} {old.catalog.target.label} refuses it too.", write
+        )
     if named:
-        return _change(Kind.REFUSED, before, after, why, write)
-    return _change(Kind.RENAMED if write else Kind.REMOVED, before, after, why, write)
+        return _change(LineEffect.REFUSED, before, after, why, write)
+    return _change(LineEffect.RENAMED if write else LineEffect.REMOVED, before, after, why, write)
 
 
 def _not_read(before: LineVerdict, new: FileVerdict) -> LineChange:
     group = before.placed.line.group
-    change = _change(Kind.NOT_READ, before, None, f"{new.catalog.target.label} does not read the group [{group}].")
+    change = _change(
+        LineEffect.NOT_READ, before, None, f"{new.catalog.target.label} does not read the group [{group}]."
+    )
     # A group with a version in its name is meant for that version.
     versioned = any(letter.isdecimal() for letter in group or "")
     return change._replace(
@@ -137,29 +140,33 @@ def _not_read(before: LineVerdict, new: FileVerdict) -> LineChange:
 def _newly_read(after: LineVerdict, target: Target) -> LineChange:
     group = after.placed.line.group
     if _stops(after):
-        return _change(Kind.REFUSED, None, after, f"{after.reason} {target.label} does not read the group [{group}].")
-    return _change(Kind.NEWLY_READ, None, after, f"{target.label} does not read the group [{group}]; this one does.")
+        return _change(
+            LineEffect.REFUSED, None, after, f"{after.reason} {target.label} does not read the group [{group}]."
+        )
+    return _change(
+        LineEffect.NEWLY_READ, None, after, f"{target.label} does not read the group [{group}]; this one does."
+    )
 
 
 def _taken(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> LineChange | None:
     """A line that stops neither server."""
     if after.outcome in (Outcome.UNEXAMINED, Outcome.IGNORED) and before.outcome is not Outcome.IGNORED:
-        kind = Kind.NOT_EXAMINED if after.outcome is Outcome.UNEXAMINED else Kind.IGNORED
+        kind = LineEffect.NOT_EXAMINED if after.outcome is Outcome.UNEXAMINED else LineEffect.IGNORED
         return _change(kind, before, after, after.reason)
     if after.outcome in REFUSED and before.outcome not in REFUSED:
         why = f"{after.reason} Its loose prefix lets the server start without it."
-        return _change(Kind.IGNORED, before, after, why)
+        return _change(LineEffect.IGNORED, before, after, why)
     differs = _differs(before, after, old, new)
     if after.outcome is Outcome.ADJUSTED and (before.outcome is not Outcome.ADJUSTED or differs):
-        return _change(Kind.ADJUSTED, before, after, after.reason)
+        return _change(LineEffect.ADJUSTED, before, after, after.reason)
     if differs:
-        change = _change(Kind.VALUE, before, after, _both(before, after, old, new))
+        change = _change(LineEffect.VALUE, before, after, _both(before, after, old, new))
         return change._replace(severity=Severity.NOTE) if _near(before, after) else change
     if after.outcome in TAKEN and _is_deprecated(after, new.catalog.target):
         option = after.option
         documented = option is not None and "deprecated" in option.documented
         why = f"Deprecated since {option.deprecated}." if option and documented else "Deprecated."
-        return _change(Kind.DEPRECATED, before, after, why, successor(before, after, old, new))
+        return _change(LineEffect.DEPRECATED, before, after, why, successor(before, after, old, new))
     return None
 
 

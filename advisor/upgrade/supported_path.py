@@ -26,7 +26,7 @@ class Support(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Path(NamedTuple):
+class UpgradePath(NamedTuple):
     """The move as the vendor sees it: `words` for people, `steps` the series between, `evidence` the manual's pages."""
 
     support: Support
@@ -40,10 +40,10 @@ class Path(NamedTuple):
         return Severity.NOTE if self.support in (Support.NONE, Support.IN_PLACE) else Severity.WARNING
 
 
-def path_between(before: Target, after: Target) -> Path:
+def path_between(before: Target, after: Target) -> UpgradePath:
     """The supported way from one server to another."""
     if before == after:
-        return Path(Support.NONE, "")
+        return UpgradePath(Support.NONE, "")
     if before.flavour != after.flavour:
         return _to_mariadb(before, after) if after.is_mariadb else _to_mysql(after)
     if before.is_mariadb:
@@ -51,7 +51,7 @@ def path_between(before: Target, after: Target) -> Path:
     return _up(before, after) if before < after else _down(before, after)
 
 
-def _up(before: Target, after: Target) -> Path:
+def _up(before: Target, after: Target) -> UpgradePath:
     """Innovation releases lie between long-term series; each may be left for the next long-term series."""
     newest = LONG_TERM[-1]
     between = [s for s in LONG_TERM if before.version[:2] < s < after.version[:2]]
@@ -60,13 +60,15 @@ def _up(before: Target, after: Target) -> Path:
     if after.version[:2] > newest and before.version[:2] != newest:
         words = f"MySQL supports no upgrade that skips {' or '.join(steps)}: go {way}."
         on = f"Its manual says which steps lead on from {_dotted(newest)}."
-        return Path(Support.STEPS, f"{words} {on}", steps, UPGRADES)
+        return UpgradePath(Support.STEPS, f"{words} {on}", steps, UPGRADES)
     if between and before.version[:2] >= LONG_TERM[0]:
         words = f"MySQL supports no upgrade that skips {' or '.join(steps)}: go {way}, and check each step."
-        return Path(Support.STEPS, words, steps, UPGRADES)
+        return UpgradePath(Support.STEPS, words, steps, UPGRADES)
     if after.version[:2] > newest:
-        return Path(Support.UNKNOWN, f"Whether MySQL supports {way} in one step, its manual tells.", (), UPGRADES)
-    return Path(Support.IN_PLACE, f"MySQL supports the upgrade {_step(before, after)} in place.", (), UPGRADES)
+        return UpgradePath(
+            Support.UNKNOWN, f"Whether MySQL supports {way} in one step, its manual tells.", (), UPGRADES
+        )
+    return UpgradePath(Support.IN_PLACE, f"MySQL supports the upgrade {_step(before, after)} in place.", (), UPGRADES)
 
 
 def _step(before: Target, after: Target) -> str:
@@ -74,53 +76,55 @@ def _step(before: Target, after: Target) -> str:
     return f"within {before.series}" if same else f"{before.series} → {after.series}"
 
 
-def _down(before: Target, after: Target) -> Path:
+def _down(before: Target, after: Target) -> UpgradePath:
     old, new = before.version[:2], after.version[:2]
     if old == new:
         in_place = old != (8, 0) or after.version >= DOWNGRADED_IN_PLACE
         if old in LONG_TERM and in_place:
             words = f"MySQL supports the downgrade within {before.series} in place."
-            return Path(Support.IN_PLACE, words, (), DOWNGRADES)
+            return UpgradePath(Support.IN_PLACE, words, (), DOWNGRADES)
         words = "MySQL 8.0 is downgraded to 8.0.35 at the lowest: restore a backup that was made before the upgrade."
-        return Path(Support.UNSUPPORTED, words, (), OLD_DOWNGRADES)
+        return UpgradePath(Support.UNSUPPORTED, words, (), OLD_DOWNGRADES)
     lower = max((s for s in LONG_TERM if s < old), default=None)
     if new >= (8, 0) and lower is not None and new >= lower:
         words = (
             f"MySQL supports no downgrade {before.series} → {after.series} in place: dump and load or replicate, only "
             "to roll back, and only while the data uses nothing new."
         )
-        return Path(Support.DUMP, words, (), DOWNGRADES)
+        return UpgradePath(Support.DUMP, words, (), DOWNGRADES)
     words = f"MySQL supports no downgrade {before.series} → {after.series}: restore a backup that was made before."
-    return Path(Support.UNSUPPORTED, words, (), OLD_DOWNGRADES if old == (8, 0) else DOWNGRADES)
+    return UpgradePath(Support.UNSUPPORTED, words, (), OLD_DOWNGRADES if old == (8, 0) else DOWNGRADES)
 
 
-def _within_mariadb(before: Target, after: Target) -> Path:
+def _within_mariadb(before: Target, after: Target) -> UpgradePath:
     if before < after:
         words = f"MariaDB supports the upgrade {_step(before, after)} in place, other series between or not."
         if before.series == after.series:
             words = f"MariaDB supports the upgrade within {before.series} in place."
-        return Path(Support.IN_PLACE, words, (), MARIADB)
+        return UpgradePath(Support.IN_PLACE, words, (), MARIADB)
     if before.series == after.series:
-        return Path(Support.UNKNOWN, "MariaDB's manual tells whether an older patch reads the data.", (), MARIADB_DOWN)
+        return UpgradePath(
+            Support.UNKNOWN, "MariaDB's manual tells whether an older patch reads the data.", (), MARIADB_DOWN
+        )
     words = (
         f"MariaDB supports no downgrade {before.series} → {after.series} and tests none in place: dump and load, or "
         "restore a backup that was made before."
     )
-    return Path(Support.UNSUPPORTED, words, (), MARIADB_DOWN)
+    return UpgradePath(Support.UNSUPPORTED, words, (), MARIADB_DOWN)
 
 
-def _to_mariadb(before: Target, after: Target) -> Path:
+def _to_mariadb(before: Target, after: Target) -> UpgradePath:
     if before.version < (8, 0) and after.version >= (10, 4):
         words = "By MariaDB's manual an upgrade from MySQL before 8.0 is mostly made in place: try it on a copy."
-        return Path(Support.IN_PLACE, words, (), MARIADB)
+        return UpgradePath(Support.IN_PLACE, words, (), MARIADB)
     way = f"from {before.label} to {after.label}"
     words = f"MariaDB's manual names no upgrade in place {way}: dump and load, or replicate."
-    return Path(Support.DUMP, words, (), MARIADB)
+    return UpgradePath(Support.DUMP, words, (), MARIADB)
 
 
-def _to_mysql(after: Target) -> Path:
+def _to_mysql(after: Target) -> UpgradePath:
     words = f"MySQL's manual names no upgrade from MariaDB: {after.label} needs the data by dump and load."
-    return Path(Support.DUMP, words, (), TO_MYSQL)
+    return UpgradePath(Support.DUMP, words, (), TO_MYSQL)
 
 
 def _dotted(series: tuple[int, ...]) -> str:

@@ -9,7 +9,7 @@ from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
     from advisor.core.model import Target
-    from advisor.verdict.outcome import Case
+    from advisor.verdict.outcome import ValueContext
 
 # Asked of all six servers as character_set_server.
 COMMON = frozenset(
@@ -69,7 +69,7 @@ def charsets(target: Target) -> frozenset[str]:
     return names if target.since("mysql", 9) else names | {"utf8"}
 
 
-def take_charset(case: Case) -> Taken | None:
+def take_charset(case: ValueContext) -> Taken | None:
     """The name of a character set, in any case; printed as written."""
     if case.text is None and case.target.is_mysql:
         return None
@@ -83,7 +83,7 @@ def take_charset(case: Case) -> Taken | None:
     return Taken(Outcome.INVALID, text, f"{quoted(text)} is no character set of this server{hint}.")
 
 
-def take_collation(case: Case) -> Taken | None:
+def take_collation(case: ValueContext) -> Taken | None:
     """The name of a collation, as far as its character set tells; printed as written."""
     if case.text is None and case.target.is_mysql:
         return None

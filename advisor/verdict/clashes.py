@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.verdict.effects import logs, number_of
-from advisor.verdict.startup import Start
+from advisor.verdict.startup import StartupSettings
 from advisor.verdict.startup.spelling import gtid_consistency
 
 if TYPE_CHECKING:
@@ -52,6 +52,6 @@ def _of_replication(values: Values, target: Target, lines: Lines) -> dict[str, s
 
 
 def _inconsistent(values: Values, catalog: Catalog, lines: Lines) -> bool:
-    start = Start(values, dict(lines), catalog)
+    start = StartupSettings(values, dict(lines), catalog)
     known = all(name in values or name not in lines for name in (MODE, CONSISTENT))
     return known and start.text(MODE) == "ON" and gtid_consistency(start, CONSISTENT) != "ON"

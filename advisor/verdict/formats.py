@@ -10,7 +10,7 @@ from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
     from advisor.core.model import Target
-    from advisor.verdict.outcome import Case
+    from advisor.verdict.outcome import ValueContext
 
 
 # Which part of a moment each letter stands for; %p is the half of the day that 12 hours need.
@@ -25,7 +25,7 @@ HIGHEST_PORT = 65535
 ALGORITHMS = frozenset({"zlib", "zstd", "uncompressed"})
 
 
-def take_format(case: Case) -> Taken | None:
+def take_format(case: ValueContext) -> Taken | None:
     """A format that nobody uses and that old servers check all the same."""
     if (case.text is None and case.target.is_mysql) or not case.option.shown:
         return None
@@ -56,7 +56,7 @@ def _is_format(text: str, needed: set[str]) -> bool:
     )
 
 
-def take_url(case: Case) -> Taken | None:
+def take_url(case: ValueContext) -> Taken | None:
     """Where MariaDB sends clients on to: nothing, or a host with a port."""
     text = case.text or ""
     port = text.rpartition(":")[2]
@@ -67,7 +67,7 @@ def take_url(case: Case) -> Taken | None:
     )
 
 
-def take_algorithms(case: Case) -> Taken | None:
+def take_algorithms(case: ValueContext) -> Taken | None:
     """Algorithms that connections may use; a list with any other word in it is dropped for the default."""
     text = case.text
     if text is None or all(word.lower() in ALGORITHMS for word in text.split(",")):
@@ -98,7 +98,7 @@ SINGLE = (
 )
 
 
-def take_locale(case: Case) -> Taken | None:
+def take_locale(case: ValueContext) -> Taken | None:
     """The name of a locale, in any case; since 8.0 MySQL falls back to en_US where the others stop."""
     if case.text is None and case.target.is_mysql:
         return None
@@ -150,7 +150,7 @@ wsrep_gtid_seq_no wsrep_patch_version
 """
 
 
-def take_tracked(case: Case) -> Taken | None:
+def take_tracked(case: ValueContext) -> Taken | None:
     """Names that exist, separated by commas, or a star; MySQL minds a name that comes twice."""
     text = case.text or ""
     if not text.strip(" ") or text.strip(" ") == "*":
@@ -164,7 +164,7 @@ def take_tracked(case: Case) -> Taken | None:
     return None
 
 
-def _known(name: str, case: Case) -> bool:
+def _known(name: str, case: ValueContext) -> bool:
     from advisor.catalog.load import load
 
     own = MYSQL if case.target.is_mysql else MARIADB

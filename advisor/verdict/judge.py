@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.optionfile import groups_read
-from advisor.optionfile.lines import Kind, Line, Placed
+from advisor.optionfile.lines import Line, LineKind, Placed
 from advisor.redaction.secrets import EMPTY
 from advisor.verdict import effects, startup
 from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome, Taken
@@ -63,7 +63,7 @@ def take(option_name: str, value: str | None, catalog: Catalog) -> LineVerdict:
     key = (option_name, value)
     known: LineVerdict | None = catalog.kept.get(key)
     if known is None:
-        line = Line(Kind.OPTION, 0, "", name=option_name, raw=value, value=value)
+        line = Line(LineKind.OPTION, 0, "", name=option_name, raw=value, value=value)
         known = _judge_lines([Placed("", line)], catalog)[0]
         catalog.keep(key, known)
     return known

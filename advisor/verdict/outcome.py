@@ -62,7 +62,7 @@ class Taken(NamedTuple):
     likely: bool = False
 
 
-class Case(NamedTuple):
+class ValueContext(NamedTuple):
     """A value on its way to an option of a target; `before` is what earlier lines of the file made of the option."""
 
     argument: Argument

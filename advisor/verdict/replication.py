@@ -9,7 +9,7 @@ from advisor.verdict.number import leading_digits
 from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
-    from advisor.verdict.outcome import Case
+    from advisor.verdict.outcome import ValueContext
 
 # The highest number that each release takes; 10.6 was not asked.
 LAST: dict[tuple[int, ...], int] = {(10, 11): 4192, (11, 4): 4205}
@@ -20,7 +20,7 @@ ROOM = 2038
 IN_NUMBERS: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11, 8): (11, 8, 9)}
 
 
-def take_table_rule(case: Case) -> Taken | None:
+def take_table_rule(case: ValueContext) -> Taken | None:
     """A filter names a table together with its database."""
     text = case.text or ""
     if "." in text:
@@ -28,7 +28,7 @@ def take_table_rule(case: Case) -> Taken | None:
     return Taken(Outcome.INVALID, None, f"{quoted(text)} is no table of a database: write database.table.")
 
 
-def take_rewrite(case: Case) -> Taken | None:
+def take_rewrite(case: ValueContext) -> Taken | None:
     """A rule that renames one database to another."""
     text = case.text or ""
     old, arrow, new = text.partition("->")
@@ -37,7 +37,7 @@ def take_rewrite(case: Case) -> Taken | None:
     return Taken(Outcome.INVALID, None, f"{quoted(text)} renames no database: write from->to.")
 
 
-def take_skip_errors(case: Case) -> Taken:
+def take_skip_errors(case: ValueContext) -> Taken:
     """The error numbers that a MariaDB replica passes over, in order; reading stops at the first that is none."""
     text = (case.text or "").lstrip(" ")
     if case.argument.implied:
@@ -49,7 +49,7 @@ def take_skip_errors(case: Case) -> Taken:
     return Taken(Outcome.ACCEPTED, _print(sorted({n for n in _numbers(text) if n <= last})) or "OFF")
 
 
-def take_retry_errors(case: Case) -> Taken:
+def take_retry_errors(case: ValueContext) -> Taken:
     """Error numbers that a MariaDB replica tries again at, behind those it always does."""
     always = (case.option.default or "").split(",")
     more = [str(n) for n in _numbers((case.text or "").lstrip(" ")) if n]

@@ -10,7 +10,7 @@ from advisor.verdict.outcome import Outcome, Taken
 
 if TYPE_CHECKING:
     from advisor.core.model import Target
-    from advisor.verdict.outcome import Case
+    from advisor.verdict.outcome import ValueContext
 
 SUITES = frozenset({"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"})
 # Each asked of 9.7.4: an exchange of keys, and what it may go with.
@@ -26,7 +26,7 @@ FACTORS = 3
 BUILT_IN = ("caching_sha2_password", "sha256_password", "mysql_native_password")
 
 
-def take_ciphers(case: Case) -> Taken | None:
+def take_ciphers(case: ValueContext) -> Taken | None:
     """Names of allowed ciphers, letter by letter, between colons."""
     text = case.text or ""
     known = SUITES if case.option.name.endswith("suites") else _ciphers()
@@ -44,7 +44,7 @@ def _ciphers() -> frozenset[str]:
     return frozenset(names)
 
 
-def take_suppressed(case: Case) -> Taken | None:
+def take_suppressed(case: ValueContext) -> Taken | None:
     """Codes of messages to leave out; a list with anything else in it is dropped whole."""
     text = case.text or ""
     if not text or all(_is_code(code.strip(" "), case) for code in text.split(",")):
@@ -53,7 +53,7 @@ def take_suppressed(case: Case) -> Taken | None:
     return Taken(Outcome.ADJUSTED, "", why)
 
 
-def take_services(case: Case) -> Taken | None:
+def take_services(case: ValueContext) -> Taken | None:
     """Names of parts that write the error log, some built in; with one that can't be loaded the default is taken."""
     names = [name.strip(" ") for name in re.split("[,;]", case.text or "")]
     if all(not name or name.startswith(("log_filter_", "log_sink_")) for name in names):
@@ -62,7 +62,7 @@ def take_services(case: Case) -> Taken | None:
     return Taken(Outcome.ADJUSTED, case.option.default, why)
 
 
-def _is_code(text: str, case: Case) -> bool:
+def _is_code(text: str, case: ValueContext) -> bool:
     match = CODE.fullmatch(text)
     if not match or not match[1]:
         return match is not None

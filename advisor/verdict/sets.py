@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Option
     from advisor.core.model import Target
-    from advisor.verdict.outcome import Case
+    from advisor.verdict.outcome import ValueContext
 
 
 ALL = "default"
@@ -111,7 +111,7 @@ GONE = (
 )
 
 
-def take_sql_mode(case: Case) -> Taken | None:
+def take_sql_mode(case: ValueContext) -> Taken | None:
     """A list of modes, printed with all that they bring."""
     if not case.option.values:
         return None
@@ -122,7 +122,7 @@ def take_sql_mode(case: Case) -> Taken | None:
     return Taken(Outcome.ACCEPTED, with_brought(members(bits, values), values, case.target))
 
 
-def _gone(case: Case) -> Taken | None:
+def _gone(case: ValueContext) -> Taken | None:
     """Modes of MySQL 5.7 alone stand in the way; None where others do."""
     strange = strangers(case.text or "", case.option.values, equals_ends=case.target.is_mysql)
     gone = [mode.strip().upper() for mode in strange]

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Option
     from advisor.core.model import Target
-    from advisor.verdict.outcome import Case
+    from advisor.verdict.outcome import ValueContext
 
-    Handler = Callable[[Case], Taken | None]
+    Handler = Callable[[ValueContext], Taken | None]
 
 ENABLED = Argument("1", implied=True)
 # The very builds that were asked.
@@ -41,7 +41,7 @@ PORT = "3306"
 FT_SYNTAX = '+ -><()~*:""&|'
 
 
-def _skip_name_resolve(case: Case) -> Taken | None:
+def _skip_name_resolve(case: ValueContext) -> Taken | None:
     """MySQL switches it on whatever stands behind it; 9.7 lets OFF and a prefix switch it off, but not 0 or FALSE."""
     text = case.text
     off = case.argument == Argument("0", implied=True) or (text or "").lower() == "off"
@@ -53,7 +53,7 @@ def _skip_name_resolve(case: Case) -> Taken | None:
     return Taken(Outcome.ADJUSTED, "TRUE", why)
 
 
-def _log_bin(case: Case) -> Taken | None:
+def _log_bin(case: ValueContext) -> Taken | None:
     """A base name; without one the server makes it of the host's name. `effects` tells what becomes of an extension."""
     if case.argument == Argument("0", implied=True):
         return Taken(Outcome.ACCEPTED, NOTHING if case.target.since("mysql", 8) else "0")
@@ -64,7 +64,7 @@ def _log_bin(case: Case) -> Taken | None:
     return Taken(Outcome.ACCEPTED, HOST_BINLOG, "The server makes the name of the host's name.")
 
 
-def _port(case: Case) -> Taken | None:
+def _port(case: ValueContext) -> Taken | None:
     """Port 0 means the compiled one, or what /etc/services says of mysql; MySQL 5.7 takes an empty value for 0."""
     if case.text == "" and not case.target.since("mysql", 8) and case.target.is_mysql:
         return Taken(Outcome.ADJUSTED, PORT, f"The server takes {PORT}, its default: the value is empty.")
@@ -74,7 +74,7 @@ def _port(case: Case) -> Taken | None:
     return Taken(Outcome.ADJUSTED, PORT, f"The server takes {PORT}, its default: {quoted(case.text)} counts as 0.")
 
 
-def _relay_log(case: Case) -> Taken | None:
+def _relay_log(case: ValueContext) -> Taken | None:
     """Since 8.0 MySQL makes an empty name of the host's name at once; 5.7 drops what it had."""
     if case.text:
         return None
@@ -83,7 +83,7 @@ def _relay_log(case: Case) -> Taken | None:
     return Taken(Outcome.ACCEPTED, HOST_RELAY_LOG, "The server makes the name of the host's name.")
 
 
-def _query_log(case: Case) -> Taken | None:
+def _query_log(case: ValueContext) -> Taken | None:
     """An empty name is made of the host's name (where log_basename is set, of that: `effects`); so is none behind a
     prefix, which MariaDB takes for an empty one."""
     if case.text == "" or (case.text is None and case.target.is_mariadb):
@@ -92,17 +92,17 @@ def _query_log(case: Case) -> Taken | None:
     return None
 
 
-def _relay_log_size(case: Case) -> Taken | None:
+def _relay_log_size(case: ValueContext) -> Taken | None:
     """MariaDB tells a least value of 4096, yet takes less for 0, which stands for the size of the binary log."""
     return None if case.text is None else take_number(case.text, case.option._replace(min=0), case.target)
 
 
-def _table_cache(case: Case) -> Taken | None:
+def _table_cache(case: ValueContext) -> Taken | None:
     """The old name of table_open_cache has a range of its own; what help prints of it is bounded by the host too."""
     return None if case.text is None else take_number(case.text, case.option._replace(min=1, max=524288), case.target)
 
 
-def _plugin_state(case: Case) -> Taken | None:
+def _plugin_state(case: ValueContext) -> Taken | None:
     """Help prints ON of what is off too (`startup.in_help`), on MariaDB and before 8.4, and nothing for FORCE."""
     states = case.option._replace(values=PLUGIN_STATES)
     taken = take_enum("1" if case.text is None else case.text, states, case.target)
@@ -116,12 +116,12 @@ def _plugin_state(case: Case) -> Taken | None:
     return taken if kept else Taken(Outcome.ACCEPTED, case.option.default)
 
 
-def _instrument(case: Case) -> Taken | None:
+def _instrument(case: ValueContext) -> Taken | None:
     """MySQL cuts its own copy of the value at the equals sign before it prints it; no value leaves what was there."""
     return None if case.text is None else Taken(Outcome.ACCEPTED, case.text.partition("=")[0])
 
 
-def _log_warnings(case: Case) -> Taken | None:
+def _log_warnings(case: ValueContext) -> Taken | None:
     """Read as a number, then by its digits alone: no suffix counts. No value is one more than before."""
     if case.text is None:
         before = "1" if case.target.is_mariadb else case.before or "0"
@@ -137,7 +137,7 @@ def _log_warnings(case: Case) -> Taken | None:
     return Taken(Outcome.ADJUSTED, value, f"The server takes {value}: it reads the digits alone.")
 
 
-def _lower_case(case: Case) -> Taken | None:
+def _lower_case(case: ValueContext) -> Taken | None:
     """2 needs a file system that doesn't tell case apart: elsewhere, as on Linux, the server falls back to 0."""
     taken = take_number("1" if case.text is None else case.text, case.option, case.target)
     if taken.value != "2":
@@ -146,25 +146,25 @@ def _lower_case(case: Case) -> Taken | None:
     return Taken(Outcome.ADJUSTED, "0", why)
 
 
-def _alter_algorithm(case: Case) -> Taken | None:
+def _alter_algorithm(case: ValueContext) -> Taken | None:
     taken = take_enum("1" if case.text is None else case.text, case.option, case.target)
     if not case.target.since("mariadb", 11, 8) or taken.outcome is Outcome.INVALID:
         return taken
     return Taken(Outcome.IGNORED, "DEFAULT", f"The server accepts {case.option.name} and does nothing with it.")
 
 
-def _recover_options(case: Case) -> Taken | None:
+def _recover_options(case: ValueContext) -> Taken | None:
     """No option at all is printed as OFF."""
     taken = take_set("1" if case.text is None else case.text, case.option, case.target)
     return taken._replace(value=NO_MEMBER[case.option.name]) if taken.value == "" else None
 
 
-def _slow_filter(case: Case) -> Taken | None:
+def _slow_filter(case: ValueContext) -> Taken | None:
     """No filter at all is the same as all of them; only a 0 is none."""
     return Taken(Outcome.ACCEPTED, ",".join(case.option.values)) if case.text == "" else None
 
 
-def _ignored_folders(case: Case) -> Taken | None:
+def _ignored_folders(case: ValueContext) -> Taken | None:
     """Each line adds folders, and an empty one takes all back."""
     if case.text is None:
         return Taken(Outcome.ACCEPTED, "1")
@@ -173,19 +173,19 @@ def _ignored_folders(case: Case) -> Taken | None:
     return Taken(Outcome.ACCEPTED, f"{case.before},{case.text}")
 
 
-def _exit_info(case: Case) -> Taken:
+def _exit_info(case: ValueContext) -> Taken:
     """Bits for developers: any text is taken, an empty one is not."""
     if case.text == "" and case.target.is_mysql:
         return Taken(Outcome.INVALID, None, "A value is needed, and it is empty.")
     return Taken(Outcome.ACCEPTED)
 
 
-def _revocation(case: Case) -> Taken | None:
+def _revocation(case: ValueContext) -> Taken | None:
     """Servers built with a small TLS library know no lists of revoked certificates, and drop them."""
     return Taken(Outcome.ACCEPTED, NOTHING) if case.target in WITHOUT_REVOCATION else None
 
 
-def _partial_json(case: Case) -> Taken:
+def _partial_json(case: ValueContext) -> Taken:
     """A set of one member."""
     return take_set(case.text or "", case.option._replace(values=("PARTIAL_JSON",)), case.target)
 
@@ -193,13 +193,13 @@ def _partial_json(case: Case) -> Taken:
 def _forms(*values: str) -> Handler:
     """A handler for an enumeration whose members the catalog doesn't tell."""
 
-    def take(case: Case) -> Taken:
+    def take(case: ValueContext) -> Taken:
         return take_enum("1" if case.text is None else case.text, case.option._replace(values=values), case.target)
 
     return take
 
 
-def _basename(case: Case) -> Taken | None:
+def _basename(case: ValueContext) -> Taken | None:
     """A base name, which the releases that read names in any case take with a folder before it, the others without."""
     text = case.text or ""
     whole = "/" not in text or (reads_any_case(case.target) and (text == "/" or not text.endswith("/")))
@@ -208,7 +208,7 @@ def _basename(case: Case) -> Taken | None:
     return Taken(Outcome.INVALID, text, f"{quoted(text)} is no base name: write one without folder and dot.")
 
 
-def _huge(case: Case) -> Taken | None:
+def _huge(case: ValueContext) -> Taken | None:
     """What no memory holds leaves MySQL 5.7 without a query cache."""
     taken = take_number(case.text or "1", case.option, case.target)
     if int(taken.value or 0) < ADDRESSES:
@@ -216,7 +216,7 @@ def _huge(case: Case) -> Taken | None:
     return Taken(Outcome.ADJUSTED, "0", "The server takes 0: no memory holds so much.")
 
 
-def _boolean_syntax(case: Case) -> Taken | None:
+def _boolean_syntax(case: ValueContext) -> Taken | None:
     """Fourteen characters, none twice but the quotes, no letters or digits, a space first or second."""
     if case.text is None and case.target.is_mysql:
         return None
@@ -227,12 +227,12 @@ def _boolean_syntax(case: Case) -> Taken | None:
     return Taken(Outcome.INVALID, text, f"{quoted(text)} is no list of operators such as {quoted(FT_SYNTAX)}.")
 
 
-def _innodb(case: Case) -> Taken | None:
+def _innodb(case: ValueContext) -> Taken | None:
     why = f"InnoDB is always on since MySQL 5.7: the server accepts {case.option.name} and does nothing."
     return Taken(Outcome.IGNORED, None, why)
 
 
-def _secure_auth(case: Case) -> Taken | None:
+def _secure_auth(case: ValueContext) -> Taken | None:
     taken = take_boolean(case.text, case.option._replace(arg="optional"), case.target)
     if taken.value != "FALSE":
         return taken
@@ -240,14 +240,14 @@ def _secure_auth(case: Case) -> Taken | None:
     return Taken(Outcome.INVALID, "FALSE", why)
 
 
-def _old_passwords(case: Case) -> Taken | None:
+def _old_passwords(case: ValueContext) -> Taken | None:
     taken = take_number("1" if case.text is None else case.text, case.option, case.target)
     if taken.value != "1":
         return taken
     return Taken(Outcome.INVALID, "1", "old_passwords takes only 0 and 2: the format of 1 is gone.")
 
 
-def _authentication(case: Case) -> Taken | None:
+def _authentication(case: ValueContext) -> Taken | None:
     """Only what is built into the server is taken; a plugin that is loaded is not."""
     known = ["mysql_native_password", "sha256_password"]
     known += ["caching_sha2_password"] if case.target.since("mysql", 8) else []
@@ -257,7 +257,7 @@ def _authentication(case: Case) -> Taken | None:
     return Taken(Outcome.INVALID, text, f"{quoted(text)} is none of {', '.join(known)}.")
 
 
-def _tls_version(case: Case) -> Taken | None:
+def _tls_version(case: ValueContext) -> Taken | None:
     """Looked at when its line is read, so that no later line helps; a prefix that switches it on says 1 there."""
     if not case.target.since("mysql", *WITHOUT_OLD_TLS):
         return None
@@ -268,91 +268,91 @@ def _tls_version(case: Case) -> Taken | None:
 
 
 # Imported lazily: only files that set one of these options need the module.
-def _take_charset(case: Case) -> Taken | None:
+def _take_charset(case: ValueContext) -> Taken | None:
     from advisor.verdict.charsets import take_charset
 
     return take_charset(case)
 
 
-def _take_locale(case: Case) -> Taken | None:
+def _take_locale(case: ValueContext) -> Taken | None:
     from advisor.verdict.formats import take_locale
 
     return take_locale(case)
 
 
-def _take_table_rule(case: Case) -> Taken | None:
+def _take_table_rule(case: ValueContext) -> Taken | None:
     from advisor.verdict.replication import take_table_rule
 
     return take_table_rule(case)
 
 
-def _take_sql_mode(case: Case) -> Taken | None:
+def _take_sql_mode(case: ValueContext) -> Taken | None:
     from advisor.verdict.sets import take_sql_mode
 
     return take_sql_mode(case)
 
 
-def _take_collation(case: Case) -> Taken | None:
+def _take_collation(case: ValueContext) -> Taken | None:
     from advisor.verdict.charsets import take_collation
 
     return take_collation(case)
 
 
-def _take_tracked(case: Case) -> Taken | None:
+def _take_tracked(case: ValueContext) -> Taken | None:
     from advisor.verdict.formats import take_tracked
 
     return take_tracked(case)
 
 
-def _take_format(case: Case) -> Taken | None:
+def _take_format(case: ValueContext) -> Taken | None:
     from advisor.verdict.formats import take_format
 
     return take_format(case)
 
 
-def _take_rewrite(case: Case) -> Taken | None:
+def _take_rewrite(case: ValueContext) -> Taken | None:
     from advisor.verdict.replication import take_rewrite
 
     return take_rewrite(case)
 
 
-def _take_suppressed(case: Case) -> Taken | None:
+def _take_suppressed(case: ValueContext) -> Taken | None:
     from advisor.verdict.security import take_suppressed
 
     return take_suppressed(case)
 
 
-def _take_algorithms(case: Case) -> Taken | None:
+def _take_algorithms(case: ValueContext) -> Taken | None:
     from advisor.verdict.formats import take_algorithms
 
     return take_algorithms(case)
 
 
-def _take_ciphers(case: Case) -> Taken | None:
+def _take_ciphers(case: ValueContext) -> Taken | None:
     from advisor.verdict.security import take_ciphers
 
     return take_ciphers(case)
 
 
-def _take_services(case: Case) -> Taken | None:
+def _take_services(case: ValueContext) -> Taken | None:
     from advisor.verdict.security import take_services
 
     return take_services(case)
 
 
-def _take_url(case: Case) -> Taken | None:
+def _take_url(case: ValueContext) -> Taken | None:
     from advisor.verdict.formats import take_url
 
     return take_url(case)
 
 
-def _take_skip_errors(case: Case) -> Taken | None:
+def _take_skip_errors(case: ValueContext) -> Taken | None:
     from advisor.verdict.replication import take_skip_errors
 
     return take_skip_errors(case)
 
 
-def _take_retry_errors(case: Case) -> Taken | None:
+def _take_retry_errors(case: ValueContext) -> Taken | None:
     from advisor.verdict.replication import take_retry_errors
 
     return take_retry_errors(case)

@@ -9,7 +9,7 @@ from advisor.verdict.boolean import take_boolean
 from advisor.verdict.enumeration import take_enum, take_set
 from advisor.verdict.names import LONG, find
 from advisor.verdict.number import take_number
-from advisor.verdict.outcome import REFUSED, Argument, Case, Found, Outcome, Taken
+from advisor.verdict.outcome import REFUSED, Argument, Found, Outcome, Taken, ValueContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +104,7 @@ def _take(option: Option, found: Found, value: str | None, target: Target, befor
     if needed and argument.text is None and not found.prefix:
         return Taken(Outcome.MISSING_ARGUMENT, None, f"{option.name} needs a value.")
     handler = special.handler(option, target)
-    taken = handler(Case(argument, option, target, before)) if handler else None
+    taken = handler(ValueContext(argument, option, target, before)) if handler else None
     return taken or _by_kind(argument, option, target, before)
 
 

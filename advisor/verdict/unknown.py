@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import Presence, Span, documented, documented_value, known_elsewhere, nearest
+from advisor.catalog.elsewhere import KnownSpan, Presence, documented, documented_value, known_elsewhere, nearest
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.verdict.names import CAPITALS
@@ -200,7 +200,7 @@ def _from_elsewhere(presence: Presence, catalog: Catalog) -> Taken:
     return _absent(presence, own, instead, catalog)
 
 
-def _absent(presence: Presence, own: Span, instead: str, catalog: Catalog) -> Taken:
+def _absent(presence: Presence, own: KnownSpan, instead: str, catalog: Catalog) -> Taken:
     """An option of the flavour that the target lacks, without a manual that says when it went or came."""
     name = presence.name
     if presence.built:
@@ -218,7 +218,7 @@ def _stranger(presence: Presence) -> str:
     return f"Only {FLAVOURS[other.flavour]} knows {presence.name}."
 
 
-def _introduced_later(own: Span, target: Target) -> str | None:
+def _introduced_later(own: KnownSpan, target: Target) -> str | None:
     """The version that the manuals say introduced the option, where the target is older; else None."""
     came = [(_version(text), text) for text in own.came]
     here = [pair for pair in came if pair[0][:2] == target.version[:2]]

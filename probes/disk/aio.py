@@ -56,7 +56,7 @@ def available() -> bool:
     return True
 
 
-class Ring:
+class AioRing:
     """Requests of one size on one open file, a buffer to each slot; `memory` holds the buffers one after another.
 
     Raises OSError where the kernel grants none.

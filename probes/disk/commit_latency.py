@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from advisor.core.sizes import exact, waited
 from advisor.facts.probes import ANSWER, Metric
-from probes.choices import Chosen
+from probes.choices import ChosenOptions
 from probes.disk import driver, io_method
 from probes.disk.tally import PROCESSOR
-from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.experiment import Choice, ProbeError, RunPlan, Variant
 from probes.page_cache import evictable
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from probes.disk.tally import Tally
-    from probes.experiment import Ground, Wanted
+    from probes.disk.tally import DiskTally
+    from probes.experiment import Environment, ProbeRequest
     from probes.stop import Stop
 
 LATENCY = Metric("latency", "us", "less")
@@ -48,9 +48,9 @@ class CommitLatency:
         Choice("open", "words", "buffered,direct", "through the page cache, or past it (O_DIRECT)"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """Each call with each way of opening and each size; it takes one small file."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         direct, smallest = io_method.direct_possible(ground, wanted), io_method.sector(ground)
         ways = chosen.words("open", *WAYS)
         sizes = io_method.blocks(chosen, "sizes")
@@ -63,7 +63,7 @@ class CommitLatency:
             raise ProbeError(
                 f"no such write can be made past the page cache in {wanted.directory}: choose --option open=buffered"
             )
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(LATENCY, P99, SYNC, RATE, PROCESSOR),
@@ -78,10 +78,12 @@ class CommitLatency:
             notes=_left_out(ways, sizes, direct, smallest) + _of_memory(ground),
         )
 
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[driver.Single]:
+    def prepare(
+        self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop
+    ) -> AbstractContextManager[driver.Single]:
         """Write the file."""
         reported = {LATENCY.name: "median", P99.name: "p99", SYNC.name: "sync"}
-        work = driver.Work({"task": "commit"}, _order, RATE.name, reported, _facts)
+        work = driver.DiskWork({"task": "commit"}, _order, RATE.name, reported, _facts)
         return driver.bench(ground, wanted, plan, stop, work)
 
 
@@ -90,7 +92,7 @@ def _order(variant: Variant) -> dict[str, int | str | bool]:
     return {"block": int(settings["bytes"]), "call": settings["call"], "direct": settings["open"] == "direct"}
 
 
-def _facts(tally: Tally, names: list[str]) -> dict[str, float | str]:
+def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
     """The usual commit in a sentence, the `quickest` variant and its median latency in us as `quickest_latency`."""
     best, latency = tally.best(names, LATENCY.name, least=True)
     first = f"{names[0]}: {tally.wait(names[0], LATENCY.name, P99.name)}"
@@ -111,7 +113,7 @@ def _left_out(ways: list[str], sizes: list[int], direct: bool, smallest: int) ->
     return ()
 
 
-def _of_memory(ground: Ground) -> tuple[str, ...]:
+def _of_memory(ground: Environment) -> tuple[str, ...]:
     if evictable(ground.host):
         return ()
     return ("The file lies in memory here (tmpfs), where nothing is ever safe: this is the cost of the calls alone.",)

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from advisor.core.sizes import about
 from probes.disk import io_method
 from probes.disk.files import Material
-from probes.disk.tally import Tally, together
+from probes.disk.tally import DiskTally, together
 from probes.disk.worker import END
-from probes.experiment import Cost, Measured, ProbeError
+from probes.experiment import BlockMeasurement, Cost, ProbeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
 
-    from probes.experiment import Ground, Plan, Turn, Variant, Wanted
+    from probes.experiment import Environment, ProbeRequest, RunPlan, Turn, Variant
     from probes.stop import Stop
 
 
@@ -32,7 +32,7 @@ POLL = 0.02
 ENDING = 5.0
 
 
-class Crew:
+class DriverProcesses:
     """Some processes that wait for tasks; leaving the context ends them."""
 
     def __init__(self, count: int) -> None:
@@ -139,7 +139,7 @@ OVERHEAD = 0.03
 OURS = 32 << 20  # bytes of memory: an interpreter, and what it notes down
 
 
-class Work(NamedTuple):
+class DiskWork(NamedTuple):
     """What one experiment has done: `task` for all variants and `order` for one, the metric's name for done a second
     (`rate`) and those of what the process reports (`reported`), and `facts` of all that was measured.
     """
@@ -148,19 +148,19 @@ class Work(NamedTuple):
     order: Callable[[Variant], dict[str, Any]]
     rate: str
     reported: dict[str, str]
-    facts: Callable[[Tally, list[str]], dict[str, float | str]]
+    facts: Callable[[DiskTally, list[str]], dict[str, float | str]]
 
 
-def cost(wanted: Wanted, size: int, buffers: int) -> Cost:
+def cost(wanted: ProbeRequest, size: int, buffers: int) -> Cost:
     """What a run on one file of that size takes, the driver's buffers being so large."""
     creates = f"a file of {about(size)} in a directory of its own in {wanted.directory}"
     return Cost(disk=size, memory=OURS + buffers, prepare=io_method.preparation(size), creates=(creates,))
 
 
 @contextlib.contextmanager
-def bench(ground: Ground, wanted: Wanted, plan: Plan, stop: Stop, work: Work) -> Iterator[Single]:
+def bench(ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop, work: DiskWork) -> Iterator[Single]:
     """Write the file, start the process, and take both away again."""
-    with Material(wanted.directory, ground.report, stop) as material, Crew(1) as crew:
+    with Material(wanted.directory, ground.report, stop) as material, DriverProcesses(1) as crew:
         path = material.file("pages", plan.cost.disk)
         yield Single(crew, plan, work, {"path": path, "size": os.path.getsize(path), "seed": wanted.seed})
 
@@ -168,11 +168,11 @@ def bench(ground: Ground, wanted: Wanted, plan: Plan, stop: Stop, work: Work) ->
 class Single:
     """The bench."""
 
-    def __init__(self, crew: Crew, plan: Plan, work: Work, file: dict[str, Any]) -> None:
-        self._crew, self._work, self._file, self._tally = crew, work, file, Tally()
+    def __init__(self, crew: DriverProcesses, plan: RunPlan, work: DiskWork, file: dict[str, Any]) -> None:
+        self._crew, self._work, self._file, self._tally = crew, work, file, DiskTally()
         self._names = [variant.name for variant in plan.variants]
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """Do a variant's work for so long."""
         task = self._file | self._work.task | self._work.order(variant)
         report = self._crew.run([task], turn.seconds, stop)

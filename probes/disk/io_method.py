@@ -11,8 +11,8 @@ from probes.experiment import Choice, ProbeError
 from probes.page_cache import evictable
 
 if TYPE_CHECKING:
-    from probes.choices import Chosen
-    from probes.experiment import Ground, Wanted
+    from probes.choices import ChosenOptions
+    from probes.experiment import Environment, ProbeRequest
 
 SECTOR = 512
 MOST = 1 << 26
@@ -22,7 +22,7 @@ OPEN = Choice("open", "word", "auto", "auto, direct (O_DIRECT) or buffered (thro
 SIZE = Choice("size", "size", "1G", "size of the file that is made, far above what a disk's own cache holds")
 
 
-class Way(NamedTuple):
+class IoMethod(NamedTuple):
     """Whether files are opened past the page cache, and `many`: aio, or threads, for requests under way at once."""
 
     direct: bool
@@ -35,12 +35,12 @@ class Way(NamedTuple):
         return f"mycnf ({many}, {'O_DIRECT' if self.direct else 'through the page cache'})"
 
 
-def direct_possible(ground: Ground, wanted: Wanted) -> bool:
+def direct_possible(ground: Environment, wanted: ProbeRequest) -> bool:
     """Whether O_DIRECT reaches a device from the directory: tmpfs takes the flag and has no device."""
     return evictable(ground.host) and accepts_direct(wanted.directory)
 
 
-def way_of(ground: Ground, wanted: Wanted, chosen: Chosen) -> Way:
+def way_of(ground: Environment, wanted: ProbeRequest, chosen: ChosenOptions) -> IoMethod:
     """How random reads and writes are made. Raises ProbeError where O_DIRECT is demanded and can't be had."""
     word = chosen.word(OPEN.name, "auto", "direct", "buffered")
     direct = word != "buffered" and direct_possible(ground, wanted)
@@ -49,10 +49,10 @@ def way_of(ground: Ground, wanted: Wanted, chosen: Chosen) -> Way:
             f"files in {wanted.directory} can't be opened with O_DIRECT: name a directory on a disk with --dir, or "
             "choose --option open=buffered"
         )
-    return Way(direct, "aio" if direct and available() else "threads")  # on buffered files the kernel's AIO waits
+    return IoMethod(direct, "aio" if direct and available() else "threads")  # on buffered files the kernel's AIO waits
 
 
-def reservations(ground: Ground, way: Way) -> tuple[str, ...]:
+def reservations(ground: Environment, way: IoMethod) -> tuple[str, ...]:
     """Sentences on what the way of asking takes from the result."""
     if not evictable(ground.host):
         return ("The files lie in memory here (tmpfs): this is the speed of memory and of the driver, of no disk.",)
@@ -63,7 +63,7 @@ def reservations(ground: Ground, way: Way) -> tuple[str, ...]:
     return ()
 
 
-def blocks(chosen: Chosen, name: str, step: int = SECTOR) -> list[int]:
+def blocks(chosen: ChosenOptions, name: str, step: int = SECTOR) -> list[int]:
     """Sizes of requests in bytes, ascending, multiples of `step`. Raises ProbeError for others."""
     sizes = sorted(chosen.sizes(name, step))
     for size in sizes:
@@ -72,7 +72,7 @@ def blocks(chosen: Chosen, name: str, step: int = SECTOR) -> list[int]:
     return sizes
 
 
-def file_size(chosen: Chosen, name: str = SIZE.name) -> int:
+def file_size(chosen: ChosenOptions, name: str = SIZE.name) -> int:
     """The size of the file to be made, in whole MiB."""
     size = chosen.size(name, SMALLEST_FILE)
     if size > LARGEST_FILE:
@@ -80,7 +80,7 @@ def file_size(chosen: Chosen, name: str = SIZE.name) -> int:
     return size >> 20 << 20
 
 
-def sector(ground: Ground) -> int:
+def sector(ground: Environment) -> int:
     """The smallest write that the devices under the directory take past the page cache."""
     devices = ground.host.storage.devices if ground.host.storage else ()
     return max([SECTOR, *(device.logical_sector or 0 for device in devices)])

@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from probes.disk.aio import READ, WRITE, Ring
+from probes.disk.aio import READ, WRITE, AioRing
 from probes.disk.turns import Stopwatch, buffer, clock, spread, turns
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def reading(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]
         if task["depth"] == 1:
             yield lambda seconds: _one_by_one(file, task, places, seconds)
         elif task["way"] == "aio":
-            with contextlib.closing(Ring(file, task["depth"], task["block"], READ)) as ring:
+            with contextlib.closing(AioRing(file, task["depth"], task["block"], READ)) as ring:
                 yield lambda seconds: _by_ring(ring, task, places, seconds)
         else:
             yield lambda seconds: _by_threads(file, task, places, seconds)
@@ -54,7 +54,7 @@ def writing(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]
         places = _places(task)
         slots = min(task["batch"], task["depth"])
         if task["way"] == "aio":
-            with contextlib.closing(Ring(file, slots, task["block"], WRITE)) as ring:
+            with contextlib.closing(AioRing(file, slots, task["block"], WRITE)) as ring:
                 _fill(ring.memory)
                 yield lambda seconds: _batches(task, file, lambda: _send(ring, slots, task, places), seconds)
         else:
@@ -63,7 +63,7 @@ def writing(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]
             yield lambda seconds: _batches(task, file, lambda: _send_singly(file, page, task, places), seconds)
 
 
-def _by_ring(ring: Ring, task: dict[str, Any], places: Iterator[int], seconds: float) -> dict[str, Any]:
+def _by_ring(ring: AioRing, task: dict[str, Any], places: Iterator[int], seconds: float) -> dict[str, Any]:
     slots = list(range(task["depth"]))
     latencies: list[int] = []
     reap, submit, note = ring.reap, ring.submit, latencies.append
@@ -142,7 +142,7 @@ def _batches(task: dict[str, Any], file: int, send: Callable[[], None], seconds:
     return _report(watch, len(latencies) * task["batch"], task, latencies)
 
 
-def _send(ring: Ring, slots: int, task: dict[str, Any], places: Iterator[int]) -> None:
+def _send(ring: AioRing, slots: int, task: dict[str, Any], places: Iterator[int]) -> None:
     """Write one batch by asynchronous I/O, and wait for all of it."""
     left = task["batch"] - slots
     under_way = slots

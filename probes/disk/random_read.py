@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from advisor.core.sizes import exact
 from advisor.facts.probes import ANSWER, Metric
-from probes.choices import Chosen
+from probes.choices import ChosenOptions
 from probes.disk import driver, io_method
 from probes.disk.tally import PROCESSOR
-from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.experiment import Choice, ProbeError, RunPlan, Variant
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from probes.disk.tally import Tally
-    from probes.experiment import Ground, Wanted
+    from probes.disk.tally import DiskTally
+    from probes.experiment import Environment, ProbeRequest
     from probes.stop import Stop
 
 READS = Metric("reads", "1/s", "more")
@@ -46,13 +46,13 @@ class RandomRead:
         io_method.OPEN,
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """Each block size at each depth; it takes one file."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         size, way = io_method.file_size(chosen), io_method.way_of(ground, wanted, chosen)
         depths, blocks = _depths(chosen), io_method.blocks(chosen, "blocks", io_method.sector(ground))
         variants = tuple(_variant(depth, block, len(blocks) > 1) for block in blocks for depth in depths)
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(READS, MEDIAN, P99, PROCESSOR),
@@ -67,19 +67,21 @@ class RandomRead:
             notes=io_method.reservations(ground, way),
         )
 
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[driver.Single]:
+    def prepare(
+        self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop
+    ) -> AbstractContextManager[driver.Single]:
         """Write the file."""
-        way = io_method.way_of(ground, wanted, Chosen(self.choices, wanted))
+        way = io_method.way_of(ground, wanted, ChosenOptions(self.choices, wanted))
         task = {"task": "read", "direct": way.direct, "way": way.many}
         reported = {MEDIAN.name: "median", P99.name: "p99"}
-        return driver.bench(ground, wanted, plan, stop, driver.Work(task, _order, READS.name, reported, _facts))
+        return driver.bench(ground, wanted, plan, stop, driver.DiskWork(task, _order, READS.name, reported, _facts))
 
 
 def _order(variant: Variant) -> dict[str, int]:
     return {"depth": int(variant.settings[AXIS]), "block": int(variant.settings["bytes"])}
 
 
-def _facts(tally: Tally, names: list[str]) -> dict[str, float | str]:
+def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
     """One read's time in a sentence; `most_reads` a second and the variant that gave them; `one_read` in us, and what
     sort of disk that is."""
     best, most = tally.best(names, READS.name)
@@ -99,7 +101,7 @@ def _variant(depth: int, block: int, named: bool) -> Variant:
     return Variant(name, {AXIS: str(depth), "bytes": str(block)}, float(depth))
 
 
-def _depths(chosen: Chosen) -> list[int]:
+def _depths(chosen: ChosenOptions) -> list[int]:
     depths = sorted(chosen.numbers("depths", 1))
     if depths[-1] > DEEPEST:
         raise ProbeError(f"depths={depths[-1]} is deeper than any server goes: up to {DEEPEST} can be measured")

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from advisor.core.sizes import exact
 from advisor.facts.probes import ANSWER, Metric
-from probes.choices import Chosen
+from probes.choices import ChosenOptions
 from probes.disk import driver, io_method
 from probes.disk.tally import PROCESSOR
-from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.experiment import Choice, ProbeError, RunPlan, Variant
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from probes.disk.tally import Tally
-    from probes.experiment import Ground, Wanted
+    from probes.disk.tally import DiskTally
+    from probes.experiment import Environment, ProbeRequest
     from probes.stop import Stop
 
 WRITES = Metric("writes", "1/s", "more")
@@ -47,16 +47,16 @@ class RandomWrite:
         io_method.OPEN,
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """Each number of pages per fsync; it takes one file."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         size, way = io_method.file_size(chosen), io_method.way_of(ground, wanted, chosen)
         block = io_method.blocks(chosen, "block", io_method.sector(ground))[0]
         variants = tuple(
             Variant(f"{pages} to each fsync", {AXIS: str(pages), "bytes": str(block)}, float(pages))
             for pages in _pages(chosen)
         )
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(WRITES, BATCH, BATCH_P99, PROCESSOR),
@@ -76,19 +76,21 @@ class RandomWrite:
             notes=io_method.reservations(ground, way),
         )
 
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[driver.Single]:
+    def prepare(
+        self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop
+    ) -> AbstractContextManager[driver.Single]:
         """Write the file."""
-        way = io_method.way_of(ground, wanted, Chosen(self.choices, wanted))
+        way = io_method.way_of(ground, wanted, ChosenOptions(self.choices, wanted))
         task = {"task": "write", "direct": way.direct, "way": way.many, "depth": DEPTH}
         reported = {BATCH.name: "median", BATCH_P99.name: "p99"}
-        return driver.bench(ground, wanted, plan, stop, driver.Work(task, _order, WRITES.name, reported, _facts))
+        return driver.bench(ground, wanted, plan, stop, driver.DiskWork(task, _order, WRITES.name, reported, _facts))
 
 
 def _order(variant: Variant) -> dict[str, int]:
     return {"batch": int(variant.settings[AXIS]), "block": int(variant.settings["bytes"])}
 
 
-def _facts(tally: Tally, names: list[str]) -> dict[str, float | str]:
+def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
     """The most that was kept in a sentence; `most_writes` a second, the variant that gave them, and the same to two
     digits as `io_capacity_bound`."""
     best, most = tally.best(names, WRITES.name)
@@ -98,7 +100,7 @@ def _facts(tally: Tally, names: list[str]) -> dict[str, float | str]:
     return {ANSWER: answer, "most_writes": round(most, 1), "most_writes_at": best, "io_capacity_bound": bound}
 
 
-def _pages(chosen: Chosen) -> list[int]:
+def _pages(chosen: ChosenOptions) -> list[int]:
     pages = sorted(chosen.numbers("pages", 1))
     if pages[-1] > MOST_PAGES:
         raise ProbeError(f"pages={pages[-1]} is more than any server writes between two: up to {MOST_PAGES} can be")

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 from advisor.core.sizes import about, exact
 from advisor.facts.probes import ANSWER, Metric
-from probes.choices import Chosen
+from probes.choices import ChosenOptions
 from probes.disk import io_method
-from probes.disk.driver import Crew
+from probes.disk.driver import DriverProcesses
 from probes.disk.files import Material
 from probes.disk.knees import explained, knees, limits_of
-from probes.disk.tally import PROCESSOR, Tally, together
-from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
+from probes.disk.tally import PROCESSOR, DiskTally, together
+from probes.experiment import BlockMeasurement, Choice, Cost, ProbeError, RunPlan, Variant
 from probes.page_cache import evictable, resident
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.experiment import Ground, Turn, Wanted
+    from probes.experiment import Environment, ProbeRequest, Turn
     from probes.stop import Stop
 
 THROUGHPUT = Metric("throughput", "MB/s", "more")
@@ -54,9 +54,9 @@ class SequentialRead:
         io_method.SIZE,
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """One reader with each block in each way, several with every other one; two files."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         ways, dropped = _ways(ground, wanted, chosen.words("ways", *WAYS))
         readers, blocks = _readers(chosen), io_method.blocks(chosen, "blocks", _step(ground))
         size = io_method.file_size(chosen)
@@ -65,7 +65,7 @@ class SequentialRead:
         if not variants:
             raise ProbeError(f"blocks={exact(blocks[0])} and more don't fit the file: choose a larger size=")
         in_cache = cached + (size if "ahead" in ways else 0)
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=_baseline(variants),
             metrics=(THROUGHPUT, PROCESSOR),
@@ -87,12 +87,12 @@ class SequentialRead:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[_Bench]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[_Bench]:
         """Write the files, and read the one that is to stay in the page cache."""
-        size = io_method.file_size(Chosen(self.choices, wanted))
+        size = io_method.file_size(ChosenOptions(self.choices, wanted))
         used = {variant.settings["from"] for variant in plan.variants}
         most = max(int(variant.settings["readers"]) for variant in plan.variants)
-        with Material(wanted.directory, ground.report, stop) as material, Crew(most) as crew:
+        with Material(wanted.directory, ground.report, stop) as material, DriverProcesses(most) as crew:
             paths: dict[str, str] = {}
             if used - {"cached"}:
                 paths |= dict.fromkeys(("ahead", "direct"), material.file("cold", size))
@@ -103,11 +103,11 @@ class SequentialRead:
 
 
 class _Bench:
-    def __init__(self, crew: Crew, paths: dict[str, str], plan: Plan, ground: Ground) -> None:
+    def __init__(self, crew: DriverProcesses, paths: dict[str, str], plan: RunPlan, ground: Environment) -> None:
         self._crew, self._paths, self._plan, self._ground = crew, paths, plan, ground
-        self._tally = Tally()
+        self._tally = DiskTally()
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """Let the readers read for so long; each finishes the block that it is at."""
         way, readers = variant.settings["from"], int(variant.settings["readers"])
         block = int(variant.settings["bytes"])
@@ -164,7 +164,7 @@ class _Bench:
         return [variant.name for variant in self._plan.variants if variant.settings["from"] != "cached"]
 
 
-def _ways(ground: Ground, wanted: Wanted, chosen: list[str]) -> tuple[list[str], tuple[str, ...]]:
+def _ways(ground: Environment, wanted: ProbeRequest, chosen: list[str]) -> tuple[list[str], tuple[str, ...]]:
     """The ways that this file system has, and a sentence on those that it hasn't."""
     ways = [way for way in WAYS if way in chosen]
     if not evictable(ground.host):
@@ -179,14 +179,14 @@ def _ways(ground: Ground, wanted: Wanted, chosen: list[str]) -> tuple[list[str],
     return kept, (why,) if kept != ways else ()
 
 
-def _readers(chosen: Chosen) -> list[int]:
+def _readers(chosen: ChosenOptions) -> list[int]:
     readers = sorted(chosen.numbers("readers", 1))
     if readers[-1] > CROWD:
         raise ProbeError(f"readers={readers[-1]} are too many: up to {CROWD} can read at once")
     return readers
 
 
-def _step(ground: Ground) -> int:
+def _step(ground: Environment) -> int:
     return max(4096, io_method.sector(ground))
 
 
@@ -230,7 +230,7 @@ def _warm(path: str) -> None:
             pass
 
 
-def _sentence(way: str, readers: str, curve: dict[int, list[float]], ground: Ground) -> str:
+def _sentence(way: str, readers: str, curve: dict[int, list[float]], ground: Environment) -> str:
     bends = knees(curve)
     if bends is None:
         return ""

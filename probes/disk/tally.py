@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.core.sizes import waited
 from advisor.facts.probes import Arm, Block, Metric
-from probes.experiment import Measured, ProbeError
+from probes.experiment import BlockMeasurement, ProbeError
 from probes.stats.table import table_of
 
 if TYPE_CHECKING:
@@ -50,19 +50,19 @@ def together(reports: list[dict[str, Any]]) -> Together:
     )
 
 
-class Tally:
+class DiskTally:
     """What was measured so far, by the variants' names."""
 
     def __init__(self) -> None:
         self._metrics: dict[str, list[dict[str, float]]] = {}
         self._queued: list[float] = []
 
-    def add(self, variant: Variant, whole: Together, metrics: dict[str, float]) -> Measured:
+    def add(self, variant: Variant, whole: Together, metrics: dict[str, float]) -> BlockMeasurement:
         """Keep one block's metrics, the processor's share put to them, and give them in the form of a block."""
         complete = metrics | {PROCESSOR.name: whole.processor}
         self._metrics.setdefault(variant.name, []).append(complete)
         self._queued.append(whole.queued)
-        return Measured({name: round(value, 4) for name, value in complete.items()}, {})
+        return BlockMeasurement({name: round(value, 4) for name, value in complete.items()}, {})
 
     def values(self, variant: str, metric: str) -> list[float]:
         """A variant's values of a metric, block by block."""

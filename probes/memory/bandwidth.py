@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from advisor.core.sizes import exact
 from advisor.facts.probes import ANSWER, Metric
-from probes.choices import Chosen
-from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import BlockMeasurement, Choice, Cost, ProbeError, RunPlan, Variant
 from probes.memory import compiled as compiled_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.experiment import Ground, Turn, Wanted
+    from probes.experiment import Environment, ProbeRequest, Turn
     from probes.memory.compiled import Answers
     from probes.stop import Stop
 
@@ -44,16 +44,16 @@ class MemoryBandwidth:
     evidence = ("RBS-02", "MALLOC-01", "MALLOC-02")
     choices = (Choice("buffers", "sizes", BUFFERS, "sizes of the buffer"), compiled_module.BY)
 
-    def plan(self, _ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, _ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """Each buffer size, beside the default of read_buffer_size where that is among them."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         driver = compiled_module.driver_of(chosen)
         sizes = sorted(chosen.sizes("buffers", 4 << 10))
         if sizes[-1] > FAR:
             raise ProbeError(f"buffers={exact(sizes[-1])} is too large: up to {exact(FAR)} can be measured")
         names = [exact(size) for size in sizes]
         compiled = driver == compiled_module.COMPILED
-        return Plan(
+        return RunPlan(
             variants=tuple(Variant(exact(size), {"bytes": str(size)}, float(size)) for size in sizes),
             baseline=DEFAULT if DEFAULT in names else names[0],
             metrics=(THROUGH, READ, ALLOCATE) if compiled else (THROUGH, READ),
@@ -68,7 +68,7 @@ class MemoryBandwidth:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, _wanted: Wanted, plan: Plan, _stop: Stop) -> Iterator[_Bench]:
+    def prepare(self, ground: Environment, _wanted: ProbeRequest, plan: RunPlan, _stop: Stop) -> Iterator[_Bench]:
         """Have the far memory touched."""
         with compiled_module.answering(plan.driver, ground.report) as answers:
             answers.ask("through", 4 << 10, 0.001)
@@ -76,12 +76,12 @@ class MemoryBandwidth:
 
 
 class _Bench:
-    def __init__(self, answers: Answers, plan: Plan) -> None:
+    def __init__(self, answers: Answers, plan: RunPlan) -> None:
         self._answers, self._plan = answers, plan
         self._costs: dict[str, list[float]] = {}
         self._rates: dict[str, list[float]] = {}
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """The three questions, one after the other."""
         size = int(variant.settings["bytes"])
         metrics = {}
@@ -95,7 +95,7 @@ class _Bench:
             self._rates.setdefault(variant.name, []).append(metrics[THROUGH.name])
         if ALLOCATE.name in metrics:
             self._costs.setdefault(variant.name, []).append(metrics[ALLOCATE.name])
-        return Measured(metrics, {})
+        return BlockMeasurement(metrics, {})
 
     def facts(self) -> dict[str, float | str]:
         """The rates in a sentence; `allocation_cliff`: the least size, in bytes, whose allocation costs page faults."""

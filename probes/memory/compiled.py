@@ -16,7 +16,7 @@ from probes.sandbox.scratch import Scratch, sweep
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from probes.choices import Chosen
+    from probes.choices import ChosenOptions
     from probes.stop import Stop
 
 COMPILED, PLAIN = "compiled program", "python"
@@ -61,7 +61,7 @@ class Compiled:
         return float(answer)
 
 
-def driver_of(chosen: Chosen) -> str:
+def driver_of(chosen: ChosenOptions) -> str:
     """Who will measure. Raises ProbeError where a compiler is asked for and there is none."""
     by = chosen.word("by", "auto", "compiled", "python")
     if by == "python" or (by == "auto" and _compiler() is None):

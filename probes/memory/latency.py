@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from advisor.core.sizes import about, exact
 from advisor.facts.probes import ANSWER, Metric
-from probes.choices import Chosen
-from probes.experiment import Choice, Cost, Measured, Plan, ProbeError, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import BlockMeasurement, Choice, Cost, ProbeError, RunPlan, Variant
 from probes.memory import compiled, plain
-from probes.memory.levels import Seen, see
+from probes.memory.levels import SeenBoundaries, see
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts.host import Host
-    from probes.experiment import Ground, Turn, Wanted
+    from probes.experiment import Environment, ProbeRequest, Turn
     from probes.memory.compiled import Answers
     from probes.stop import Stop
 
@@ -44,12 +44,12 @@ class MemoryLatency:
         compiled.BY,
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """A chain of cache lines in random order for each working set, 4K to 512M."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         driver = compiled.driver_of(chosen)
         sizes = _sizes(_largest(ground.host, chosen.size("largest", 2 * SMALLEST), driver))
-        return Plan(
+        return RunPlan(
             variants=tuple(Variant(exact(size), {"bytes": str(size)}, float(size)) for size in sizes),
             baseline=exact(sizes[0]),
             metrics=(LATENCY,),
@@ -65,7 +65,7 @@ class MemoryLatency:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, _wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[_Bench]:
+    def prepare(self, ground: Environment, _wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[_Bench]:
         """Make every chain, and go through it once."""
         with compiled.answering(plan.driver, ground.report) as answers:
             ground.report(f"making chains through {about(plan.cost.memory)} of memory")
@@ -80,14 +80,14 @@ class _Bench:
         self._answers, self._host = answers, host
         self._given: dict[int, list[float]] = {}
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """Follow one chain for so long."""
         size = int(variant.settings["bytes"])
         given = compiled.slowly(self._answers, "chase", size, turn.seconds, stop)
         if not given:
-            return Measured({}, {})
+            return BlockMeasurement({}, {})
         self._given.setdefault(size, []).append(min(given))
-        return Measured({LATENCY.name: min(given)}, {})
+        return BlockMeasurement({LATENCY.name: min(given)}, {})
 
     def facts(self) -> dict[str, float | str]:
         """`boundary` is the largest that was resolved, in bytes; `sysfs_…` is what the kernel says of each cache."""
@@ -111,7 +111,7 @@ class _Bench:
         """What was seen, and what could not be resolved."""
         return (*self._seen().words, *self._kernels_words()) if self._given else ()
 
-    def _seen(self) -> Seen:
+    def _seen(self) -> SeenBoundaries:
         virtual = bool(self._host.cpu and self._host.cpu.hypervisor)
         return see(self._given, compiled=self._answers.name == compiled.COMPILED, virtual=virtual)
 

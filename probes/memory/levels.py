@@ -70,7 +70,7 @@ DISTINCT = 2.5  # times that the next cache takes, where the step is a cache's a
 STEADY = 2.0  # times by which rounds may differ on a boundary that is said to be resolved
 
 
-class Seen(NamedTuple):
+class SeenBoundaries(NamedTuple):
     """Boundaries that were `resolved`, the `share` of a cache that others use too, and both in words."""
 
     resolved: tuple[Boundary, ...]
@@ -78,7 +78,7 @@ class Seen(NamedTuple):
     words: tuple[str, ...]
 
 
-def see(given: dict[int, list[float]], *, compiled: bool, virtual: bool) -> Seen:
+def see(given: dict[int, list[float]], *, compiled: bool, virtual: bool) -> SeenBoundaries:
     """What latencies in ns by working set in bytes, one a round, allow to say.
 
     The last step up to memory's latency is a capacity only where nobody else uses that cache: on a virtual machine
@@ -94,7 +94,7 @@ def see(given: dict[int, list[float]], *, compiled: bool, virtual: bool) -> Seen
         words.append(
             "Python's own steps take longer than loads from the first caches: without a C compiler these can't be told."
         )
-    return Seen(resolved, share, tuple(words))
+    return SeenBoundaries(resolved, share, tuple(words))
 
 
 def _up_to_memory(found: list[Boundary]) -> list[Boundary]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from advisor.collect.connection.connect import Limits
 from advisor.collect.connection.options import ConnectRequest, account
-from advisor.collect.connection.session import Lost, NotRead, open_session, send
+from advisor.collect.connection.session import ConnectionLost, StatementFailed, open_session, send
 from advisor.collect.connection.sockets import listening_inodes
 from advisor.collect.connection.statements import IDENTITY
 from advisor.core.errors import MycnfError
@@ -32,9 +32,9 @@ class Listener:
         began = time.monotonic()
         try:
             send(self._session, IDENTITY)
-        except Lost:
+        except ConnectionLost:
             return None
-        except NotRead:
+        except StatementFailed:
             pass  # too slow for its limit is an answer too
         return time.monotonic() - began
 

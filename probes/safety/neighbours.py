@@ -111,14 +111,14 @@ def _read(path: str) -> str:
 SHORTEST = 0.5  # seconds; the kernel counts processor time in hundredths, so less says nothing
 
 
-class Work(NamedTuple):
+class CpuSeconds(NamedTuple):
     """Processor seconds so far: of the whole host, time that the hypervisor took included, and of our processes."""
 
     moment: float
     whole: float
     own: float
 
-    def share_until(self, later: Work) -> float | None:
+    def share_until(self, later: CpuSeconds) -> float | None:
         """What others used since then, as a share of all processors; None over too short a time."""
         seconds = later.moment - self.moment
         if seconds < SHORTEST:
@@ -127,14 +127,14 @@ class Work(NamedTuple):
         return round(max(0.0, used) / (seconds * (psutil.cpu_count() or 1)), 3)
 
 
-def read_work() -> Work:
+def read_work() -> CpuSeconds:
     """The host's processor time and our own, with that of every process that we started."""
     times = psutil.cpu_times()
     guests = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)  # counted as user and nice already
     waiting = times.idle + getattr(times, "iowait", 0.0)
     ours = psutil.Process()
     own = sum(map(_seconds, (ours, *ours.children(recursive=True))))
-    return Work(time.monotonic(), sum(times) - guests - waiting, own)
+    return CpuSeconds(time.monotonic(), sum(times) - guests - waiting, own)
 
 
 def _seconds(process: psutil.Process) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts.host import Host
-    from probes.experiment import Cost, Ground, Wanted
+    from probes.experiment import Cost, Environment, ProbeRequest
     from probes.safety.neighbours import Neighbour
 
 
@@ -35,14 +35,14 @@ class Objection(NamedTuple):
         return f"{self.words}: {self.remedy}{way}"
 
 
-def refuse(ground: Ground, wanted: Wanted, cost: Cost) -> None:
+def refuse(ground: Environment, wanted: ProbeRequest, cost: Cost) -> None:
     """Raise ProbeError with the first reason that the user has not overridden."""
     for objection in objections(ground, wanted, cost):
         if objection.final or objection.name not in wanted.force:
             raise ProbeError(str(objection))
 
 
-def objections(ground: Ground, wanted: Wanted, cost: Cost) -> Iterator[Objection]:
+def objections(ground: Environment, wanted: ProbeRequest, cost: Cost) -> Iterator[Objection]:
     """The reasons, gravest first; the last ones take a second of looking at the host."""
     neighbours = find_neighbours()
     directories = (wanted.directory, *cost.elsewhere)

@@ -29,7 +29,7 @@ class Ask(Protocol):
         """Ask no more."""
 
 
-class Look(NamedTuple):
+class ServerSample(NamedTuple):
     """One look at a server: seconds of waiting for processors and for disks in a second, and to get an answer."""
 
     processor: float | None
@@ -84,8 +84,8 @@ class _Watch:
         self.neighbour = neighbour
         self._ask = ask
         self._before = (time.monotonic(), waits(neighbour.pid))
-        self._alone: list[Look] = []
-        self._latest: deque[Look] = deque(maxlen=at.WORSE_LOOKS)
+        self._alone: list[ServerSample] = []
+        self._latest: deque[ServerSample] = deque(maxlen=at.WORSE_LOOKS)
 
     def learn(self) -> None:
         """One look at what it is like without us."""
@@ -101,19 +101,19 @@ class _Watch:
         if self._ask:
             self._ask.close()
 
-    def _see(self) -> Look:
+    def _see(self) -> ServerSample:
         then, waited = self._before
         now, waits_now = time.monotonic(), waits(self.neighbour.pid)
         self._before = now, waits_now
         passed = max(1e-3, now - then)
-        return Look(
+        return ServerSample(
             _rate(waited.processor, waits_now.processor, passed),
             _rate(waited.disk, waits_now.disk, passed),
             self._ask() if self._ask else None,
         )
 
 
-def judge(alone: list[Look], latest: list[Look]) -> str:
+def judge(alone: list[ServerSample], latest: list[ServerSample]) -> str:
     """In what way every one of the latest looks is worse than what was usual before; nothing where none is."""
     for field, least, words in (
         ("answer", at.WORSE_ANSWER, "answers {times:.0f} times slower than before"),

@@ -30,7 +30,7 @@ os.execv(sys.argv[2], sys.argv[2:])
 OOM_SCORE = "600"  # short of memory, the kernel takes a throwaway server before anything of the user's
 
 
-class Job(NamedTuple):
+class ServerLaunch(NamedTuple):
     """What to start, and the files that it writes to and reads from."""
 
     command: list[str]
@@ -40,7 +40,7 @@ class Job(NamedTuple):
     variables: Mapping[str, str]
 
 
-_Job = tuple["Future[subprocess.Popen[bytes]]", Job]
+_Job = tuple["Future[subprocess.Popen[bytes]]", ServerLaunch]
 _jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
 _starter: dict[int, threading.Thread] = {}
 _guard = threading.Lock()
@@ -57,7 +57,7 @@ def spawn(
     """
     _ensure_starter()
     started: Future[subprocess.Popen[bytes]] = Future()
-    _jobs.put((started, Job(command, log, temporary, feed, variables)))
+    _jobs.put((started, ServerLaunch(command, log, temporary, feed, variables)))
     try:
         process = started.result()
     except OSError as error:
@@ -86,7 +86,7 @@ def _serve() -> None:
             started.set_exception(error)
 
 
-def _popen(job: Job) -> subprocess.Popen[bytes]:
+def _popen(job: ServerLaunch) -> subprocess.Popen[bytes]:
     become = [sys.executable, "-I", "-S", "-c", BECOME_THE_SERVER, str(os.getpid()), *job.command]
     with open(job.log, "ab", buffering=0) as log, open(job.feed, "rb") as feed:
         return subprocess.Popen(

@@ -6,8 +6,8 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
-from probes.choices import Chosen
-from probes.experiment import Choice, Plan, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import Choice, RunPlan, Variant
 from probes.served import server_settings
 from probes.served.choices import SERVER, binary_for, read_change
 from probes.served.under_load import LEAST_POOL, METRICS, LoadedBench
@@ -20,8 +20,8 @@ from probes.workload.tables import Shape, fill
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.experiment import Ground, Wanted
-    from probes.served.choices import Change
+    from probes.experiment import Environment, ProbeRequest
+    from probes.served.choices import OptionValues
     from probes.stop import Stop
 
 WORKLOADS = {**OLTP, "simple_ranges": simple_ranges(100)}
@@ -56,9 +56,9 @@ class Ab:
         Choice("access", "word", "pareto", "which rows are picked: pareto (few of them mostly) or uniform"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """One variant a value. Raises ProbeError for what the server would refuse or can't be compared."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         change = read_change(chosen.word("set"), binary.target)
         shape, pool = _shape(chosen), _pool(chosen, change)
@@ -67,7 +67,7 @@ class Ab:
         variants = tuple(Variant(f"{change.name}={value}", {change.name: value}) for value in change.given)
         by_restart = not is_dynamic(load(binary.target), change.name)
         rounds = ROUNDS // 2 if by_restart else ROUNDS
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=METRICS,
@@ -96,9 +96,9 @@ class Ab:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[LoadedBench]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[LoadedBench]:
         """A server and its tables."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         change = read_change(chosen.word("set"), binary.target)
         shape, pool = _shape(chosen), _pool(chosen, change)
@@ -122,31 +122,31 @@ class Ab:
             yield LoadedBench(served, plan.driver, task_of, warm_seconds=WARM)
 
 
-def _shape(chosen: Chosen) -> Shape:
+def _shape(chosen: ChosenOptions) -> Shape:
     return Shape(chosen.number("rows", 100), chosen.number("tables", 1))
 
 
-def _pool(chosen: Chosen, change: Change) -> int:
+def _pool(chosen: ChosenOptions, change: OptionValues) -> int:
     if change.name == "innodb_buffer_pool_size":
         return max(int(value) for value in change.made)
     return chosen.size("pool", LEAST_POOL)
 
 
-def _access(chosen: Chosen) -> Access:
+def _access(chosen: ChosenOptions) -> Access:
     return Access(chosen.word("access", "pareto", "uniform"))
 
 
-def _binary_log(change: Change) -> bool:
+def _binary_log(change: OptionValues) -> bool:
     return "binlog" in change.name
 
 
-def _growth(change: Change, seconds: float) -> int:
+def _growth(change: OptionValues, seconds: float) -> int:
     if not any(part in change.name for part in LOGGING):
         return 0
     return server_settings.BINARY_LOG + int(seconds * LOG_RATE)
 
 
-def _limits(change: Change, shape: Shape, pool: int) -> Iterator[str]:
+def _limits(change: OptionValues, shape: Shape, pool: int) -> Iterator[str]:
     yield "Blocks of seconds see no checkpoint pressure and no stall that comes once in minutes."
     if shape.bytes < pool:
         yield "All data fits the buffer pool, so it says nothing of data that does not: choose more rows for that."

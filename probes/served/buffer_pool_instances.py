@@ -7,8 +7,8 @@ from statistics import fmean, median, pstdev
 from typing import TYPE_CHECKING
 
 from advisor.facts.probes import Metric
-from probes.choices import Chosen
-from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
 from probes.served.choices import SERVER, binary_for
 from probes.served.mechanism import Precondition, always
 from probes.served.under_load import P95, TPS, Beyond, LoadedBench, beyond
@@ -19,7 +19,7 @@ from probes.workload.statements import OLTP, Access
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.experiment import Ground, Turn, Wanted
+    from probes.experiment import Environment, ProbeRequest, Turn
     from probes.sandbox import Binary
     from probes.served.mechanism import Activity
     from probes.stop import Stop
@@ -69,15 +69,15 @@ class PoolInstances:
         Choice("threads", "number", "16", "connections that work at once"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """One variant for each number of instances. Raises ProbeError for a pool below 1G, and for MariaDB."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = _binary(ground, chosen)
         table = _beyond(chosen)
         counts = chosen.numbers("instances", 1)
         variants = tuple(_variant(count, max(counts)) for count in counts)
         seconds = wanted.budget(SECONDS, ROUNDS)
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(TPS, VARIATION, STALLED, P95),
@@ -95,9 +95,9 @@ class PoolInstances:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[VaryingBench]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[VaryingBench]:
         """A server that reads past the page cache, and one table larger than its pool."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary, table = _binary(ground, chosen), _beyond(chosen)
         with serve(ground, binary, wanted.directory, table.arguments(binary.target)) as served:
             table.fill(ground, served, stop)
@@ -118,7 +118,7 @@ class VaryingBench(LoadedBench):
                 self.served.query(f"SELECT COUNT(pad) FROM sbtest.sbtest{number} FORCE INDEX (PRIMARY)")  # noqa: S608
         super()._warm(variant, turn, stop)
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """One block, see LoadedBench."""
         measured = super().measure(variant, turn, stop)
         tps = measured.series.get("tps", ())
@@ -159,12 +159,12 @@ def evicted(activity: Activity) -> float | None:
     return None if kept is None or None in came else sum(filter(None, came)) - kept
 
 
-def _binary(ground: Ground, chosen: Chosen) -> Binary:
+def _binary(ground: Environment, chosen: ChosenOptions) -> Binary:
     why = "has buffer pool instances: MariaDB ignores the option since 10.5, so there is nothing to measure"
     return binary_for(ground, chosen.word("server"), lambda binary: not binary.target.is_mariadb, why)
 
 
-def _beyond(chosen: Chosen) -> Beyond:
+def _beyond(chosen: ChosenOptions) -> Beyond:
     if chosen.size("pool") < GIB:
         raise ProbeError("pool must be 1G or more: below that the server runs with one instance, whatever is set")
     return beyond(chosen, tables=TABLES)

@@ -6,8 +6,8 @@ import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import about
-from probes.choices import Chosen
-from probes.experiment import Choice, Cost, Plan, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import Choice, Cost, RunPlan, Variant
 from probes.page_cache import evictable
 from probes.served import server_settings
 from probes.served.choices import SERVER, binary_for
@@ -20,7 +20,7 @@ from probes.workload.tables import Shape, fill
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.experiment import Ground, Wanted
+    from probes.experiment import Environment, ProbeRequest
     from probes.stop import Stop
 
 STEP = 1.2
@@ -36,7 +36,7 @@ PAGE = 16 << 10
 PLAIN_LRU = ("--innodb-old-blocks-time=0", "--innodb-old-blocks-pct=95")
 
 
-class Kind(NamedTuple):
+class LayoutKind(NamedTuple):
     """A layout before there is a server for it."""
 
     page: int
@@ -46,9 +46,9 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "16K": Kind(PAGE, "sbtest", "InnoDB", {"innodb_page_size": "16384"}),
-    "4K": Kind(4096, "sbtest", "InnoDB", {"innodb_page_size": "4096"}),
-    "compressed": Kind(
+    "16K": LayoutKind(PAGE, "sbtest", "InnoDB", {"innodb_page_size": "16384"}),
+    "4K": LayoutKind(4096, "sbtest", "InnoDB", {"innodb_page_size": "4096"}),
+    "compressed": LayoutKind(
         PAGE,
         "packed",
         "InnoDB ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=4",
@@ -77,9 +77,9 @@ class CacheFit:
         Choice("filler", "word", "constant", "constant compresses perfectly, as in the published test; digits don't"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """One variant for each layout and number of keys; at each number the layouts are compared with the first."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         layouts = chosen.words("layouts", *KINDS)
         pool, rows = _pool(chosen), _rows(chosen)
@@ -89,7 +89,7 @@ class CacheFit:
             for count in dict.fromkeys(counts)
             for layout in layouts
         )
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(QPS, P95, MISSES),
@@ -113,9 +113,9 @@ class CacheFit:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[KeyedBench]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[KeyedBench]:
         """A server for each page size, with a table for each layout."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         pool, rows = _pool(chosen), _rows(chosen)
         arguments = (*server_settings.arguments(binary.target, pool=pool, redo=REDO), *PLAIN_LRU)
@@ -147,7 +147,7 @@ class CacheFit:
             )
 
 
-def _pool(chosen: Chosen) -> int:
+def _pool(chosen: ChosenOptions) -> int:
     return chosen.size("pool", 8 << 20)
 
 
@@ -156,7 +156,7 @@ def _fitting(pool: int) -> int:
     return round(FIRST * pool / PAGE)
 
 
-def _rows(chosen: Chosen) -> int:
+def _rows(chosen: ChosenOptions) -> int:
     return max(1000, (chosen.size("table", 0) or 8 * _pool(chosen)) // ROW)
 
 
@@ -166,7 +166,7 @@ def _cost(layouts: list[str], pool: int, rows: int, threads: int) -> Cost:
     return server_settings.cost(pool=pool, data=data, redo=REDO, servers=servers, threads=threads)
 
 
-def _limits(ground: Ground, pool: int) -> Iterator[str]:
+def _limits(ground: Environment, pool: int) -> Iterator[str]:
     yield "Rows are picked at random, all alike: real access has favourites, and holds more rows in the same pool."
     yield f"A pool of {about(pool)} has its own overhead: what it holds is a larger share of a larger pool."
     if not evictable(ground.host):

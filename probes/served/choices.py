@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Target
     from advisor.verdict import LineVerdict
-    from probes.experiment import Ground
+    from probes.experiment import Environment
     from probes.sandbox import Binary
 
 
@@ -35,7 +35,7 @@ SHAPING = frozenset(
 )
 
 
-class Change(NamedTuple):
+class OptionValues(NamedTuple):
     """An option by its canonical name, with the values as given and as the server reads them."""
 
     name: str
@@ -43,7 +43,7 @@ class Change(NamedTuple):
     made: tuple[str, ...]
 
 
-def read_change(text: str, target: Target) -> Change:
+def read_change(text: str, target: Target) -> OptionValues:
     """NAME=V1,V2,… (or parted by | where a value holds commas), as the target would take it.
 
     Raises ProbeError for a name or value that the server refuses, for values that are one to it, and for options
@@ -63,7 +63,7 @@ def read_change(text: str, target: Target) -> Change:
         if value in made[:place]:
             twin = values[made.index(value)]
             raise ProbeError(f"{canonical}: {target.label} makes {value} of both {twin} and {values[place]}")
-    return Change(canonical, values, made)
+    return OptionValues(canonical, values, made)
 
 
 def _take(name: str, value: str, target: Target) -> LineVerdict:
@@ -89,7 +89,7 @@ SERVER = Choice("server", "word", "", "the server to start, such as mysql-8.0 or
 
 
 def binary_for(
-    ground: Ground, word: str, fits: Callable[[Binary], bool] = lambda _: True, why: str = "suits this probe"
+    ground: Environment, word: str, fits: Callable[[Binary], bool] = lambda _: True, why: str = "suits this probe"
 ) -> Binary:
     """The program that `word` means (its name, path, target or the start of one), or the first that `fits`.
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
 from advisor.facts.probes import Metric
-from probes.choices import Chosen
-from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import Choice, ProbeError, RunPlan, Variant
 from probes.served import server_settings
 from probes.served.choices import SERVER, binary_for
 from probes.served.mechanism import LOG_SYNCS, Bounds, Precondition, log_syncs, syncs_as_set
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from advisor.core.model import Target
-    from probes.experiment import Ground, Measured, Turn, Wanted
+    from probes.experiment import BlockMeasurement, Environment, ProbeRequest, Turn
     from probes.sandbox import Binary
     from probes.served.mechanism import Activity
     from probes.served.variant_server import Served
@@ -93,10 +93,10 @@ class Commit:
         Choice("rows", "number", "50000", "rows of the table whose rows are updated"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """Every flush with every sync and delay at every concurrency; the first of each, 1 and 1 without a delay by
         default, is what the others at the same concurrency are compared with."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         threads = chosen.numbers("threads", 1)
         delays, ending = _delays(chosen), chosen.number("count")
@@ -110,7 +110,7 @@ class Commit:
         driver = driver_of(chosen.word("driver"))
         shape = Shape(chosen.number("rows", 100))
         seconds = wanted.budget(SECONDS, ROUNDS)
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(*METRICS, GROUP),
@@ -132,9 +132,9 @@ class Commit:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[CommitBench]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[CommitBench]:
         """A server with the binary log on, and one table."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         rows = chosen.number("rows", 100)
         arguments = server_settings.arguments(binary.target, pool=POOL, binary_log=True)
@@ -156,7 +156,7 @@ class CommitBench(LoadedBench):
         self._settings: dict[str, str] = {}
         super().__init__(served, driver, task_of, warm_seconds=0, preconditions=_preconditions(count))
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """One block, see LoadedBench."""
         self._settings = variant.settings
         measured = super().measure(variant, turn, stop)
@@ -209,7 +209,7 @@ def _variant(flush: int, sync: int, threads: int, delayed: dict[str, str]) -> Va
     return Variant(f"flush={flush} sync={sync}{delay} threads={threads}", settings, float(threads), group)
 
 
-def _delays(chosen: Chosen) -> list[int]:
+def _delays(chosen: ChosenOptions) -> list[int]:
     delays = chosen.numbers("delay")
     if max(delays) > SECOND:
         raise ProbeError(f"delay={max(delays)} is longer than a second: choose at most {SECOND} microseconds")
@@ -224,7 +224,7 @@ def _delayed(target: Target, delay: int, count: int, threads: int) -> dict[str, 
     return {WAIT: str(delay), WAIT_COUNT: str((count or threads + 1) if delay else 0)}
 
 
-def _flushes(chosen: Chosen, binary: Binary) -> list[int]:
+def _flushes(chosen: ChosenOptions, binary: Binary) -> list[int]:
     flushes = chosen.numbers("flush")
     most = 3 if binary.target.is_mariadb else 2
     if max(flushes) > most:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from probes.choices import Chosen
-from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import Choice, ProbeError, RunPlan, Variant
 from probes.served import server_settings
 from probes.served.choices import SERVER, binary_for
 from probes.served.logins import cipher_of, no_tls, open_to_one
@@ -21,18 +21,18 @@ from probes.workload.tables import Shape, fill
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from probes.experiment import Ground, Turn, Wanted
+    from probes.experiment import Environment, ProbeRequest, Turn
     from probes.sandbox import Binary
     from probes.served.mechanism import Activity
     from probes.served.variant_server import Served
     from probes.stop import Stop
-    from probes.workload.statements import Workload
+    from probes.workload.statements import StatementMix
 
 POOL = 64 << 20
 SHAPE = Shape(10_000, key_on_k=False)
 TRANSPORT, CACHE, HANDLING = "transport", "thread-cache", "thread-handling"
 STORM, KEPT = "storm", "kept"
-LOADS: dict[str, Workload] = {STORM: CONNECTS, KEPT: OLTP["oltp_point_select"]}
+LOADS: dict[str, StatementMix] = {STORM: CONNECTS, KEPT: OLTP["oltp_point_select"]}
 SOCKET, TCP, TLS = "socket", "TCP", "TLS"
 CACHE_SIZE, THREAD_HANDLING = "thread_cache_size", "thread_handling"
 EACH, POOLED = "one-thread-per-connection", "pool-of-threads"
@@ -101,9 +101,9 @@ class Connections:
         Choice("threads", "numbers", "1,16", "connections at once"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """A group for each load and number of connections. Raises ProbeError for what the server doesn't have."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         compare = chosen.word("compare", TRANSPORT, CACHE, HANDLING)
         notes = _left_out(binary, compare, wanted)
@@ -111,7 +111,7 @@ class Connections:
         threads = max(chosen.numbers("threads", 1))
         cost = server_settings.cost(pool=POOL, data=SHAPE.bytes, threads=threads)
         restarted = compare == HANDLING
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(TPS, P95, P99),
@@ -130,9 +130,11 @@ class Connections:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[ConnectionsBench]:
+    def prepare(
+        self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop
+    ) -> Iterator[ConnectionsBench]:
         """A server with one small table, and an account of its own where it takes TCP."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         planned = {variant.name for variant in plan.variants}
         cases = {case.variant.name: case for case in _cases(chosen, binary) if case.variant.name in planned}
@@ -246,7 +248,7 @@ def _accepted(pid: int) -> dict[str, int]:
         return {}
 
 
-def _cases(chosen: Chosen, binary: Binary, *, tls: bool = True) -> list[Case]:
+def _cases(chosen: ChosenOptions, binary: Binary, *, tls: bool = True) -> list[Case]:
     """The variants, each group's baseline first."""
     compare, loads = chosen.word("compare", TRANSPORT, CACHE, HANDLING), chosen.words("loads", *LOADS)
     ways: list[tuple[str, dict[str, str]]] = []
@@ -266,7 +268,7 @@ def _cases(chosen: Chosen, binary: Binary, *, tls: bool = True) -> list[Case]:
     return [Case(load, threads, *way) for load in loads for threads in chosen.numbers("threads", 1) for way in ways]
 
 
-def _left_out(binary: Binary, compare: str, wanted: Wanted) -> tuple[str, ...]:
+def _left_out(binary: Binary, compare: str, wanted: ProbeRequest) -> tuple[str, ...]:
     """Why TLS is not among the variants. Raises ProbeError where it was asked for by name."""
     asked = wanted.choices.get("transports")
     if compare != TRANSPORT or (asked is not None and "tls" not in asked):

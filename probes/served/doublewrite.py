@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from advisor.catalog.load import load
 from advisor.facts.probes import Metric
 from advisor.verdict import Outcome, take
-from probes.choices import Chosen
-from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import Choice, ProbeError, RunPlan, Variant
 from probes.served.choices import SERVER, binary_for
 from probes.served.filling import fill_pool
 from probes.served.flushing import FLUSHED
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Target
-    from probes.experiment import Ground, Measured, Turn, Wanted
+    from probes.experiment import BlockMeasurement, Environment, ProbeRequest, Turn
     from probes.sandbox import Binary
     from probes.served.mechanism import Activity
     from probes.served.variant_server import Served
@@ -89,15 +89,15 @@ class Doublewrite:
         Choice("threads", "number", "8", "connections that write at once"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """One variant for each mode. Raises ProbeError for modes that the server lacks, and data that fit the pool."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         table, modes = beyond(chosen, TABLES), _modes(chosen, binary)
         if chosen.number("data") < LEAST_BEYOND:
             raise ProbeError(f"data must be {LEAST_BEYOND} percent of the pool or more: else few pages are written")
         variants = tuple(Variant(mode, {OPTION: mode}) for mode in modes)
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(TPS, P99, FLUSH_RATE),
@@ -114,9 +114,9 @@ class Doublewrite:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[WriteBench]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[WriteBench]:
         """A server whose tables are larger than its pool."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         table = beyond(chosen, TABLES)
         arguments = (*table.arguments(binary.target), *SETTINGS)
@@ -128,10 +128,10 @@ class Doublewrite:
 class WriteBench(LoadedBench):
     """Fills the pool after each restart, and adds to each block how many pages were flushed."""
 
-    def __init__(self, served: Served, plan: Plan, task: Task) -> None:
+    def __init__(self, served: Served, plan: RunPlan, task: Task) -> None:
         super().__init__(served, plan.driver, lambda _: task, warm_seconds=WARM, preconditions=PRECONDITIONS)
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """One block, see LoadedBench."""
         measured = super().measure(variant, turn, stop)
         if RATE in measured.counters:
@@ -179,7 +179,7 @@ PRECONDITIONS = (
 )
 
 
-def _modes(chosen: Chosen, binary: Binary) -> list[str]:
+def _modes(chosen: ChosenOptions, binary: Binary) -> list[str]:
     words, there = chosen.words("modes", "all", *MODES), [mode for mode in MODES if _has(mode, binary.target)]
     if words == ["all"]:
         return there

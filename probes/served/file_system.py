@@ -6,8 +6,8 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from probes.choices import Chosen
-from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
 from probes.served.choices import SERVER, binary_for
 from probes.served.mechanism import SYNCS_LOG, always, reads_pages
 from probes.served.under_load import METRICS, LoadedBench, beyond
@@ -18,7 +18,7 @@ from probes.workload.statements import OLTP
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from probes.experiment import Ground, Turn, Wanted
+    from probes.experiment import Environment, ProbeRequest, Turn
     from probes.stop import Stop
     from probes.workload.load import Task
 
@@ -50,15 +50,15 @@ class FileSystem:
         Choice("threads", "number", "4", "connections that work at once"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """One variant a directory. Raises ProbeError without a second directory."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         directories = _directories(chosen, wanted)
         table = beyond(chosen)
         variants = tuple(Variant(path, {}) for path in directories)
         both = os.stat(directories[0]).st_dev == os.stat(directories[1]).st_dev
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=METRICS,
@@ -77,9 +77,9 @@ class FileSystem:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[SideBySide]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[SideBySide]:
         """A server with one table in each directory."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary, table = binary_for(ground, chosen.word("server")), beyond(chosen)
         with contextlib.ExitStack() as stack:
             benches = {}
@@ -101,7 +101,7 @@ class SideBySide:
     def __init__(self, benches: dict[str, LoadedBench]) -> None:
         self._benches = benches
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """One block on the variant's own server."""
         return self._benches[variant.name].measure(variant, turn, stop)
 
@@ -116,7 +116,7 @@ class SideBySide:
         return tuple(f"{name}: {note}" for name, bench in self._benches.items() for note in bench.notes())
 
 
-def _directories(chosen: Chosen, wanted: Wanted) -> tuple[str, str]:
+def _directories(chosen: ChosenOptions, wanted: ProbeRequest) -> tuple[str, str]:
     other = chosen.word("against")
     if not other:
         raise ProbeError("a second directory is needed to compare with: give --option against=DIR beside --dir")

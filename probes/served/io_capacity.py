@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from advisor.core.sizes import percent
 from advisor.facts.probes import Metric
-from probes.choices import Chosen
-from probes.experiment import Choice, Plan, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import Choice, RunPlan, Variant
 from probes.served import server_settings
 from probes.served.choices import SERVER, binary_for
 from probes.served.flushing import (
@@ -36,7 +36,7 @@ from probes.workload.statements import OLTP
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.experiment import Ground, Measured, Turn, Wanted
+    from probes.experiment import BlockMeasurement, Environment, ProbeRequest, Turn
     from probes.served.mechanism import Activity
     from probes.served.under_load import Beyond
     from probes.served.variant_server import Served
@@ -90,15 +90,15 @@ class IoCapacity:
         Choice("threads", "number", "8", "connections that write at once"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """One variant for each value. Raises ProbeError for values below 100."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         table, redo = beyond(chosen, TABLES), chosen.size("redo", LEAST_REDO)
         times, mark = chosen.number("max", 1), chosen.number("lwm")
         variants = tuple(_variant(value, times) for value in chosen.numbers("values", LEAST_CAPACITY))
         cost = table.cost(wanted.budget(SECONDS, ROUNDS))
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(TPS, P99, WORST, DIRTY_SHARE, AGE_SHARE, FLUSH_RATE),
@@ -121,9 +121,9 @@ class IoCapacity:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[FlushBench]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[FlushBench]:
         """A server with a small redo log, and its tables."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         table, redo = beyond(chosen, TABLES), chosen.size("redo")
         arguments = (
@@ -141,7 +141,7 @@ class IoCapacity:
 class FlushBench(LoadedBench):
     """Begins each block with no dirty pages, and reads at its end how far flushing fell behind."""
 
-    def __init__(self, served: Served, plan: Plan, table: Beyond, idle: float) -> None:
+    def __init__(self, served: Served, plan: RunPlan, table: Beyond, idle: float) -> None:
         self._redo, self._idle = int(plan.parameters["redo"]), idle
         self._values = [variant.point or 0.0 for variant in plan.variants]
         self._seen: dict[str, list[dict[str, float]]] = {}
@@ -149,7 +149,7 @@ class FlushBench(LoadedBench):
         checks = preconditions(max(self._values), idle)
         super().__init__(served, plan.driver, lambda _: task, warm_seconds=0, preconditions=checks)
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """One block, see LoadedBench."""
         with self.served.guard():
             write_all_pages(self.served, stop)

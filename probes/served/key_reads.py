@@ -10,7 +10,7 @@ import statistics
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.facts.probes import ANSWER, Metric
-from probes.experiment import Measured
+from probes.experiment import BlockMeasurement
 from probes.served.mechanism import Bounds, Precondition, always, check, reads_pages
 from probes.served.under_load import NOTHING, activity_of
 from probes.workload.driver import drive
@@ -64,7 +64,7 @@ class KeyedBench:
         self._rates: dict[str, dict[int, list[float]]] = {name: {} for name in layouts}
         self._misses: dict[str, dict[int, list[float]]] = {name: {} for name in layouts}
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """Bring the keys' pages into the pool as far as it holds them, and read keys at random."""
         layout, count = self._layouts[variant.name.partition(",")[0]], int(variant.point or 1)
         keys = self._first(count)
@@ -77,12 +77,12 @@ class KeyedBench:
             activity = activity_of(ran, task, before, _status(layout.served))
         checked = check(_preconditions(layout, fits=count <= layout.fitting), variant, activity)
         if checked.invalid:
-            return Measured({}, {}, checked.counters, checked.invalid)
+            return BlockMeasurement({}, {}, checked.counters, checked.invalid)
         misses, qps = activity.grown[READ] / max(1, ran.queries), ran.queries / ran.seconds
         self._rates[layout.name].setdefault(count, []).append(qps)
         self._misses[layout.name].setdefault(count, []).append(misses)
         metrics = {"qps": qps, "p95": ran.p95, MISSES.name: misses}
-        return Measured(metrics, {"qps": ran.qps}, checked.counters)
+        return BlockMeasurement(metrics, {"qps": ran.qps}, checked.counters)
 
     def facts(self) -> dict[str, float | str]:
         """For each layout the keys held at the acceptable rate, those whose pages were at hand, the steepest step, and

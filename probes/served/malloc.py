@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from advisor.collect.host.host import open_root
 from advisor.collect.host.process import read_process
 from advisor.facts.probes import Metric
-from probes.choices import Chosen
-from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import Choice, ProbeError, RunPlan, Variant
 from probes.served import server_settings
 from probes.served.allocators import ARENAS, GLIBC, LIBRARIES, WORDS, has_taken, linked_with, variables_for
 from probes.served.choices import SERVER, binary_for
@@ -24,7 +24,7 @@ from probes.workload.tables import Shape, fill
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.experiment import Ground, Measured, Turn, Wanted
+    from probes.experiment import BlockMeasurement, Environment, ProbeRequest, Turn
     from probes.sandbox import Binary
     from probes.served.mechanism import Activity
     from probes.served.variant_server import Served
@@ -70,18 +70,18 @@ class Malloc:
         Choice("threads", "number", "32", "sessions that sort and group at once"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """A variant for each allocator, on one server that is restarted before every block.
 
         Raises ProbeError for a library that isn't installed.
         """
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         threads = chosen.number("threads", 1)
         words, notes = _words(chosen, binary, wanted)
         variants = tuple(Variant(word, variables_for(word, linked_with(binary))) for word in words)
         cost = server_settings.cost(pool=POOL, data=SHAPE.bytes, threads=threads)
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(TPS, P99, RESIDENT, PEAK, GROWTH),
@@ -99,9 +99,9 @@ class Malloc:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[MallocBench]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[MallocBench]:
         """A server with one table in its pool."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         threads = chosen.number("threads", 1)
         room = f"--max-connections={max(server_settings.CONNECTIONS, threads + 20)}"
@@ -122,7 +122,7 @@ class MallocBench(LoadedBench):
         self._own = linked_with(served.sandbox.binary)
         super().__init__(served, driver, lambda _: task, warm_seconds=0, preconditions=PRECONDITIONS)
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """One block, with the memory of the server's process before and after it."""
         with self.served.guard():
             self._variables = variant.settings
@@ -173,7 +173,7 @@ PRECONDITIONS = (
 )
 
 
-def _words(chosen: Chosen, binary: Binary, wanted: Wanted) -> tuple[list[str], tuple[str, ...]]:
+def _words(chosen: ChosenOptions, binary: Binary, wanted: ProbeRequest) -> tuple[list[str], tuple[str, ...]]:
     """The allocators to compare, the server's own first unless they were chosen, and what was left out."""
     words, own = chosen.words("allocators", *WORDS), linked_with(binary)
     if own != GLIBC and own not in LIBRARIES:

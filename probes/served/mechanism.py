@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from probes.experiment import Variant
-    from probes.workload.statements import Workload
+    from probes.workload.statements import StatementMix
 
 TOLERANCE = 0.02  # of the rows that a transaction changes
 UPDATED = "rows updated/transaction"
@@ -97,7 +97,7 @@ def always(low: float = 0.0, high: float = math.inf) -> Callable[[Variant, Activ
     return lambda _variant, _activity: Bounds(low, high)
 
 
-def changes_rows(workload: Workload) -> tuple[Precondition, ...]:
+def changes_rows(workload: StatementMix) -> tuple[Precondition, ...]:
     """That each UPDATE of the workload changes its row; nothing to check for workloads without any."""
     expected = workload.updates
     if not expected:

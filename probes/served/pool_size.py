@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from advisor.core.sizes import exact
 from advisor.facts.probes import Metric
-from probes.choices import Chosen
-from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import Choice, ProbeError, RunPlan, Variant
 from probes.served import server_settings
 from probes.served.buffer_pool_instances import EVICTED, SPARE, evicted
 from probes.served.choices import SERVER, binary_for
@@ -25,7 +25,7 @@ from probes.workload.tables import DATABASE, ROW_BYTES, Shape, fill
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.experiment import Ground, Measured, Turn, Wanted
+    from probes.experiment import BlockMeasurement, Environment, ProbeRequest, Turn
     from probes.served.mechanism import Activity
     from probes.served.variant_server import Served
     from probes.stop import Stop
@@ -82,19 +82,19 @@ class PoolSize:
         Choice("threads", "number", "8", "connections that work at once"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """A group for each kind of access, with a variant for each size.
 
         Raises ProbeError for sizes below 16M, and where no pool is smaller than the data.
         """
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         sizes, shape, threads = chosen.sizes("sizes", LEAST), _shape(chosen), chosen.number("threads", 1)
         _require_pressure(sizes, shape)
         workload = chosen.word("workload", *OLTP)
         variants = tuple(_variant(size, access) for access in chosen.words("access", *ACCESSES) for size in sizes)
         growth = int(wanted.budget(SECONDS, ROUNDS) * GROWTH_RATE) if OLTP[workload].updates else 0
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(TPS, P99, MISS_RATIO),
@@ -118,9 +118,9 @@ class PoolSize:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[PoolBench]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[PoolBench]:
         """A server that reads past the page cache, with its tables."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         shape, largest = _shape(chosen), max(chosen.sizes("sizes"))
         with serve(ground, binary, wanted.directory, server_settings.arguments(binary.target, pool=largest)) as served:
@@ -132,7 +132,7 @@ class PoolSize:
 class PoolBench(LoadedBench):
     """Fills the pool before each block of another variant than the last, and adds the share of misses."""
 
-    def __init__(self, served: Served, plan: Plan, threads: int) -> None:
+    def __init__(self, served: Served, plan: RunPlan, threads: int) -> None:
         self._last = ""
         workload, rows = OLTP[plan.parameters["workload"]], int(plan.parameters["rows"])
 
@@ -143,7 +143,7 @@ class PoolBench(LoadedBench):
         checks = preconditions(_bytes_of_tables(served))
         super().__init__(served, plan.driver, task_of, warm_seconds=WARM, preconditions=checks)
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """One block, see LoadedBench; another kind of access needs other pages in a pool of the same size."""
         if variant.name != self._last:
             self._warmed.discard(variant.name)
@@ -207,7 +207,7 @@ def _require_pressure(sizes: list[int], shape: Shape) -> None:
         )
 
 
-def _shape(chosen: Chosen) -> Shape:
+def _shape(chosen: ChosenOptions) -> Shape:
     return Shape(max(1, chosen.size("data", LEAST) // ROW_BYTES // TABLES), TABLES)
 
 

@@ -6,8 +6,8 @@ import contextlib
 import math
 from typing import TYPE_CHECKING
 
-from probes.choices import Chosen
-from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
 from probes.served import server_settings
 from probes.served.choices import binary_for
 from probes.served.mechanism import always, reads_pages
@@ -22,7 +22,7 @@ from probes.workload.tables import Shape, fill
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from probes.experiment import Ground, Turn, Wanted
+    from probes.experiment import Environment, ProbeRequest, Turn
     from probes.sandbox import Binary
     from probes.served.variant_server import Served
     from probes.stats.estimate import Estimate
@@ -63,13 +63,13 @@ class RangeScan:
         Choice("rows", "number", "500000", "rows of the table; published: 10,000,000"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """A group for each length of ranges and concurrency, with one variant a server."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         kinds, binaries = _kinds(chosen), _binaries(ground, chosen)
         shape = _shape(chosen)
         variants = tuple(_variant(name, span, count) for span, count in kinds for name in binaries)
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(QPS, P95),
@@ -95,9 +95,9 @@ class RangeScan:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[Ranges]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[Ranges]:
         """Both servers with the same table in memory."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         shape = _shape(chosen)
         with contextlib.ExitStack() as stack:
             ranges = Ranges(plan, tuple(_binaries(ground, chosen)), _kinds(chosen))
@@ -116,7 +116,7 @@ class RangeScan:
 class Ranges:
     """Two servers; a block is one length of ranges at one concurrency on one of them."""
 
-    def __init__(self, plan: Plan, servers: tuple[str, ...], kinds: list[tuple[int, int]]) -> None:
+    def __init__(self, plan: RunPlan, servers: tuple[str, ...], kinds: list[tuple[int, int]]) -> None:
         self._plan, self._servers, self._kinds = plan, servers, kinds
         self._benches: dict[str, LoadedBench] = {}
         self._rates: dict[str, dict[int, float]] = {variant.name: {} for variant in plan.variants}
@@ -133,7 +133,7 @@ class Ranges:
                 own_server=True,
             )
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """One block on the variant's own server."""
         measured = self._benches[variant.name].measure(variant, turn, stop)
         if "qps" in measured.metrics and not measured.invalid:
@@ -185,7 +185,7 @@ def _always(task: Task, span: int, threads: int) -> Callable[[Variant], Task]:
     return lambda _: load
 
 
-def _kinds(chosen: Chosen) -> list[tuple[int, int]]:
+def _kinds(chosen: ChosenOptions) -> list[tuple[int, int]]:
     """Lengths with concurrencies, the one of the published difference first."""
     kinds = [(span, count) for count in chosen.numbers("threads", 1) for span in _spans(chosen)]
     return sorted(kinds, key=lambda kind: abs(kind[0] - MAIN))
@@ -200,14 +200,14 @@ def _group(span: int, threads: int) -> str:
     return f"ranges of {span}{at_once}"
 
 
-def _spans(chosen: Chosen) -> list[int]:
+def _spans(chosen: ChosenOptions) -> list[int]:
     spans = chosen.numbers("ranges", 1)
     if not any(span <= CONTROL for span in spans):
         raise ProbeError(f"ranges need a control: give one of 1 to {CONTROL} rows besides")
     return spans
 
 
-def _binaries(ground: Ground, chosen: Chosen) -> dict[str, Binary]:
+def _binaries(ground: Environment, chosen: ChosenOptions) -> dict[str, Binary]:
     """The two programs by the names of their variants."""
     names = chosen.words("servers")
     if len(names) != 2:  # noqa: PLR2004 - two are compared
@@ -220,7 +220,7 @@ def _binaries(ground: Ground, chosen: Chosen) -> dict[str, Binary]:
     return {binary.name: binary for binary in (first, second)}
 
 
-def _shape(chosen: Chosen) -> Shape:
+def _shape(chosen: ChosenOptions) -> Shape:
     return Shape(chosen.number("rows", 20_000), key_on_k=False)
 
 

@@ -6,19 +6,19 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from advisor.facts.probes import Metric
-from probes.choices import Chosen
-from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import Choice, ProbeError, RunPlan, Variant
 from probes.served.choices import SERVER, binary_for
 from probes.served.mechanism import Bounds, Precondition
 from probes.served.under_load import METRICS, LoadedBench, beyond
 from probes.served.variant_server import serve
 from probes.workload.driver import DRIVER, driver_of
-from probes.workload.statements import POINT, Step, Workload, simple_ranges
+from probes.workload.statements import POINT, StatementMix, TransactionStep, simple_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.experiment import Ground, Wanted
+    from probes.experiment import Environment, ProbeRequest
     from probes.served.mechanism import Activity
     from probes.stop import Stop
     from probes.workload.load import Task
@@ -60,9 +60,9 @@ class ReadAhead:
         Choice("threads", "number", "4", "connections that work at once"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """Linear read-ahead as it is by default, none (a threshold of 0), and random read-ahead, by kind of load."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         table = beyond(chosen)
         span = _span(chosen, table.shape.rows)
@@ -71,7 +71,7 @@ class ReadAhead:
             for load in (LONG, POINTS)
             for name, settings in SETTINGS.items()
         )
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(*METRICS, EVICTED),
@@ -89,9 +89,9 @@ class ReadAhead:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[LoadedBench]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[LoadedBench]:
         """A server that reads past the page cache, and one table several times its pool."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         table = beyond(chosen)
         loads = {LONG: simple_ranges(_span(chosen, table.shape.rows)), POINTS: points_and_updates()}
@@ -113,7 +113,7 @@ class ReadAhead:
             )
 
 
-def _span(chosen: Chosen, rows: int) -> int:
+def _span(chosen: ChosenOptions, rows: int) -> int:
     span = chosen.number("range", 1)
     if span < SHORTEST:
         raise ProbeError(f"range must be {SHORTEST} rows or more: shorter scans end before read-ahead helps them")
@@ -144,10 +144,10 @@ def _preconditions(span: int) -> tuple[Precondition, ...]:
     )
 
 
-def points_and_updates() -> Workload:
+def points_and_updates() -> StatementMix:
     """Ten points and two updates in a transaction."""
-    update = Step(("UPDATE {table} SET c='{c}' WHERE id={id}",), 2)
-    return Workload("points_and_updates", (Step((POINT,), 10), update), bracketed=True, span=1)
+    update = TransactionStep(("UPDATE {table} SET c='{c}' WHERE id={id}",), 2)
+    return StatementMix("points_and_updates", (TransactionStep((POINT,), 10), update), bracketed=True, span=1)
 
 
 EXPERIMENT = ReadAhead()

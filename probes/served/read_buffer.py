@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from advisor.core.sizes import about, exact
 from advisor.facts.probes import Metric
-from probes.choices import Chosen
-from probes.experiment import Choice, Measured, Plan, ProbeError, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
 from probes.page_cache import evictable
 from probes.served import server_settings
 from probes.served.choices import SERVER, binary_for
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Target
-    from probes.experiment import Ground, Turn, Wanted
+    from probes.experiment import Environment, ProbeRequest, Turn
     from probes.sandbox import Binary
     from probes.served.mechanism import Check
     from probes.served.scanning import Wave
@@ -64,9 +64,9 @@ class ReadBuffer:
         Choice("fragmented", "number", "0", "per cent of the rows that are broken in pieces"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """One variant a size; every block scans the table in the page cache, and then from the device."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         kinds, readers = _scans(chosen, binary), chosen.number("readers", 1)
         scan = next(iter(kinds.values()))
@@ -75,7 +75,7 @@ class ReadBuffer:
         beyond = evictable(ground.host)
         processors = len(ground.host.cpu.online) if ground.host.cpu else 1
         rate = (RATE_BY_ROW if by_row(binary.target) else RATE) / max(1.0, readers / processors)
-        return Plan(
+        return RunPlan(
             variants=tuple(_variant(size, kind, named=len(kinds) > 1) for kind in kinds for size in sizes),
             baseline=_variant(baseline, next(iter(kinds)), named=len(kinds) > 1).name,
             metrics=(BEYOND, CACHED, READ_SIZE) if beyond else (CACHED, READ_SIZE),
@@ -99,9 +99,9 @@ class ReadBuffer:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[ScanBench]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[ScanBench]:
         """A server with one table, and its readers."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         kinds = _scans(chosen, binary)
         arguments = server_settings.arguments(binary.target, pool=POOL, redo=64 << 20)
@@ -125,7 +125,7 @@ class ScanBench:
         self._from_device: list[float] = []
         self._stayed = 0.0
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """Scans in the page cache for half of the time, and from the device for the other, one of each at least."""
         self._readers = self._kinds.get(variant.group.partition(" ")[0], self._readers)
         with self._served.guard():
@@ -136,10 +136,10 @@ class ScanBench:
             beyond = self._waves(share, stop, beyond=True) if self._beyond else []
             after = self._served.status()
         if stop.is_set():
-            return Measured({}, {})
+            return BlockMeasurement({}, {})
         checked = self._checked(variant, cached, beyond, (before, after))
         if checked.invalid:
-            return Measured({}, {}, checked.counters, checked.invalid)
+            return BlockMeasurement({}, {}, checked.counters, checked.invalid)
         metrics = {CACHED.name: _each(cached)}
         if beyond:
             metrics[BEYOND.name] = _each(beyond)
@@ -148,7 +148,7 @@ class ScanBench:
             metrics[READ_SIZE.name] = statistics.median(sizes)
             self._read_sizes.setdefault(variant.name, []).extend(sizes)
         self._from_device += [wave.reads.from_device for wave in beyond if wave.reads]
-        return Measured(metrics, {}, checked.counters)
+        return BlockMeasurement(metrics, {}, checked.counters)
 
     def _checked(
         self, variant: Variant, cached: list[Wave], beyond: list[Wave], status: tuple[dict[str, int], dict[str, int]]
@@ -251,13 +251,13 @@ def _told_by_reads(sizes: dict[str, list[float]], *, broken: bool) -> Iterator[s
         yield f"The scans read {about(min(each))} to {about(max(each))} bytes at a time, as the buffer was."
 
 
-def _scans(chosen: Chosen, binary: Binary) -> dict[str, Scan]:
+def _scans(chosen: ChosenOptions, binary: Binary) -> dict[str, Scan]:
     """A table for each kind of rows."""
     kinds, scan = chosen.words("rows", *KINDS), _scan(chosen, binary)
     return {kind: scan._replace(database=f"scans_{kind}", varying=kind == "varying") for kind in kinds}
 
 
-def _scan(chosen: Chosen, binary: Binary) -> Scan:
+def _scan(chosen: ChosenOptions, binary: Binary) -> Scan:
     engine = chosen.word("engine", "MyISAM", "Aria")
     if engine == "Aria" and not binary.target.is_mariadb:
         raise ProbeError(f"{binary.name} has no Aria tables: choose engine=MyISAM, or a MariaDB server")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.catalog.load import load
 from advisor.core.sizes import exact
 from advisor.facts.probes import Metric
-from probes.choices import Chosen
-from probes.experiment import Choice, Measured, Plan, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import BlockMeasurement, Choice, RunPlan, Variant
 from probes.served import server_settings
 from probes.served.buffer_pool_instances import STALLED, VARIATION, evenness
 from probes.served.choices import SERVER, binary_for
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Target
-    from probes.experiment import Ground, Turn, Wanted
+    from probes.experiment import Environment, ProbeRequest, Turn
     from probes.served.mechanism import Activity
     from probes.served.variant_server import Served
     from probes.stop import Stop
@@ -77,15 +77,15 @@ class RedoCapacity:
         Choice("threads", "number", "8", "connections that write at once"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """One variant for each size, on one server that is restarted for it. Raises ProbeError for sizes below 16M."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         sizes, pool, threads = chosen.sizes("sizes", LEAST), chosen.size("pool", LEAST), chosen.number("threads", 1)
         variants = tuple(Variant(exact(size), sized(binary.target, size), float(size)) for size in sizes)
         shape = _shape(pool)
         growth = int(wanted.budget(SECONDS, ROUNDS) * GROWTH_RATE)
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(P99, WORST, TPS, VARIATION, STALLED),
@@ -109,9 +109,9 @@ class RedoCapacity:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[RedoBench]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[RedoBench]:
         """A server whose tables fit its pool."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         pool, threads = chosen.size("pool", LEAST), chosen.number("threads", 1)
         shape = _shape(pool)
@@ -128,13 +128,13 @@ class RedoCapacity:
 class RedoBench(LoadedBench):
     """Fills the pool after each restart, and reads before and after a block how full the redo log is."""
 
-    def __init__(self, served: Served, plan: Plan, task: Task) -> None:
+    def __init__(self, served: Served, plan: RunPlan, task: Task) -> None:
         smallest = min(variant.point or 0.0 for variant in plan.variants)
         checks = preconditions(smallest)
         self._capacity = 0.0
         super().__init__(served, plan.driver, lambda _: task, warm_seconds=0, preconditions=checks)
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """One block, see LoadedBench, with how even its seconds were."""
         self._capacity = variant.point or 0.0
         measured = super().measure(variant, turn, stop)

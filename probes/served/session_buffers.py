@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.catalog.load import load
 from advisor.core.sizes import exact
 from advisor.facts.probes import Metric
-from probes.choices import Chosen
-from probes.experiment import Choice, Plan, ProbeError, Variant
+from probes.choices import ChosenOptions
+from probes.experiment import Choice, ProbeError, RunPlan, Variant
 from probes.served import server_settings
 from probes.served.choices import SERVER, binary_for
 from probes.served.mechanism import Bounds, Precondition
@@ -17,14 +17,14 @@ from probes.served.under_load import P95, P99, TPS, LoadedBench
 from probes.served.variant_server import serve
 from probes.workload.driver import DRIVER, driver_of
 from probes.workload.load import Task
-from probes.workload.statements import Access, Workload, groups, joins, sorts
+from probes.workload.statements import Access, StatementMix, groups, joins, sorts
 from probes.workload.tables import Shape, fill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from advisor.core.model import Target
-    from probes.experiment import Ground, Measured, Turn, Wanted
+    from probes.experiment import BlockMeasurement, Environment, ProbeRequest, Turn
     from probes.sandbox import Binary
     from probes.served.mechanism import Activity
     from probes.served.variant_server import Served
@@ -59,27 +59,27 @@ SPACE = f"{JOIN_LIMIT} is set to twice each size here; at its default of 2M it w
 CAPPED = f"{MEMORY_LIMIT} is set to each size as well; the smaller of the two is the limit."
 
 
-class Kind(NamedTuple):
+class BufferKind(NamedTuple):
     """What uses a buffer: its workload by rows, and a metric that counts how often a statement exceeds the buffer.
 
     The metric is at least `too_small` where the buffer is too small, and at most `enough` where it suffices.
     """
 
-    workload: Callable[[int], Workload]
+    workload: Callable[[int], StatementMix]
     metric: str
     too_small: float
     enough: float
 
 
 KINDS = {
-    SORT: Kind(sorts, PASSES, 1.0, 0.0),
-    JOIN: Kind(lambda rows: joins(rows, INNER), SCANS, 2.5, 2.1),
-    TABLE: Kind(groups, ON_DISK, 1.0, 0.1),
+    SORT: BufferKind(sorts, PASSES, 1.0, 0.0),
+    JOIN: BufferKind(lambda rows: joins(rows, INNER), SCANS, 2.5, 2.1),
+    TABLE: BufferKind(groups, ON_DISK, 1.0, 0.1),
 }
-HASHED = Kind(KINDS[JOIN].workload, CHUNKS, 1.0, 0.0)
+HASHED = BufferKind(KINDS[JOIN].workload, CHUNKS, 1.0, 0.0)
 
 
-class Case(NamedTuple):
+class BufferCase(NamedTuple):
     """One variant: bytes of the buffer, rows of a statement, and how many sessions run statements at once."""
 
     size: int
@@ -110,19 +110,19 @@ class SessionBuffers:
         Choice("threads", "numbers", "1,8", "sessions that run statements at once"),
     )
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """A group for each number of rows and sessions, with a variant for each size.
 
         Raises ProbeError where the option limits nothing on the server.
         """
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         buffer, cases = _buffer(chosen, binary), _cases(chosen)
         variants = tuple(case.variant(buffer, binary.target) for case in cases)
         shape, threads = _shape(cases), max(case.threads for case in cases)
         spilled = threads * max(case.rows for case in cases) * ENOUGH
         cost = server_settings.cost(pool=_pool(shape), data=shape.bytes, growth=2 * spilled, threads=threads)
-        return Plan(
+        return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(TPS, P95, P99, _metric(_kind(binary.target, buffer))),
@@ -140,9 +140,9 @@ class SessionBuffers:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[BufferBench]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[BufferBench]:
         """A server with one table in its pool."""
-        chosen = Chosen(self.choices, wanted)
+        chosen = ChosenOptions(self.choices, wanted)
         binary = binary_for(ground, chosen.word("server"))
         buffer, cases = _buffer(chosen, binary), _cases(chosen)
         shape = _shape(cases)
@@ -158,7 +158,7 @@ class SessionBuffers:
 class BufferBench(LoadedBench):
     """Adds to each block how often its statements exceeded their buffer."""
 
-    def __init__(self, served: Served, driver: str, kind: Kind, cases: dict[str, Case]) -> None:
+    def __init__(self, served: Served, driver: str, kind: BufferKind, cases: dict[str, BufferCase]) -> None:
         self._kind, self._rows = kind, 0
         self._cases = cases
 
@@ -169,7 +169,7 @@ class BufferBench(LoadedBench):
 
         super().__init__(served, driver, task_of, warm_seconds=0, preconditions=preconditions(kind, cases))
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """One block, see LoadedBench."""
         self._rows = self._cases[variant.name].rows
         measured = super().measure(variant, turn, stop)
@@ -184,7 +184,7 @@ class BufferBench(LoadedBench):
         return status
 
 
-def preconditions(kind: Kind, cases: dict[str, Case]) -> tuple[Precondition, ...]:
+def preconditions(kind: BufferKind, cases: dict[str, BufferCase]) -> tuple[Precondition, ...]:
     """That statements exceed buffers that are far too small for their rows, and no other."""
 
     def bounds(variant: Variant, _activity: Activity) -> Bounds | None:
@@ -210,16 +210,16 @@ COUNTS: dict[str, Callable[[Activity], float | None]] = {
 }
 
 
-def _metric(kind: Kind) -> Metric:
+def _metric(kind: BufferKind) -> Metric:
     return Metric(SPILLED, kind.metric, "neither")
 
 
-def _kind(target: Target, buffer: str) -> Kind:
+def _kind(target: Target, buffer: str) -> BufferKind:
     hashed = buffer == JOIN and target.since("mysql", 8, 0, 18)  # which joins equal columns without an index by hash
     return HASHED if hashed else KINDS[buffer]
 
 
-def _buffer(chosen: Chosen, binary: Binary) -> str:
+def _buffer(chosen: ChosenOptions, binary: Binary) -> str:
     buffer = chosen.word("buffer", *KINDS)
     if buffer == TABLE and binary.target.since("mysql", 8) and not binary.target.since("mysql", 8, 0, 28):
         raise ProbeError(
@@ -229,10 +229,10 @@ def _buffer(chosen: Chosen, binary: Binary) -> str:
     return buffer
 
 
-def _cases(chosen: Chosen) -> list[Case]:
+def _cases(chosen: ChosenOptions) -> list[BufferCase]:
     sizes, threads = chosen.sizes("sizes", LEAST), chosen.numbers("threads", 1)
     rows = chosen.numbers("rows", 2)
-    return [Case(size, count, sessions) for count in rows for sessions in threads for size in sizes]
+    return [BufferCase(size, count, sessions) for count in rows for sessions in threads for size in sizes]
 
 
 def _settings(target: Target, buffer: str, size: int) -> dict[str, str]:
@@ -251,7 +251,7 @@ def _own_limits(target: Target, buffer: str) -> Iterator[str]:
         yield CAPPED
 
 
-def _shape(cases: list[Case]) -> Shape:
+def _shape(cases: list[BufferCase]) -> Shape:
     return Shape(STARTS + max(case.rows for case in cases), key_on_k=False)
 
 

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.facts.probes import Metric
-from probes.experiment import Measured
+from probes.experiment import BlockMeasurement
 from probes.served import server_settings
 from probes.served.mechanism import SEEN, Activity, changes_rows, check
 from probes.workload.driver import drive
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.core.model import Target
-    from probes.choices import Chosen
-    from probes.experiment import Cost, Ground, Turn, Variant
+    from probes.choices import ChosenOptions
+    from probes.experiment import Cost, Environment, Turn, Variant
     from probes.served.mechanism import Precondition
     from probes.served.variant_server import Served
     from probes.stop import Stop
-    from probes.workload.load import Ran
-    from probes.workload.statements import Workload
+    from probes.workload.load import LoadResult
+    from probes.workload.statements import StatementMix
 
 
 TPS = Metric("tps", "transactions/s", "more")
@@ -38,7 +38,7 @@ AGREE = 0.1  # two blocks agree when they differ by less than that share: the no
 SETTLING, LOOK = 2.0, 0.05  # seconds
 WARMING = 500  # how far the seeds of a warm-up are from its block's
 LIMITING = 0.4  # the driver's share of all processor time from which on it holds the server up
-NOTHING = Measured({}, {})  # what a stopped block gives: it is not kept
+NOTHING = BlockMeasurement({}, {})  # what a stopped block gives: it is not kept
 
 
 class Warmth(NamedTuple):
@@ -65,15 +65,15 @@ def warm(block: Callable[[], float | None], bound: float, stop: Stop) -> Warmth:
     return Warmth(time.monotonic() - began, agreed=False)
 
 
-def activity_of(ran: Ran, task: Task, before: dict[str, int], after: dict[str, int]) -> Activity:
+def activity_of(ran: LoadResult, task: Task, before: dict[str, int], after: dict[str, int]) -> Activity:
     """What a block did, from its load and the status counters around it."""
     grown = {name: value - before[name] for name, value in after.items() if name in before}
     return Activity(ran.seconds, ran.transactions, ran.repeated, task.threads, grown, after)
 
 
-def measured_of(ran: Ran) -> Measured:
+def measured_of(ran: LoadResult) -> BlockMeasurement:
     """A load's figures under the names of METRICS, with the per-second series of tps, qps and p99."""
-    return Measured(
+    return BlockMeasurement(
         {"tps": ran.transactions / ran.seconds, "qps": ran.queries / ran.seconds, "p95": ran.p95, "p99": ran.p99},
         {"tps": ran.tps, "qps": ran.qps, "p99": ran.p99_by_second},
     )
@@ -116,7 +116,7 @@ class LoadedBench:
         self._repeated = 0
         self._busiest = 0.0
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """One block. Raises ProbeError where the server or the driver breaks off."""
         with self.served.guard():
             restarted = self.served.set_to(variant.settings)
@@ -144,7 +144,7 @@ class LoadedBench:
             said.append(f"{self._repeated} transactions met a deadlock or a lock wait and were not counted.")
         return tuple(said)
 
-    def _run(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def _run(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         task = self._task(variant, turn.round_seed if self._own_server else turn.block_seed)
         before = self._settled()
         ran = drive(self.driver, task, turn.seconds, stop)
@@ -228,19 +228,19 @@ class Beyond(NamedTuple):
             "threads": str(self.threads),
         }
 
-    def fill(self, ground: Ground, served: Served, stop: Stop, where: str = "") -> None:
+    def fill(self, ground: Environment, served: Served, stop: Stop, where: str = "") -> None:
         """Make the table and fill it."""
         tables = f"{self.shape.tables} tables" if self.shape.tables > 1 else "a table"
         ground.report(f"filling {tables} of {self.shape.rows} rows{where}")
         fill(served.connection(), self.shape, stop)
 
-    def task(self, served: Served, workload: Workload, access: Access = UNIFORM) -> Task:
+    def task(self, served: Served, workload: StatementMix, access: Access = UNIFORM) -> Task:
         """The load on it."""
         rows, tables = self.shape.rows, self.shape.tables
         return Task(served.sandbox.socket, served.room, workload, access, self.threads, rows, tables)
 
 
-def beyond(chosen: Chosen, tables: int = 1) -> Beyond:
+def beyond(chosen: ChosenOptions, tables: int = 1) -> Beyond:
     """The pool, data (in percent of it, in so many tables) and threads that the user chose."""
     pool = chosen.size("pool", LEAST_POOL)
     rows = pool * chosen.number("data", 1) // 100 // ROW_BYTES // tables

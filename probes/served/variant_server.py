@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pymysql
 
     from advisor.catalog.load import Catalog, Option
-    from probes.experiment import Ground
+    from probes.experiment import Environment
     from probes.sandbox import Binary, Sandbox
 
 
@@ -46,7 +46,7 @@ RESTARTED = frozenset(
 
 @contextlib.contextmanager
 def serve(
-    ground: Ground,
+    ground: Environment,
     binary: Binary,
     directory: str,
     arguments: Iterable[str],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from advisor.facts.probes import Metric, baselines
 from probes.stats.estimate import Estimate, estimates
-from probes.stats.table import VARIATION, Table, table_of, with_variation
+from probes.stats.table import VARIATION, RoundTable, table_of, with_variation
 
 if TYPE_CHECKING:
     from advisor.facts.probes import Arm
@@ -21,7 +21,7 @@ SURE = 3.0  # standard errors between the halves of a run that are worth a note
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class VariantComparison:
     """A variant beside the baseline, in one metric, or in how much that metric varies within blocks.
 
     `ratio` is the variant's value over the baseline's, by geometric means of the rounds, with its 95 % interval.
@@ -51,7 +51,7 @@ class Comparison:
     note: str = ""
 
 
-def compare_in_groups(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[Comparison, ...]:
+def compare_in_groups(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[VariantComparison, ...]:
     """Every variant beside the baseline of its group; the 5 % of false claims are those of all groups together."""
     first = baselines(arms, baseline)
     groups = [tuple(arm for arm in arms if arm.group == group) for group in first]
@@ -60,7 +60,9 @@ def compare_in_groups(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> t
     return tuple(found for group, name in pairs for found in compare(group, metric, name, max(1, family)))
 
 
-def compare(arms: tuple[Arm, ...], metric: Metric, baseline: str, family: int | None = None) -> tuple[Comparison, ...]:
+def compare(
+    arms: tuple[Arm, ...], metric: Metric, baseline: str, family: int | None = None
+) -> tuple[VariantComparison, ...]:
     """Every other variant beside the baseline, in the order of `arms`; at most 5 % of runs claim what isn't there.
 
     `family` is how many comparisons the run makes, where these aren't all. Variants without the metric are left out; a
@@ -78,12 +80,12 @@ def compare(arms: tuple[Arm, ...], metric: Metric, baseline: str, family: int | 
     )
 
 
-def compare_variation(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[Comparison, ...]:
+def compare_variation(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[VariantComparison, ...]:
     """The same for how much the values within a block vary, each block's coefficient of variation being its value."""
     return compare_in_groups(with_variation(arms, metric.name), Metric(VARIATION, "", "less"), baseline)
 
 
-def differences_of(table: Table, baseline: str) -> list[list[float]]:
+def differences_of(table: RoundTable, baseline: str) -> list[list[float]]:
     """Each other variant's rows less the baseline's, round by round."""
     base = table.rows[table.names.index(baseline)]
     others = (row for name, row in zip(table.names, table.rows, strict=True) if name != baseline)
@@ -95,12 +97,14 @@ def relative(difference: float, logs: bool) -> float:
     return _grown(difference) - 1 if logs else difference
 
 
-def _comparison(table: Table, places: tuple[int, int], row: list[float], estimate: Estimate, family: int) -> Comparison:
+def _comparison(
+    table: RoundTable, places: tuple[int, int], row: list[float], estimate: Estimate, family: int
+) -> VariantComparison:
     half, surely = estimate.half_width(), estimate.half_width(family)
     reach = abs(estimate.mean) + surely
     own, beside = (table.raw[place] for place in places)
     ours, theirs = (table.mean(place) for place in places)
-    found = Comparison(
+    found = VariantComparison(
         arm=table.names[places[0]],
         baseline=table.names[places[1]],
         ratio=_ratio(estimate.mean, table.logs),

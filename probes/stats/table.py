@@ -22,7 +22,7 @@ NORMAL = 1.4826  # a normal distribution's standard deviation in median absolute
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RoundTable:
     """Values of one metric: a row for each of `names`, a column for each round that all of them finished.
 
     With `logs` the rows hold logarithms; values of zero or below forbid these, and the rows then hold shares of the
@@ -51,7 +51,7 @@ class Table:
         return statistics.fmean(self.rows[place]) * self.unit
 
 
-def table_of(arms: Sequence[Arm], metric: str, baseline: str) -> Table | None:
+def table_of(arms: Sequence[Arm], metric: str, baseline: str) -> RoundTable | None:
     """The table of a metric; None where the baseline lacks it, or is zero throughout."""
     values = {arm.name: {block.round: block.metrics[metric] for block in _measured(arm, metric)} for arm in arms}
     values = {name: row for name, row in values.items() if row}
@@ -61,18 +61,18 @@ def table_of(arms: Sequence[Arm], metric: str, baseline: str) -> Table | None:
     raw = [[row[number] for number in rounds] for row in values.values()]
     names = tuple(values)
     if all(value > 0 for row in raw for value in row):
-        return _steadied(Table(names, raw, [[math.log(value) for value in row] for row in raw], logs=True))
+        return _steadied(RoundTable(names, raw, [[math.log(value) for value in row] for row in raw], logs=True))
     mean = statistics.fmean(raw[names.index(baseline)]) if rounds else 0.0
     if mean <= 0:
         return None
-    return _steadied(Table(names, raw, [[value / mean for value in row] for row in raw], logs=False, unit=mean))
+    return _steadied(RoundTable(names, raw, [[value / mean for value in row] for row in raw], logs=False, unit=mean))
 
 
 def _measured(arm: Arm, metric: str) -> list[Block]:
     return [block for block in arm.blocks if math.isfinite(block.metrics.get(metric, math.nan))]
 
 
-def _steadied(table: Table) -> Table:
+def _steadied(table: RoundTable) -> RoundTable:
     """The table with blocks that stand far out drawn in, so that one stall decides nothing and blurs nothing.
 
     Far is by what all variants show, and by what their own does: a variant that always scatters has no outliers.

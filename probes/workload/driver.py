@@ -9,7 +9,7 @@ from probes.workload import own_driver, sysbench
 
 if TYPE_CHECKING:
     from probes.stop import Stop
-    from probes.workload.load import Ran, Task
+    from probes.workload.load import LoadResult, Task
 
 OWN = "mycnf"
 DRIVER = Choice("driver", "word", "auto", "who makes the load: sysbench, mycnf, or auto for sysbench where it is")
@@ -30,7 +30,7 @@ def driver_of(word: str) -> str:
     return found or OWN
 
 
-def drive(driver: str, task: Task, seconds: float, stop: Stop) -> Ran | None:
+def drive(driver: str, task: Task, seconds: float, stop: Stop) -> LoadResult | None:
     """Run a load for about so long, in whole seconds and at least one; None once it was told to stop.
 
     `driver` is what `driver_of` gave. Raises DriverError where it breaks off.

@@ -10,7 +10,7 @@ from probes.experiment import ProbeError
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-    from probes.workload.statements import Access, Workload
+    from probes.workload.statements import Access, StatementMix
 
 
 LOOPBACK = "127.0.0.1"
@@ -59,7 +59,7 @@ class Task(NamedTuple):
 
     socket: str
     room: str
-    workload: Workload
+    workload: StatementMix
     access: Access
     threads: int
     rows: int
@@ -69,7 +69,7 @@ class Task(NamedTuple):
     login: Login = Login()
 
 
-class Ran(NamedTuple):
+class LoadResult(NamedTuple):
     """What a load did: whole `seconds`, counts, and per-second values of transactions and queries.
 
     `p95` and `p99` are percentiles of the latency of transactions, in milliseconds; `p99_by_second` is that of the

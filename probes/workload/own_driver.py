@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from probes.sandbox.parent_death import spawn
-from probes.workload.load import DriverError, Ran
+from probes.workload.load import DriverError, LoadResult
 from probes.workload.worker import PER_DOUBLING, added
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ POLL = 0.01
 HEAD_START = 0.05
 
 
-def drive(task: Task, seconds: int, stop: Stop) -> Ran | None:
+def drive(task: Task, seconds: int, stop: Stop) -> LoadResult | None:
     """Run a load for so many whole seconds; None once it was told to stop.
 
     Raises DriverError where a process can't be started or loses its server.
@@ -121,14 +121,14 @@ def _report(log: str, process: subprocess.Popen[bytes]) -> dict[str, Any]:
     return report
 
 
-def _merge(reports: list[dict[str, Any]], seconds: int) -> Ran:
+def _merge(reports: list[dict[str, Any]], seconds: int) -> LoadResult:
     tps, qps = (
         tuple(float(sum(second)) for second in zip(*(report[name] for report in reports), strict=True))
         for name in ("transactions", "queries")
     )
     by_second = [added(second) for second in zip(*(report["latencies"] for report in reports), strict=True)]
     latencies = added(by_second)
-    return Ran(
+    return LoadResult(
         seconds=float(seconds),
         transactions=int(sum(tps)),
         queries=int(sum(qps)),

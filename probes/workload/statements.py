@@ -7,7 +7,7 @@ from typing import NamedTuple
 PARETO_SHAPE = 0.2  # sysbench's --rand-pareto-h: 80 % of the draws fall on the first fifth of the rows
 
 
-class Step(NamedTuple):
+class TransactionStep(NamedTuple):
     """Statements that share one draw of values, sent `times` times in a transaction with a draw of its own each.
 
     They may name {table}, {id}, {end} (the last row of a range of `Workload.span`), {k}, {c} and {pad}.
@@ -17,7 +17,7 @@ class Step(NamedTuple):
     times: int = 1
 
 
-class Workload(NamedTuple):
+class StatementMix(NamedTuple):
     """What one transaction sends: `bracketed` ones between BEGIN and COMMIT.
 
     `connecting` ones come by a connection of their own, which ends with them. `script` names sysbench's own script for
@@ -25,7 +25,7 @@ class Workload(NamedTuple):
     """
 
     name: str
-    steps: tuple[Step, ...]
+    steps: tuple[TransactionStep, ...]
     bracketed: bool = False
     span: int = 100
     script: str | None = None
@@ -53,27 +53,27 @@ _RANGE = "WHERE id BETWEEN {id} AND {end}"
 POINT = "SELECT c FROM {table} WHERE id={id}"
 SIMPLE_RANGE = "SELECT c FROM {table} WHERE id BETWEEN {id} AND {end}"
 _READS = (
-    Step((POINT,), 10),
-    Step((SIMPLE_RANGE,)),
-    Step(("SELECT SUM(k) FROM {table} WHERE id BETWEEN {id} AND {end}",)),
-    Step(("SELECT c FROM {table} WHERE id BETWEEN {id} AND {end} ORDER BY c",)),
-    Step(("SELECT DISTINCT c FROM {table} WHERE id BETWEEN {id} AND {end} ORDER BY c",)),
+    TransactionStep((POINT,), 10),
+    TransactionStep((SIMPLE_RANGE,)),
+    TransactionStep(("SELECT SUM(k) FROM {table} WHERE id BETWEEN {id} AND {end}",)),
+    TransactionStep(("SELECT c FROM {table} WHERE id BETWEEN {id} AND {end} ORDER BY c",)),
+    TransactionStep(("SELECT DISTINCT c FROM {table} WHERE id BETWEEN {id} AND {end} ORDER BY c",)),
 )
-_INDEX_UPDATE = Step(("UPDATE {table} SET k=k+1 WHERE id={id}",))
-_OTHER_UPDATE = Step(("UPDATE {table} SET c='{c}' WHERE id={id}",))
-_REPLACE = Step(
+_INDEX_UPDATE = TransactionStep(("UPDATE {table} SET k=k+1 WHERE id={id}",))
+_OTHER_UPDATE = TransactionStep(("UPDATE {table} SET c='{c}' WHERE id={id}",))
+_REPLACE = TransactionStep(
     ("DELETE FROM {table} WHERE id={id}", "INSERT INTO {table} (id, k, c, pad) VALUES ({id}, {k}, '{c}', '{pad}')")
 )
 
-OLTP: dict[str, Workload] = {
+OLTP: dict[str, StatementMix] = {
     workload.name: workload._replace(script=workload.name)
     for workload in (
-        Workload("oltp_read_write", (*_READS, _INDEX_UPDATE, _OTHER_UPDATE, _REPLACE), bracketed=True),
-        Workload("oltp_read_only", _READS, bracketed=True),
-        Workload("oltp_write_only", (_INDEX_UPDATE, _OTHER_UPDATE, _REPLACE), bracketed=True),
-        Workload("oltp_point_select", (Step((POINT,)),)),
-        Workload("oltp_update_index", (_INDEX_UPDATE,)),
-        Workload("oltp_update_non_index", (_OTHER_UPDATE,)),
+        StatementMix("oltp_read_write", (*_READS, _INDEX_UPDATE, _OTHER_UPDATE, _REPLACE), bracketed=True),
+        StatementMix("oltp_read_only", _READS, bracketed=True),
+        StatementMix("oltp_write_only", (_INDEX_UPDATE, _OTHER_UPDATE, _REPLACE), bracketed=True),
+        StatementMix("oltp_point_select", (TransactionStep((POINT,)),)),
+        StatementMix("oltp_update_index", (_INDEX_UPDATE,)),
+        StatementMix("oltp_update_non_index", (_OTHER_UPDATE,)),
     )
 }
 
@@ -82,34 +82,34 @@ OLTP: dict[str, Workload] = {
 CONNECTS = OLTP["oltp_point_select"]._replace(name="connect_select", script=None, connecting=True)
 
 
-def simple_ranges(span: int) -> Workload:
+def simple_ranges(span: int) -> StatementMix:
     """Ranges of so many rows by primary key, sent alone, which none of sysbench's bundled scripts does."""
-    return Workload(f"simple_ranges_{span}", (Step((SIMPLE_RANGE,)),), span=span)
+    return StatementMix(f"simple_ranges_{span}", (TransactionStep((SIMPLE_RANGE,)),), span=span)
 
 
-def sorts(span: int) -> Workload:
+def sorts(span: int) -> StatementMix:
     """Sorts of so many rows by a text of 120 bytes; the last row alone is sent back, so that the sort is what costs."""
     text = f"SELECT id FROM {{table}} {_RANGE} ORDER BY c LIMIT {span - 1}, 1"  # noqa: S608 - numbers of our own
-    return Workload(f"sorts_{span}", (Step((text,)),), span=span)
+    return StatementMix(f"sorts_{span}", (TransactionStep((text,)),), span=span)
 
 
-def joins(span: int, inner: int) -> Workload:
+def joins(span: int, inner: int) -> StatementMix:
     """Joins of so many rows with the first `inner` rows by columns without an index."""
     text = (
         "SELECT COUNT(*) FROM {table} AS a STRAIGHT_JOIN {table} AS b "  # noqa: S608 - numbers of our own
         f"WHERE a.id BETWEEN {{id}} AND {{end}} AND b.id <= {inner} AND a.c = b.pad"
     )
-    return Workload(f"joins_{span}", (Step((text,)),), span=span)
+    return StatementMix(f"joins_{span}", (TransactionStep((text,)),), span=span)
 
 
-def sorts_and_groups(*spans: int) -> Workload:
+def sorts_and_groups(*spans: int) -> StatementMix:
     """A sort and a temporary table for each of these numbers of rows, in one transaction."""
     texts = [(span, text) for span in spans for of in (sorts, groups) for text in of(span).steps[0].statements]
-    steps = tuple(Step((text.replace("{end}", f"{{id}} + {span - 1}"),)) for span, text in texts)
-    return Workload("sorts_and_groups", steps, span=max(spans))
+    steps = tuple(TransactionStep((text.replace("{end}", f"{{id}} + {span - 1}"),)) for span, text in texts)
+    return StatementMix("sorts_and_groups", steps, span=max(spans))
 
 
-def groups(span: int) -> Workload:
+def groups(span: int) -> StatementMix:
     """Temporary tables of so many rows, each a text of 120 bytes and more; one row is sent back."""
     text = f"SELECT CONCAT(id, c) AS g, COUNT(*) FROM {{table}} {_RANGE} GROUP BY g ORDER BY NULL LIMIT 1"  # noqa: S608
-    return Workload(f"groups_{span}", (Step((text,)),), span=span)
+    return StatementMix(f"groups_{span}", (TransactionStep((text,)),), span=span)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from probes.sandbox.binary import run_briefly
 from probes.sandbox.errors import SandboxError
 from probes.sandbox.parent_death import spawn
-from probes.workload.load import LOOPBACK, DriverError, Ran
+from probes.workload.load import LOOPBACK, DriverError, LoadResult
 from probes.workload.statements import PARETO_SHAPE
 
 if TYPE_CHECKING:
     from probes.stop import Stop
     from probes.workload.load import Task
-    from probes.workload.statements import Step
+    from probes.workload.statements import TransactionStep
 
 POLL = 0.02
 GRACE = 60.0  # seconds that the last transactions may take after time is up
@@ -50,7 +50,7 @@ def version() -> str | None:
     return match[0] if match and not match[1].startswith("0.") and "--mysql-socket" in known.stdout else None
 
 
-def drive(task: Task, seconds: int, stop: Stop) -> Ran | None:
+def drive(task: Task, seconds: int, stop: Stop) -> LoadResult | None:
     """Run a load for so many whole seconds; None once it was told to stop.
 
     Raises DriverError where sysbench can't be started, is refused, or loses its server.
@@ -78,7 +78,7 @@ def drive(task: Task, seconds: int, stop: Stop) -> Ran | None:
     return parse(said, seconds)
 
 
-def parse(said: str, seconds: int) -> Ran:
+def parse(said: str, seconds: int) -> LoadResult:
     """What a report of sysbench says, its per-second values brought to so many entries.
 
     Raises DriverError for text that is no such report.
@@ -88,7 +88,7 @@ def parse(said: str, seconds: int) -> Ran:
         raise DriverError(f"sysbench's report can't be read: {_complaint(said)}")
     totals = {name: float(match[1]) for name, match in found.items() if match}
     rows = {int(row[0]): tuple(float(value) for value in row[1:]) for row in INTERVAL.findall(said)}
-    return Ran(
+    return LoadResult(
         seconds=totals["seconds"],
         transactions=int(totals["transactions"]),
         queries=int(totals["queries"]),
@@ -195,7 +195,7 @@ def lua(task: Task) -> str:
     return "\n".join([*lines, ""])
 
 
-def _draws(task: Task, step: Step) -> list[str]:
+def _draws(task: Task, step: TransactionStep) -> list[str]:
     key = "keys[sysbench.rand.default(1, #keys)]" if task.access.keys_file else _drawn(task.rows)
     table = f"sysbench.rand.uniform(1, {task.tables})" if task.tables > 1 else "1"
     draws = [

@@ -49,7 +49,7 @@ class Orders:
         self.go: str = told["go"]
 
 
-class Tally:
+class ConnectionCounts:
     """What one connection did: counts by second, and latencies of transactions by second and bucket."""
 
     def __init__(self, seconds: int) -> None:
@@ -72,7 +72,7 @@ def work(told: dict[str, Any]) -> None:
     ]
     print("ready", flush=True)
     begin = _await(orders.go)
-    tallies = [Tally(orders.seconds) for _ in connections]
+    tallies = [ConnectionCounts(orders.seconds) for _ in connections]
     threads = [
         threading.Thread(target=_send, args=(connection, orders, begin, tally, orders.seed + place))
         for place, (connection, tally) in enumerate(zip(connections, tallies, strict=True))
@@ -94,7 +94,7 @@ def _await(go: str) -> float:
     return begin
 
 
-def _send(connection: Any, orders: Orders, begin: float, tally: Tally, seed: int) -> None:
+def _send(connection: Any, orders: Orders, begin: float, tally: ConnectionCounts, seed: int) -> None:
     import pymysql
 
     draw = Draw(orders, seed)
@@ -207,7 +207,7 @@ def added(histograms: Iterable[dict[Any, int]]) -> dict[int, int]:
     return total
 
 
-def _report(tallies: Sequence[Tally]) -> dict[str, Any]:
+def _report(tallies: Sequence[ConnectionCounts]) -> dict[str, Any]:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return {
         "transactions": [sum(second) for second in zip(*(tally.transactions for tally in tallies), strict=True)],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.core.subject import Subject
 
 
@@ -38,10 +38,10 @@ ENOUGH_STACK = 256 << 10
         fix="Set max_user_connections below max_connections by as many connections as the others need.",
         risk="An account that opens more is refused with error 1203.",
         exceptions="Servers with a single account, which need no such limit at all.",
-        mind="Limits for single accounts, given by MAX_USER_CONNECTIONS.",
+        reconsider_when="Limits for single accounts, given by MAX_USER_CONNECTIONS.",
     ),
 )
-def user_limit_without_effect(known: Known) -> Iterator[Finding]:
+def user_limit_without_effect(known: RuleContext) -> Iterator[Finding]:
     """A limit for one account that all connections together reach first."""
     each, together = known.number("max_user_connections"), known.number("max_connections")
     if each and together and each >= together and known.chosen("max_user_connections"):
@@ -69,10 +69,10 @@ def user_limit_without_effect(known: Known) -> Iterator[Finding]:
         risk="Address space for each connection; the kernel gives memory only for pages that are touched.",
         restart=True,
         exceptions="MySQL 5.7 as Ubuntu packed it, whose own file says 192K: there it is a note.",
-        mind="A version whose default is no larger.",
+        reconsider_when="A version whose default is no larger.",
     ),
 )
-def small_thread_stack(known: Known) -> Iterator[Finding]:
+def small_thread_stack(known: RuleContext) -> Iterator[Finding]:
     """A stack of 256K or less, below the version's default."""
     stack, usual = known.number("thread_stack"), default_of(known, "thread_stack")
     if not stack or not usual or not known.chosen("thread_stack") or stack >= usual or stack > ENOUGH_STACK:
@@ -103,10 +103,10 @@ def small_thread_stack(known: Known) -> Iterator[Finding]:
         fix="Take the line out, or switch skip_name_resolve on where no account is given by host name.",
         risk="With skip_name_resolve accounts given by host name, other than localhost, can't log in.",
         exceptions="Servers without clients on other hosts, though they listen for some.",
-        mind="A name server that answers on this very host.",
+        reconsider_when="A name server that answers on this very host.",
     ),
 )
-def uncached_host_names(known: Known) -> Iterator[Finding]:
+def uncached_host_names(known: RuleContext) -> Iterator[Finding]:
     """Names that are resolved and not kept."""
     about_it = _no_host_cache(known)
     if about_it is not None and known.settings.on("skip_name_resolve") is not True and beyond_the_host(known):
@@ -117,7 +117,7 @@ def uncached_host_names(known: Known) -> Iterator[Finding]:
         )
 
 
-def _no_host_cache(known: Known) -> Subject | None:
+def _no_host_cache(known: RuleContext) -> Subject | None:
     """The setting that switches the host cache off, None where it is on or nobody chose."""
     line = known.file_verdict.effective.get("skip_host_cache")
     if line is not None and line.outcome not in REFUSED:
@@ -140,10 +140,10 @@ def _no_host_cache(known: Known) -> Subject | None:
         fix="Take the line out. Where hosts shall be blocked, the host cache and name resolution must be on.",
         risk="None: the server does the same without it.",
         exceptions="A file that serves hosts with other settings as well.",
-        mind="A host that this server blocks with error 1129.",
+        reconsider_when="A host that this server blocks with error 1129.",
     ),
 )
-def uncounted_connect_errors(known: Known) -> Iterator[Finding]:
+def uncounted_connect_errors(known: RuleContext) -> Iterator[Finding]:
     """A limit of errors that nobody counts."""
     unresolved = known.settings.on("skip_name_resolve") is True
     if known.chosen("max_connect_errors") and (unresolved or _no_host_cache(known) is not None):
@@ -170,10 +170,10 @@ def uncounted_connect_errors(known: Known) -> Iterator[Finding]:
         risk="Another port to guard: keep it to addresses that administrators come from.",
         restart=True,
         exceptions="None.",
-        mind="A server that listens there (ss -ltn).",
+        reconsider_when="A server that listens there (ss -ltn).",
     ),
 )
-def spare_port_without_address(known: Known) -> Iterator[Finding]:
+def spare_port_without_address(known: RuleContext) -> Iterator[Finding]:
     """Options of a port that nobody opened."""
     closed = {
         "create_admin_listener_thread": known.settings.on("create_admin_listener_thread") is True
@@ -211,10 +211,10 @@ CROWD = 64  # threads inside InnoDB up to which throughput was seen to rise (CON
         risk="None known; each waiting connection takes a little of the kernel's memory.",
         restart=True,
         exceptions="Servers that are reached by other ways than TCP and sockets.",
-        mind="The server's own line in ss -ltn, whose Send-Q is what it really got.",
+        reconsider_when="The server's own line in ss -ltn, whose Send-Q is what it really got.",
     ),
 )
-def backlog_cut_by_kernel(known: Known) -> Iterator[Finding]:
+def backlog_cut_by_kernel(known: RuleContext) -> Iterator[Finding]:
     """A queue that is longer than the kernel allows, by its own line or by that of the connections."""
     wanted = known.number("back_log")
     most = known.host.os.listen_backlog_max if known.host.os else None
@@ -230,7 +230,7 @@ def backlog_cut_by_kernel(known: Known) -> Iterator[Finding]:
     )
 
 
-def _follows(known: Known) -> bool:
+def _follows(known: RuleContext) -> bool:
     """Whether the queue has the length that the server makes of a max_connections that was set."""
     return known.has("server") and known.chosen("max_connections") and not known.target.since("mysql", 9, 0)
 
@@ -253,10 +253,10 @@ def _follows(known: Known) -> bool:
         fix="Take the line out.",
         risk="Statements wait longer for a thread while long ones run.",
         exceptions="Statements that wait for slow disks most of the time.",
-        mind="A run with sysbench on this host that is faster with the other size.",
+        reconsider_when="A run with sysbench on this host that is faster with the other size.",
     ),
 )
-def thread_pool_unlike_processors(known: Known) -> Iterator[Finding]:
+def thread_pool_unlike_processors(known: RuleContext) -> Iterator[Finding]:
     """A size beyond twice the processors, or below half of them."""
     size, cpus = known.number("thread_pool_size"), known.host.usable_cpus
     if not size or not cpus or not pooled(known) or not known.chosen("thread_pool_size"):
@@ -292,11 +292,11 @@ def thread_pool_unlike_processors(known: Known) -> Iterator[Finding]:
         fix="Set 0, which is no limit and the default.",
         risk="More threads compete inside InnoDB where many sessions run at once.",
         exceptions="Servers that leave processors to other programs on purpose.",
-        mind="A run on this host that is no slower with the limit.",
+        reconsider_when="A run on this host that is no slower with the limit.",
         disagree="An old advice starts at twice the cores, which this rule leaves alone.",
     ),
 )
-def idle_processors_by_limit(known: Known) -> Iterator[Finding]:
+def idle_processors_by_limit(known: RuleContext) -> Iterator[Finding]:
     """A limit below the processors."""
     threads, cpus = known.number("innodb_thread_concurrency"), known.host.usable_cpus
     limited = threads and cpus and threads < min(cpus, CROWD)

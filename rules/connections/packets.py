@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 DUMPED = 1046528  # bytes: the longest INSERT that mysqldump and mariadb-dump write by default
 OF_REPLICAS = ("replica_max_allowed_packet", "slave_max_allowed_packet")
@@ -33,10 +33,10 @@ OF_REPLICAS = ("replica_max_allowed_packet", "slave_max_allowed_packet")
         fix="Take the line out, or write the default of this version.",
         risk="A client may send longer statements, and the server takes memory for one while it runs.",
         exceptions="Servers that are never loaded from a dump.",
-        mind="Dumps that are made with a smaller net_buffer_length.",
+        reconsider_when="Dumps that are made with a smaller net_buffer_length.",
     ),
 )
-def packet_below_dump(known: Known) -> Iterator[Finding]:
+def packet_below_dump(known: RuleContext) -> Iterator[Finding]:
     """A packet smaller than a dump's statements."""
     packet, usual = known.number("max_allowed_packet"), default_of(known, "max_allowed_packet")
     if packet and packet < DUMPED and known.chosen("max_allowed_packet"):
@@ -65,10 +65,10 @@ def packet_below_dump(known: Known) -> Iterator[Finding]:
         fix="Take the line out.",
         risk="A large event takes as much memory while it is applied.",
         exceptions="Sources with a smaller max_allowed_packet than this server.",
-        mind="A server that is never a replica.",
+        reconsider_when="A server that is never a replica.",
     ),
 )
-def replica_packet_below_statements(known: Known) -> Iterator[Finding]:
+def replica_packet_below_statements(known: RuleContext) -> Iterator[Finding]:
     """A limit for replication below the one for clients."""
     packet = known.number("max_allowed_packet")
     for name in OF_REPLICAS:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 MARIADB = (Span("mariadb"),)
 MOST_THREADS = 256  # what MariaDB keeps by default
@@ -30,7 +30,7 @@ OF_THE_POOL = (
 )
 
 
-def pooled(known: Known) -> bool:
+def pooled(known: RuleContext) -> bool:
     """Whether connections share a pool of threads."""
     return known.text("thread_handling") == POOLED
 
@@ -52,11 +52,11 @@ def pooled(known: Known) -> bool:
         fix="Take the line out.",
         risk="The stacks of threads that wait, of which the kernel keeps the touched pages.",
         exceptions="Clients that stay connected, and a pool of threads, which has no use for the cache.",
-        mind="A rate of Threads_created near zero.",
+        reconsider_when="A rate of Threads_created near zero.",
         disagree="MySQLTuner starts at 4 and raises the cache by a ratio of totals since the start.",
     ),
 )
-def thread_cache_off(known: Known) -> Iterator[Finding]:
+def thread_cache_off(known: RuleContext) -> Iterator[Finding]:
     """A cache that somebody switched off, where threads belong to connections."""
     if known.number("thread_cache_size") == 0 and known.chosen("thread_cache_size") and not pooled(known):
         action = advise(
@@ -71,7 +71,7 @@ def thread_cache_off(known: Known) -> Iterator[Finding]:
         )
 
 
-def threads_worth_keeping(known: Known) -> int:
+def threads_worth_keeping(known: RuleContext) -> int:
     """The version's own size, or as many as were connected at once where that is more, up to MariaDB's 256."""
     usual = default_of(known, "thread_cache_size") or 0
     peak = known.server.counter("max_used_connections") if known.has("server") else None
@@ -93,10 +93,10 @@ def threads_worth_keeping(known: Known) -> int:
         risk="The pool holds short statements back while many long ones run.",
         restart=True,
         exceptions="Windows, where the pool is the default.",
-        mind="Threadpool_threads above zero.",
+        reconsider_when="Threadpool_threads above zero.",
     ),
 )
-def unused_thread_pool(known: Known) -> Iterator[Finding]:
+def unused_thread_pool(known: RuleContext) -> Iterator[Finding]:
     """Sizes of a pool that isn't there."""
     sized = [name for name in OF_THE_POOL if known.chosen(name)]
     if sized and known.text("thread_handling") is not None and not pooled(known):
@@ -123,10 +123,10 @@ def unused_thread_pool(known: Known) -> Iterator[Finding]:
         risk="Memory for the threads, while so many sessions wait.",
         exceptions="Pools of 500 threads or more: that so many sessions wait at once is rare, so there it is a note. "
         "The limit is our choice.",
-        mind="An extra_port by which the holder of a lock can be ended.",
+        reconsider_when="An extra_port by which the holder of a lock can be ended.",
     ),
 )
-def starved_thread_pool(known: Known) -> Iterator[Finding]:
+def starved_thread_pool(known: RuleContext) -> Iterator[Finding]:
     """Fewer threads than connections that may wait for each other."""
     threads, connections = known.number("thread_pool_max_threads"), known.number("max_connections")
     if not pooled(known) or not threads or not connections or not known.chosen("thread_pool_max_threads"):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 KEPT_ALIVE = 30  # seconds: the shortest time after which HikariCP pings or replaces a connection (CONV-04)
 HOUR = 3600
@@ -39,10 +39,10 @@ LOCK_WAITS = ("innodb_lock_wait_timeout", "lock_wait_timeout")
         fix="Set wait_timeout above 30 by some seconds, and the pools' lifetime below it.",
         risk="Sessions that clients forgot stay a little longer.",
         exceptions="Programs that connect for each request and end their sessions, such as most of PHP's.",
-        mind="A rate of Aborted_clients near zero.",
+        reconsider_when="A rate of Aborted_clients near zero.",
     ),
 )
-def idle_connections_cut(known: Known) -> Iterator[Finding]:
+def idle_connections_cut(known: RuleContext) -> Iterator[Finding]:
     """A limit for idle sessions that no pool stays below."""
     seconds = known.number("wait_timeout")
     if seconds and seconds <= KEPT_ALIVE and known.chosen("wait_timeout"):
@@ -68,10 +68,10 @@ def idle_connections_cut(known: Known) -> Iterator[Finding]:
         fix="Set wait_timeout as well, or take the line out.",
         risk="A shorter wait_timeout ends idle connections of pools, which must refresh them sooner.",
         exceptions="Files that mean people at the mysql program, and no one else.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def interactive_timeout_alone(known: Known) -> Iterator[Finding]:
+def interactive_timeout_alone(known: RuleContext) -> Iterator[Finding]:
     """A shorter limit that programs don't get."""
     people, programs = known.number("interactive_timeout"), known.number("wait_timeout")
     if not people or not programs or not known.chosen("interactive_timeout") or known.chosen("wait_timeout"):
@@ -99,10 +99,10 @@ def interactive_timeout_alone(known: Known) -> Iterator[Finding]:
         fix="Take the line out.",
         risk="Statements wait again for locks, each with its thread and the locks that it holds.",
         exceptions="Programs that try again at once; SELECT with NOWAIT does it for one statement.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def no_lock_wait(known: Known) -> Iterator[Finding]:
+def no_lock_wait(known: RuleContext) -> Iterator[Finding]:
     """Waits of no time at all."""
     for name in LOCK_WAITS:
         if known.number(name) == 0 and known.chosen(name):
@@ -132,10 +132,10 @@ def no_lock_wait(known: Known) -> Iterator[Finding]:
         fix="Take the line out, and set the time in the session of the job that needs it.",
         risk="A job that relied on the long wait fails with error 1205.",
         exceptions="Servers for batch jobs that never meet users.",
-        mind="Innodb_row_lock_time_max far below the limit.",
+        reconsider_when="Innodb_row_lock_time_max far below the limit.",
     ),
 )
-def row_waits_for_hours(known: Known) -> Iterator[Finding]:
+def row_waits_for_hours(known: RuleContext) -> Iterator[Finding]:
     """A wait for rows of more than an hour."""
     seconds = known.number("innodb_lock_wait_timeout")
     if seconds and seconds > HOUR and known.chosen("innodb_lock_wait_timeout"):
@@ -166,10 +166,10 @@ def row_waits_for_hours(known: Known) -> Iterator[Finding]:
         fix="Set lock_wait_timeout to an hour or less, or in the sessions that change tables.",
         risk="Changes of tables and backups that wait longer fail with error 1205.",
         exceptions="Servers whose changes of tables set the time in their own session.",
-        mind="No statement that ever waited for a metadata lock for long.",
+        reconsider_when="No statement that ever waited for a metadata lock for long.",
     ),
 )
-def metadata_wait_for_days(known: Known) -> Iterator[Finding]:
+def metadata_wait_for_days(known: RuleContext) -> Iterator[Finding]:
     """A wait for metadata locks of more than a day, explicitly configured."""
     name = "lock_wait_timeout"
     seconds = known.number(name)
@@ -201,11 +201,11 @@ def metadata_wait_for_days(known: Known) -> Iterator[Finding]:
         fix="Take the line out; slow name servers are mended at the name server.",
         risk="Clients on very slow links fail to log in.",
         exceptions="Servers that only trusted hosts reach.",
-        mind="A firewall that limits new connections.",
+        reconsider_when="A firewall that limits new connections.",
         disagree="pt-variable-advisor speaks from 11 seconds on.",
     ),
 )
-def slow_handshakes(known: Known) -> Iterator[Finding]:
+def slow_handshakes(known: RuleContext) -> Iterator[Finding]:
     """More than a minute to log in."""
     seconds, usual = known.number("connect_timeout"), default_of(known, "connect_timeout")
     if seconds and seconds > MINUTE and known.chosen("connect_timeout"):
@@ -234,10 +234,10 @@ def slow_handshakes(known: Known) -> Iterator[Finding]:
         fix="Leave autocommit on, and switch it off or begin transactions in the programs that need it.",
         risk="A program that relies on it commits each statement by itself: look at each before the change.",
         exceptions="Programs that were written for it and end each transaction, reading ones too.",
-        mind="No transaction older than a minute over a busy day.",
+        reconsider_when="No transaction older than a minute over a busy day.",
     ),
 )
-def autocommit_off(known: Known) -> Iterator[Finding]:
+def autocommit_off(known: RuleContext) -> Iterator[Finding]:
     """Transactions that begin by themselves, for all sessions."""
     if known.settings.on("autocommit") is False and known.chosen("autocommit"):
         yield autocommit_off.finding(
@@ -262,10 +262,10 @@ def autocommit_off(known: Known) -> Iterator[Finding]:
         fix="Switch it on, or set innodb_lock_wait_timeout to a few seconds.",
         risk="Looking for deadlocks costs time where hundreds of sessions wait for one row.",
         exceptions="Work that never locks two rows in differing order.",
-        mind="No row lock wait that ever ran into its timeout.",
+        reconsider_when="No row lock wait that ever ran into its timeout.",
     ),
 )
-def deadlocks_time_out(known: Known) -> Iterator[Finding]:
+def deadlocks_time_out(known: RuleContext) -> Iterator[Finding]:
     """Detection off, and a timeout no shorter than by default."""
     seconds = known.number("innodb_lock_wait_timeout")
     if seconds is None or seconds < ROW_WAIT or not known.chosen("innodb_deadlock_detect"):

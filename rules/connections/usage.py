@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.facts import Workload
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 LIMIT = "max_connections"
 USUAL_LIMIT = 151  # the default of every series
@@ -50,10 +50,10 @@ BOUND_THEM = "see what they wait for, and bound the clients' pools"
         "end what they forgot. Raise max_connections only where the memory budget allows it.",
         risk="More connections mean more memory, and past twice the processors hardly more work.",
         exceptions="None.",
-        mind="Connection_errors_max_connections that stands still over a busy day.",
+        reconsider_when="Connection_errors_max_connections that stands still over a busy day.",
     ),
 )
-def connections_refused(known: Known) -> Iterator[Finding]:
+def connections_refused(known: RuleContext) -> Iterator[Finding]:
     """Refusals in the busiest hour, or in the window."""
     limit = known.number(LIMIT)
     for window, when, _ in seen(known, CONNECTIONS):
@@ -68,7 +68,7 @@ def connections_refused(known: Known) -> Iterator[Finding]:
             return
 
 
-def _price(known: Known) -> str:
+def _price(known: RuleContext) -> str:
     """What a further connection may take, as the end of a sentence."""
     estimate = budget(known)
     return f"; each further connection may take up to {about(estimate.per_session)}" if estimate else ""
@@ -89,12 +89,12 @@ def _price(known: Known) -> str:
         fix="Bound the clients' pools and end idle connections; look at who held them at the peak.",
         risk="Raising max_connections instead costs memory, and lets more sessions compete.",
         exceptions="Clients with pools whose sizes add up to less than max_connections.",
-        mind="A peak that stays as it is over months.",
+        reconsider_when="A peak that stays as it is over months.",
         disagree="MySQLTuner advises to raise max_connections from 85 percent on, whenever that was; here the "
         "memory is named instead.",
     ),
 )
-def few_connections_left(known: Known) -> Iterator[Finding]:
+def few_connections_left(known: RuleContext) -> Iterator[Finding]:
     """A peak near the limit, not long ago, or as many connections right now."""
     limit, peak = known.number(LIMIT), known.server.counter("max_used_connections")
     now = known.server.counter("threads_connected")
@@ -113,7 +113,7 @@ def few_connections_left(known: Known) -> Iterator[Finding]:
         )
 
 
-def _lately(known: Known) -> bool:
+def _lately(known: RuleContext) -> bool:
     """Whether the peak was reached within a week; the server tells the time in its own zone, so give or take a day."""
     from datetime import UTC, datetime
 
@@ -145,10 +145,10 @@ def _lately(known: Known) -> bool:
         fix="Set it to about twice the peak, and look at refused connections afterwards.",
         risk="A burst beyond it is refused with error 1040.",
         exceptions="Servers that take over the work of others when those fail, and a pool of threads.",
-        mind="A yearly peak that is higher than any of the last week.",
+        reconsider_when="A yearly peak that is higher than any of the last week.",
     ),
 )
-def oversized_connection_limit(known: Known) -> Iterator[Finding]:
+def oversized_connection_limit(known: RuleContext) -> Iterator[Finding]:
     """A thousand connections or more, and never a twentieth of them used in a week."""
     limit, peak = known.number(LIMIT), known.server.counter("max_used_connections")
     if not limit or not peak or not known.chosen(LIMIT) or pooled(known):
@@ -183,12 +183,12 @@ def oversized_connection_limit(known: Known) -> Iterator[Finding]:
         fix="Keep as many threads as are connected at the peak, up to 256, or let the clients stay connected.",
         risk="The stacks of threads that wait, of which the kernel keeps the touched pages.",
         exceptions="A pool of threads.",
-        mind="A rate of Threads_created near zero.",
+        reconsider_when="A rate of Threads_created near zero.",
         disagree="phpMyAdmin and MySQLTuner judge the share of connections since the start that made a "
         "thread; what counts is how many are made a second, now.",
     ),
 )
-def threads_made_anew(known: Known) -> Iterator[Finding]:
+def threads_made_anew(known: RuleContext) -> Iterator[Finding]:
     """Threads made every second, by a cache smaller than the peak; one of no thread at all is CON003's."""
     kept, enough = known.number("thread_cache_size"), threads_worth_keeping(known)
     for window, when, _ in seen(known, CONNECTIONS):
@@ -228,12 +228,12 @@ def threads_made_anew(known: Known) -> Iterator[Finding]:
         "them the holder has to be found instead.",
         risk="Clients wait in their own pool instead.",
         exceptions="Sessions that wait for a disk with many queues, and two samples that met a burst.",
-        mind="Threads_running below that over a busy hour.",
+        reconsider_when="Threads_running below that over a busy hour.",
         disagree="A pool of threads cost MariaDB 1 to 11 percent with up to 64 clients, and brought 79 to 142 "
         "percent with 512 where the data didn't fit in memory.",
     ),
 )
-def more_running_than_processors(known: Known) -> Iterator[Finding]:
+def more_running_than_processors(known: RuleContext) -> Iterator[Finding]:
     """As many running sessions at each sample of the busiest hour, or at both ends of the window."""
     cpus = known.host.usable_cpus
     for window, when, hour in seen(known, CONNECTIONS):
@@ -256,7 +256,7 @@ def more_running_than_processors(known: Known) -> Iterator[Finding]:
         return
 
 
-def _lock_waits(known: Known) -> dict[str, int]:
+def _lock_waits(known: RuleContext) -> dict[str, int]:
     """The sessions that waited, by what they waited for, the most first."""
     rows = known.workload.last.status.get("innodb_row_lock_current_waits") if known.has("workload") else None
     states = {state.removeprefix("Waiting for "): count for state, count in known.server.lock_waits.items() if count}
@@ -269,7 +269,7 @@ def _told(waits: dict[str, int]) -> str:
     return f", of which wait {', '.join(parts)}" if parts else ""
 
 
-def _holders(known: Known, waits: dict[str, int]) -> str:
+def _holders(known: RuleContext, waits: dict[str, int]) -> str:
     """Where a server of this version says who holds the lock that most sessions wait for."""
     if next(iter(waits)) == ROWS:
         return "information_schema.innodb_lock_waits" if known.target.is_mariadb else "sys.innodb_lock_waits"
@@ -298,11 +298,11 @@ def _rest(when: str) -> str:
         "to its log with log_warnings = 2 or more.",
         risk="None.",
         exceptions="Load balancers that check the port without logging in.",
-        mind="An Aborted_connects that stands still.",
+        reconsider_when="An Aborted_connects that stands still.",
         disagree="MySQLTuner warns of 3 percent since the start, which a week of guesses long ago keeps alight.",
     ),
 )
-def aborted_connects(known: Known) -> Iterator[Finding]:
+def aborted_connects(known: RuleContext) -> Iterator[Finding]:
     """A share of attempts that failed in the window."""
     window = steady(known)
     failed, attempts = window.delta("aborted_connects"), window.delta("connections")
@@ -344,11 +344,11 @@ def _reasons(window: Workload) -> str:
         fix="Let programs close their connections, and keep the lifetime of pools below wait_timeout.",
         risk="None.",
         exceptions="Programs that are known to end without closing, and lose nothing by it.",
-        mind="An Aborted_clients that stands still.",
+        reconsider_when="An Aborted_clients that stands still.",
         disagree="MySQLTuner and phpMyAdmin judge totals since the start, which the worst day ever made.",
     ),
 )
-def aborted_clients(known: Known) -> Iterator[Finding]:
+def aborted_clients(known: RuleContext) -> Iterator[Finding]:
     """A share of sessions that were cut in the window."""
     window = steady(known)
     cut, attempts, idle = window.delta("aborted_clients"), window.delta("connections"), known.number("wait_timeout")

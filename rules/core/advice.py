@@ -9,13 +9,13 @@ from advisor.core.sizes import exact
 from advisor.verdict import Outcome, take
 
 if TYPE_CHECKING:
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 OF_A_GROUP = "group_replication_"  # channels that group replication starts and stops by itself
 
 
 def advise(
-    known: Known,
+    known: RuleContext,
     name: str,
     value: int | str,
     *,
@@ -45,7 +45,7 @@ def advise(
     )
 
 
-def while_stopped(known: Known, action: Action | None) -> Action | None:
+def while_stopped(known: RuleContext, action: Action | None) -> Action | None:
     """The action with statements that stop a running replica's threads before and start them afterwards.
 
     The server refuses such a change while they run. The channels of group replication cannot be stopped so: there the
@@ -77,12 +77,12 @@ def _runs(name: str, text: str | None) -> bool:
     return name.endswith(("_IO_Running", "_SQL_Running")) and text != "No"
 
 
-def replica_word(known: Known) -> str:
+def replica_word(known: RuleContext) -> str:
     """What statements call a replica: REPLICA since MySQL 8.0.22, else SLAVE, which MariaDB takes as well."""
     return "REPLICA" if known.target.since("mysql", 8, 0, 22) else "SLAVE"
 
 
-def default_of(known: Known, name: str) -> int | None:
+def default_of(known: RuleContext, name: str) -> int | None:
     """The number that the target starts with where nobody sets the variable; None where it depends on the host."""
     option = known.catalog.find_variable(name) or known.catalog.get(name)
     text = (option.default if option else None) or ""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Catalog
     from advisor.core.model import Target
-    from advisor.facts import Files, Host, Sampled, Server, Service, Workload
+    from advisor.facts import Host, OptionFiles, SampledHours, Server, Service, Workload
     from advisor.verdict import FileVerdict
     from advisor.verdict.settings import Settings
     from rules.core.origin import Decider
@@ -29,11 +29,11 @@ NO_FINDINGS = Absent("the findings of all other rules")
 BEYOND = 1 << 64  # what no server holds in a variable: the other end is no server, or means harm
 
 
-class Missing(Exception):  # noqa: N818 - it is no error: the engine turns it into a skipped rule
+class MissingFact(Exception):  # noqa: N818 - it is no error: the engine turns it into a skipped rule
     """A rule lacks something it needs; the message names what, and how to give it."""
 
 
-class Known:
+class RuleContext:
     """Target, catalog, settings and verdicts, and of the server, host, workload and files what was collected.
 
     Reading a part that is absent raises Missing with the reason, which the engine records as skipped.
@@ -54,10 +54,10 @@ class Known:
         server: Server | Absent = NOT_ASKED,
         host: Host | Absent = NOT_ASKED,
         workload: Workload | Absent = NOT_ASKED,
-        files: Files | Absent = NOT_ASKED,
+        files: OptionFiles | Absent = NOT_ASKED,
         house: tuple[HouseRule, ...] | Absent = NO_HOUSE,
         probes: tuple[LocalAnswer, ...] = (),
-        sampled: Sampled | Absent = NO_SAMPLES,
+        sampled: SampledHours | Absent = NO_SAMPLES,
         taken_at: str = "",
         service: Service | None = None,
         decide: Decide | None = None,
@@ -124,7 +124,7 @@ class Known:
         return self._part("workload")  # type: ignore[return-value]
 
     @property
-    def files(self) -> Files:
+    def files(self) -> OptionFiles:
         """The option files of a running server, with their owners and modes."""
         return self._part("files")  # type: ignore[return-value]
 
@@ -139,7 +139,7 @@ class Known:
         return self._part("probes") if self.has("probes") else ()  # type: ignore[return-value]
 
     @property
-    def sampled(self) -> Sampled:
+    def sampled(self) -> SampledHours:
         """The busiest hours of the server, where its counters were sampled."""
         return self._part("sampled")  # type: ignore[return-value]
 
@@ -148,7 +148,7 @@ class Known:
         """What all other rules found: never there for a rule, for those that need it speak afterwards."""
         self._part("findings")
 
-    def there(self) -> frozenset[str]:
+    def available_parts(self) -> frozenset[str]:
         """The parts that a rule may need without Missing."""
         return frozenset({name for name, part in self.parts.items() if not isinstance(part, Absent)} | {"probes"})
 
@@ -157,10 +157,10 @@ class Known:
         for name in names:
             part = self.parts[name]
             if isinstance(part, Absent) and name != "probes":
-                raise Missing(part.reason)
+                raise MissingFact(part.reason)
 
     def _part(self, name: str) -> object:
         part = self.parts[name]
         if isinstance(part, Absent):
-            raise Missing(part.reason)
+            raise MissingFact(part.reason)
         return part

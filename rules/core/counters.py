@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import lasted
-from rules.core.context import Missing
+from rules.core.context import MissingFact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts import Workload
     from advisor.facts.workload import BusyHour
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
 MINIMUM_UPTIME = 600  # seconds; before that caches fill and everything looks cold
@@ -21,12 +21,12 @@ MINIMUM_WINDOW = 5.0  # seconds
 EVENTS = 10  # in a window; fewer are chance
 
 
-def steady(known: Known) -> Workload:
+def steady(known: RuleContext) -> Workload:
     """The workload's window; Missing where the server started just now or the window is too short to tell rates."""
     workload = known.workload
     require_uptime(workload.last.at, MINIMUM_UPTIME)
     if workload.seconds < MINIMUM_WINDOW:
-        raise Missing(f"a window of {lasted(MINIMUM_WINDOW)} or more (--window)")
+        raise MissingFact(f"a window of {lasted(MINIMUM_WINDOW)} or more (--window)")
     return workload
 
 
@@ -34,7 +34,7 @@ def require_uptime(up: float, least: float) -> None:
     """Raise Missing where the server has been up for less than that many seconds, with the time to audit again."""
     if up < least:
         again = f"audit again in {lasted(least - up)}"
-        raise Missing(f"a server that has been up for {lasted(least)} (up for {lasted(up)}: {again})")
+        raise MissingFact(f"a server that has been up for {lasted(least)} (up for {lasted(up)}: {again})")
 
 
 def busy(workload: Workload, counter: str, a_second: float) -> float | None:
@@ -51,7 +51,7 @@ def over(workload: Workload) -> str:
 REDO, CONNECTIONS, TEMPORARY = "redo", "connections", "temporary tables"
 
 
-class Seen(NamedTuple):
+class CounterPeriod(NamedTuple):
     """A stretch of time that counters tell of, and how to name it in a message: `in the busiest hour, …`."""
 
     workload: Workload
@@ -59,23 +59,23 @@ class Seen(NamedTuple):
     hour: BusyHour | None = None
 
 
-def fullest(known: Known, of: str) -> Seen:
+def fullest(known: RuleContext, of: str) -> CounterPeriod:
     """The busiest sampled hour of a kind, the window of this audit where none was sampled; Missing without either."""
     return next(seen(known, of))
 
 
-def seen(known: Known, of: str) -> Iterator[Seen]:
+def seen(known: RuleContext, of: str) -> Iterator[CounterPeriod]:
     """The busiest sampled hour of a kind, and then the window; Missing where there is neither."""
     hour = known.sampled.hour(of) if known.has("sampled") else None
     if hour is not None:
-        yield Seen(hour.workload, f"in the busiest hour, {named(hour)}", hour)
+        yield CounterPeriod(hour.workload, f"in the busiest hour, {named(hour)}", hour)
     try:
         window = steady(known)
-    except Missing:
+    except MissingFact:
         if hour is None:
             raise
         return
-    yield Seen(window, over(window))
+    yield CounterPeriod(window, over(window))
 
 
 def named(hour: BusyHour) -> str:

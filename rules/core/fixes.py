@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.catalog.elsewhere import documented, known_elsewhere
 from advisor.core.model import Edit, Fix
 from advisor.core.sizes import exact
-from advisor.optionfile.lines import Kind
+from advisor.optionfile.lines import LineKind
 from advisor.verdict import REFUSED, Outcome, take
 from advisor.verdict.boolean import is_switch, misread
 from advisor.verdict.names import PREFIXES
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
     from advisor.optionfile.lines import Line, OptionFile
     from advisor.verdict import LineVerdict
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.core.successors import Successor
 
 
@@ -51,14 +51,14 @@ NUMBERS = ("int", "uint", "double")
 _BARE = r"[\w.:/+-]+"  # needs no quotes in an option file
 
 
-def _successor(line: LineVerdict, known: Known) -> Successor | None:
+def _successor(line: LineVerdict, known: RuleContext) -> Successor | None:
     """What says the same; imported lazily, since only lines with an old or unknown option need it."""
     from rules.core.successors import successor
 
     return successor(bare(line), line.placed.line, known)
 
 
-def unknown(line: LineVerdict, known: Known) -> Fix | None:
+def unknown(line: LineVerdict, known: RuleContext) -> Fix | None:
     """The name that was meant; `loose_` before an option of a plugin that isn't loaded; else as for `removed`."""
     placed = line.placed.line
     plugin = of_plugin(line, known.catalog)
@@ -74,7 +74,7 @@ def unknown(line: LineVerdict, known: Known) -> Fix | None:
     return None if deletes and kept else found
 
 
-def removed(line: LineVerdict, known: Known) -> Fix | None:
+def removed(line: LineVerdict, known: RuleContext) -> Fix | None:
     """What says the same on the target; the line taken out only where its meaning went with the option."""
     found = _successor(line, known)
     if found is not None and _is_there(found, known.catalog):
@@ -86,7 +86,7 @@ def removed(line: LineVerdict, known: Known) -> Fix | None:
     return remove(line.placed.line, UNSAFE) if known.catalog.read_as == known.target else None
 
 
-def ignored(line: LineVerdict, known: Known) -> Fix | None:
+def ignored(line: LineVerdict, known: RuleContext) -> Fix | None:
     """What says the same and counts; the line taken out only where its meaning went with the option."""
     found = _successor(line, known) if bare(line) in IN_OTHER_TERMS else None
     if found is not None and _is_there(found, known.catalog):
@@ -94,13 +94,13 @@ def ignored(line: LineVerdict, known: Known) -> Fix | None:
     return remove(line.placed.line, SAFE)
 
 
-def ambiguous(line: LineVerdict, known: Known) -> Fix | None:
+def ambiguous(line: LineVerdict, known: RuleContext) -> Fix | None:
     """What says the same as an old option whose name is now the beginning of several."""
     found = _successor(line, known)
     return None if found is None else _rewritten(line, found, known.catalog)
 
 
-def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, known: Known) -> str:
+def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, known: RuleContext) -> str:
     """What the fix writes, else what does the same instead, else `otherwise`."""
     name = bare(line)
     found = _successor(line, known) if line.option is None or name in IN_OTHER_TERMS else None
@@ -130,7 +130,7 @@ def _new_name(line: LineVerdict, catalog: Catalog) -> str | None:
     return other.name if other and not other.deprecated else None
 
 
-def deprecated(line: LineVerdict, known: Known) -> Fix | None:
+def deprecated(line: LineVerdict, known: RuleContext) -> Fix | None:
     """The new name: safe where both are names of one variable, unsafe where the successor only does the same job."""
     old, catalog = line.option, known.catalog
     found = _successor(line, known) if bare(line) in IN_OTHER_TERMS else None
@@ -146,7 +146,7 @@ def deprecated(line: LineVerdict, known: Known) -> Fix | None:
     return _renamed(line, new.name, catalog, SAFE if alike else UNSAFE)
 
 
-def adjusted(line: LineVerdict, known: Known) -> Fix | None:
+def adjusted(line: LineVerdict, known: RuleContext) -> Fix | None:
     """The value that the server ends up with, where it takes that as it stands; of a switch the one that was meant."""
     option, placed = line.option, line.placed.line
     if option is None or line.value is None or placed.raw is None or not sets_value(line, known.catalog):
@@ -212,7 +212,7 @@ def number_words(option: Option | None) -> str:
     return f"write {what}" + (f", such as {option.default}, the default" if option.default else "")
 
 
-def invalid(line: LineVerdict, known: Known) -> Fix | None:
+def invalid(line: LineVerdict, known: RuleContext) -> Fix | None:
     """A size with a decimal point in whole numbers, utf8 as what it has always stood for, yes as ON, modes without one.
 
     Without NO_AUTO_CREATE_USER MySQL 8.0 does what 5.7 did with it: GRANT creates no account.
@@ -280,7 +280,7 @@ def _loose(line: Line) -> str:
     return ("loose-" if "-" in name and "_" not in name else "loose_") + name
 
 
-def _successors(name: str, known: Known) -> tuple[str, ...]:
+def _successors(name: str, known: RuleContext) -> tuple[str, ...]:
     from rules.core.successors import renamed
 
     elsewhere = known_elsewhere(name)
@@ -366,7 +366,7 @@ def closed(line: Line) -> Fix | None:
     return Fix(UNSAFE, (Edit(line.number, line.end_column, line.number, line.end_column, "]"),))
 
 
-def headed(outside: Sequence[Line], known: Known) -> Fix | None:
+def headed(outside: Sequence[Line], known: RuleContext) -> Fix | None:
     """A header above the options that stand before any; None where the server would refuse one of them under it."""
     if not all(_is_accepted(line, known) for line in outside):
         return None
@@ -374,17 +374,17 @@ def headed(outside: Sequence[Line], known: Known) -> Fix | None:
     return Fix(UNSAFE, (Edit(first, 1, first, 1, f"[{GROUP}]\n"),))
 
 
-def moved(file: OptionFile, line: Line, known: Known) -> Fix | None:
+def moved(file: OptionFile, line: Line, known: RuleContext) -> Fix | None:
     """The line under the file's first [mysqld]; taken out where the server is given the option already."""
     out = Edit(line.number, 1, line.number + 1, 1, "")
     if written(line) in known.file_verdict.effective:
         return Fix(UNSAFE, (out,))
-    header = next((x for x in file.lines if x.kind is Kind.GROUP and x.name == GROUP), None)
+    header = next((x for x in file.lines if x.kind is LineKind.GROUP and x.name == GROUP), None)
     if header is None or not header.text.endswith("\n") or not _is_accepted(line, known):
         return None
     below = header.number + 1
     return Fix(UNSAFE, (Edit(below, 1, below, 1, line.text.rstrip("\r\n") + "\n"), out))
 
 
-def _is_accepted(line: Line, known: Known) -> bool:
+def _is_accepted(line: Line, known: RuleContext) -> bool:
     return take(line.name or "", line.value, known.catalog).outcome not in REFUSED

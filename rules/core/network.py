@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
 OWN_NAMES = frozenset({"localhost", "::1"})
 LISTENED_AT = ("bind_address", "admin_address", "mysqlx_bind_address")
 OWN_NETWORK = "127."
-_TRUE = frozenset({"TRUE", "_TRUE"})
+_TRUE = frozenset({"TRUE", "ON"})
 
 
-def beyond_the_host(known: Known, name: str = "bind_address") -> bool:
+def beyond_the_host(known: RuleContext, name: str = "bind_address") -> bool:
     """Whether the server takes TCP connections from other hosts at the addresses of that variable; False if unknown."""
     setting = known.settings.get(name)
     if setting is None or known.text(name) is None or known.settings.on("skip_networking"):
@@ -22,7 +22,7 @@ def beyond_the_host(known: Known, name: str = "bind_address") -> bool:
     return any(not _is_own(address) for address in setting.value.split(","))
 
 
-def only_from_here(known: Known) -> bool:
+def only_from_here(known: RuleContext) -> bool:
     """Whether only the server's own host can reach it: without TCP, or with all its addresses the host's own."""
     if known.settings.on("skip_networking"):
         return True
@@ -30,7 +30,7 @@ def only_from_here(known: Known) -> bool:
     return "bind_address" in told and not any(beyond_the_host(known, name) for name in told)
 
 
-def by_socket_alone(known: Known) -> bool:
+def by_socket_alone(known: RuleContext) -> bool:
     """Whether MySQL 8.0 or later takes no TCP connection because its accounts are switched off (ASK-SEC-12)."""
     line = known.file_verdict.effective.get("skip_grant_tables")
     return known.target.since("mysql", 8, 0) and line is not None and line.value == "TRUE"
@@ -42,7 +42,7 @@ def _is_own(address: str) -> bool:
     return bare in OWN_NAMES or bare.startswith(OWN_NETWORK)
 
 
-def switched_on(known: Known, name: str) -> bool:
+def switched_on(known: RuleContext, name: str) -> bool:
     """Whether somebody switched an option on; some versions have no variable for it, so its line tells."""
     if known.settings.get(name) is not None:
         return known.chosen(name) and known.settings.on(name) is True
@@ -53,12 +53,12 @@ def switched_on(known: Known, name: str) -> bool:
 ON, PROVIDER = "wsrep_on", "wsrep_provider"
 
 
-def has_provider(known: Known) -> bool:
+def has_provider(known: RuleContext) -> bool:
     """Whether somebody names the library that does the work, be it by a template."""
     named = known.chosen(PROVIDER) or PROVIDER in known.file_verdict.effective
     return named and known.text(PROVIDER) not in {"", "NONE"}
 
 
-def in_use(known: Known) -> bool:
+def in_use(known: RuleContext) -> bool:
     """Whether the server is to be a node: replication switched on, or a provider named."""
     return known.text(ON) == "ON" or has_provider(known)

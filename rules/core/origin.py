@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Option
     from advisor.core.model import Finding
     from advisor.verdict import LineVerdict
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 COMMAND = "the server's command line"
 OUTRANKING = frozenset({Origin.PERSISTED, Origin.COMMAND_LINE})
@@ -52,7 +52,7 @@ def of_line(origin: Origin, line: LineVerdict) -> Decider:
     return Decider(origin, place, name, text, line.value)
 
 
-def decider(known: Known, option: Option) -> Decider | None:
+def decider(known: RuleContext, option: Option) -> Decider | None:
     """What decides the option's value at the next start; None where nothing sets it."""
     names = (*known.catalog.spellings(option.name), *LINKED.get(option.name, ()))
     if known.decide is not None:
@@ -62,7 +62,7 @@ def decider(known: Known, option: Option) -> Decider | None:
     return None if last is None else of_line(Origin.FILE, last)
 
 
-def follow(known: Known, findings: Iterable[Finding]) -> list[Finding]:
+def follow(known: RuleContext, findings: Iterable[Finding]) -> list[Finding]:
     """The findings, with help that fits where the value comes from.
 
     What a rule says of a line holds for an option file. Where a persisted value or the command line decides, the
@@ -71,7 +71,7 @@ def follow(known: Known, findings: Iterable[Finding]) -> list[Finding]:
     return [_followed(known, finding) for finding in findings]
 
 
-def _followed(known: Known, finding: Finding) -> Finding:
+def _followed(known: RuleContext, finding: Finding) -> Finding:
     option = known.catalog.get(finding.canonical) if finding.canonical else None
     if option is None or finding.actions or not finding.help:
         return finding

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import about, lasted, percent
 from rules.connections.usage import MADE_A_SECOND, NEAR_PERCENT
-from rules.core.context import Missing
+from rules.core.context import MissingFact
 from rules.core.counters import REDO, fullest, steady
 from rules.innodb.redo_log import FULL_PERCENT, checkpoint, redo_capacity
 from rules.memory.budget import MISSED_PERCENT, exceeds, misses_much
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 HOUR = 3600
 # Findings about what syncs a commit in vain, or not at all, whatever the two options of commits are.
@@ -30,14 +30,14 @@ MOST_MADE = 25  # percent of the connections; a cache of threads that is large e
 MOST_PUSHED_OUT = 10  # percent of the hits; a cache that holds the tables in use pushes none out
 
 
-class Fine(NamedTuple):
+class PassedCheck(NamedTuple):
     """A part of the server that no rule speaks against: its name, and the numbers that were looked at, in words."""
 
     part: str
     words: str
 
 
-class Look(NamedTuple):
+class CheckedPart(NamedTuple):
     """How a part is told; the findings of the `rules`, by name, are what would speak against it.
 
     The first of these is the rule whose threshold the numbers are judged by: unless it was asked nothing is told.
@@ -46,10 +46,10 @@ class Look(NamedTuple):
 
     part: str
     rules: tuple[str, ...]
-    says: Callable[[Known], str | None]
+    says: Callable[[RuleContext], str | None]
 
 
-def fine(known: Known, findings: Iterable[Finding], asked: Container[str]) -> Iterator[Fine]:
+def fine(known: RuleContext, findings: Iterable[Finding], asked: Container[str]) -> Iterator[PassedCheck]:
     """The parts that were looked at and that no finding is about.
 
     `asked` are the names of the rules that could look: a part that none of its rules looked at is not told.
@@ -60,13 +60,13 @@ def fine(known: Known, findings: Iterable[Finding], asked: Container[str]) -> It
             continue
         try:
             words = look.says(known)
-        except Missing:
+        except MissingFact:
             continue
         if words:
-            yield Fine(look.part, words)
+            yield PassedCheck(look.part, words)
 
 
-def _memory(known: Known) -> str | None:
+def _memory(known: RuleContext) -> str | None:
     estimate, room = budget(known), usable(known)
     if estimate is None or room is None or not estimate.likely:
         return None
@@ -76,7 +76,7 @@ def _memory(known: Known) -> str | None:
     return f"{taken}{about(estimate.likely)} likely of the {room[1]} that the server may use"
 
 
-def _pool(known: Known) -> str | None:
+def _pool(known: RuleContext) -> str | None:
     window = steady(known)
     asked, missed = (window.rate(f"innodb_buffer_pool_{what}") for what in ("read_requests", "reads"))
     if asked is None or missed is None or misses_much(missed, asked):
@@ -86,7 +86,7 @@ def _pool(known: Known) -> str | None:
     return f"{missed:,.1f} of {asked:,.0f} page requests a second went to disk"
 
 
-def _redo(known: Known) -> str | None:
+def _redo(known: RuleContext) -> str | None:
     (window, when, hour), capacity = fullest(known, REDO), redo_capacity(known)
     rate, age = window.redo_rate, checkpoint(known.server.counter)
     if rate is None or not capacity or rate * HOUR > capacity:
@@ -97,21 +97,21 @@ def _redo(known: Known) -> str | None:
     return f"{told}, {percent(age[0] / age[1])} of it before the checkpoint" if age else told
 
 
-def _connections(known: Known) -> str | None:
+def _connections(known: RuleContext) -> str | None:
     most, limit = known.server.counter("max_used_connections"), known.number("max_connections")
     if most is None or not limit or most * 100 >= limit * NEAR_PERCENT:
         return None
     return f"{most:,} of {limit:,} used at most, in {lasted(known.server.uptime)}"
 
 
-def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Callable[[Known], str | None]:
+def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Callable[[RuleContext], str | None]:
     """Counters as rates in words, where the first is `below` so many a second, and at most a `share` of the second.
 
     The limits are those of the rule, but the share counts at any rate: 0.9 of 1.0 is not printed as passed. A counter
     that the server lacks is left out; without the first there are no words.
     """
 
-    def says(known: Known) -> str | None:
+    def says(known: RuleContext) -> str | None:
         window = steady(known)
         rates = [window.rate(name) for name, _ in counters]
         first, whole = rates[0], rates[-1]
@@ -123,7 +123,7 @@ def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Ca
     return says
 
 
-def _row_locks(known: Known) -> str | None:
+def _row_locks(known: RuleContext) -> str | None:
     """The time that sessions wait, by which the rule judges, beside the number of waits."""
     window = steady(known)
     waits, waited = window.rate("innodb_row_lock_waits"), window.rate("innodb_row_lock_time")
@@ -132,7 +132,7 @@ def _row_locks(known: Known) -> str | None:
     return f"{waits:,.1f} waits a second, {waited / 1000:.2f} sessions waiting on average"
 
 
-def _open_files(known: Known) -> str | None:
+def _open_files(known: RuleContext) -> str | None:
     limit = known.number("open_files_limit")
     if known.server.counter("open_files") is None or not limit:
         return None
@@ -141,7 +141,7 @@ def _open_files(known: Known) -> str | None:
     return f"at least {sum(descriptors(known)):,} of {limit:,} file descriptors in use"
 
 
-def _commits(known: Known) -> str | None:
+def _commits(known: RuleContext) -> str | None:
     log = known.text("log_bin")
     if known.text("innodb_flush_log_at_trx_commit") != "1" or log is None:
         return None
@@ -150,22 +150,26 @@ def _commits(known: Known) -> str | None:
     return "redo log and binary log are on disk at each commit" if known.text("sync_binlog") == "1" else None
 
 
-def _replication(known: Known) -> str | None:
+def _replication(known: RuleContext) -> str | None:
     lags = [(lag_of(known, channel), called(channel)) for channel in channels(known)]
     return ", ".join(f"{lag} s behind its source{channel}" for lag, channel in lags if lag is not None) or None
 
 
 LOOKS = (
-    Look("memory", ("memory-over-budget", "pool-exceeds-memory", "swapped-server", "killed-for-memory"), _memory),
-    Look("buffer pool", ("small-buffer-pool", "free-page-waits"), _pool),
-    Look("redo log", ("small-redo-log", "tiny-redo-log", "checkpoint-pressure", "log-buffer-waits"), _redo),
-    Look("connections", ("few-connections-left", "connections-refused", "oversized-connection-limit"), _connections),
-    Look(
+    CheckedPart(
+        "memory", ("memory-over-budget", "pool-exceeds-memory", "swapped-server", "killed-for-memory"), _memory
+    ),
+    CheckedPart("buffer pool", ("small-buffer-pool", "free-page-waits"), _pool),
+    CheckedPart("redo log", ("small-redo-log", "tiny-redo-log", "checkpoint-pressure", "log-buffer-waits"), _redo),
+    CheckedPart(
+        "connections", ("few-connections-left", "connections-refused", "oversized-connection-limit"), _connections
+    ),
+    CheckedPart(
         "threads",
         ("threads-made-anew",),
         _rates(("threads_created", "made"), ("connections", "connections"), below=MADE_A_SECOND, share=MOST_MADE),
     ),
-    Look(
+    CheckedPart(
         "temporary tables",
         ("temporary-tables-on-disk", "exhausted-temporary-memory"),
         _rates(
@@ -175,7 +179,7 @@ LOOKS = (
             share=ON_DISK_PERCENT,
         ),
     ),
-    Look(
+    CheckedPart(
         "table cache",
         ("overflowing-table-cache",),
         _rates(
@@ -185,10 +189,10 @@ LOOKS = (
             share=MOST_PUSHED_OUT,
         ),
     ),
-    Look("sorts", ("sorts-in-many-passes",), _rates(("sort_merge_passes", "merge passes"), below=MERGED)),
-    Look("joins", ("joins-without-index",), _rates(("select_full_join", "without an index"), below=JOINED)),
-    Look("row locks", ("sessions-waiting-for-rows", "frequent-deadlocks"), _row_locks),
-    Look("open files", ("open-files-near-limit", "limited-by-the-system"), _open_files),
-    Look("commits", ("lost-commits", "unsynced-binary-log", *UNSAFE_STORAGE), _commits),
-    Look("replication", ("replica-lag", "stopped-replica"), _replication),
+    CheckedPart("sorts", ("sorts-in-many-passes",), _rates(("sort_merge_passes", "merge passes"), below=MERGED)),
+    CheckedPart("joins", ("joins-without-index",), _rates(("select_full_join", "without an index"), below=JOINED)),
+    CheckedPart("row locks", ("sessions-waiting-for-rows", "frequent-deadlocks"), _row_locks),
+    CheckedPart("open files", ("open-files-near-limit", "limited-by-the-system"), _open_files),
+    CheckedPart("commits", ("lost-commits", "unsynced-binary-log", *UNSAFE_STORAGE), _commits),
+    CheckedPart("replication", ("replica-lag", "stopped-replica"), _replication),
 )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from advisor.core.model import Action, Confidence, Finding, Fix, Severity, Target
 from advisor.redaction.secrets import visible
-from rules.core.context import Known
+from rules.core.context import RuleContext
 from rules.core.subject import Subject
 
 RULES: list["Rule"] = []
@@ -39,15 +39,15 @@ class Docs(NamedTuple):
     """A rule in words, for explain, the reports and the reference pages; plain sentences, no markup.
 
     `why` is what happens and on what it rests, `fix` what to do, `risk` what the cure may cost, `restart` whether
-    it needs one, `exceptions` when to leave the setting alone, `mind` what would change the advice, `disagree`
-    where the sources contradict each other.
+    it needs one, `exceptions` when to leave the setting alone, `reconsider_when` what would change the advice,
+    `disagree` where the sources contradict each other.
     """
 
     why: str
     fix: str
     risk: str
     exceptions: str
-    mind: str
+    reconsider_when: str
     restart: bool = False
     disagree: str = ""
 
@@ -67,7 +67,7 @@ class Rule(NamedTuple):
     confidence: Confidence
     summary: str
     docs: Docs
-    look: Callable[[Known], Iterator[Finding]]
+    look: Callable[[RuleContext], Iterator[Finding]]
     needs: tuple[str, ...]
     targets: tuple[Span, ...]
     options: tuple[str, ...]
@@ -90,7 +90,7 @@ class Rule(NamedTuple):
                 return True
         return False
 
-    def check(self, known: Known) -> Iterator[Finding]:
+    def check(self, known: RuleContext) -> Iterator[Finding]:
         """What the rule finds; raises Missing, at once or on the way, where a part that it needs is absent."""
         if self.needs:
             known.require(self.needs)
@@ -141,10 +141,10 @@ def rule(
     probe: str | None = None,
     fix: str | None = None,
     triggers: tuple[str, ...] = (),
-) -> Callable[[Callable[[Known], Iterator[Finding]]], Rule]:
+) -> Callable[[Callable[[RuleContext], Iterator[Finding]]], Rule]:
     """Make a rule of a function that yields findings, and list it; ValueError where code or name is taken."""
 
-    def register(look: Callable[[Known], Iterator[Finding]]) -> Rule:
+    def register(look: Callable[[RuleContext], Iterator[Finding]]) -> Rule:
         words = (code, name, severity, confidence, summary, docs)
         made = Rule(*words, look, needs, targets, options, evidence, probe, fix, triggers)
         if not _TAKEN.isdisjoint((code, name)):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Option
     from advisor.core.model import Target
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.core.origin import Decider
 
 
@@ -28,7 +28,7 @@ NUMBERS = frozenset({"int", "uint", "double"})
 
 
 def carried_out(
-    known: Known, option: Option, value: str, shown: str, *, live: bool, risk: str, watch: str | None
+    known: RuleContext, option: Option, value: str, shown: str, *, live: bool, risk: str, watch: str | None
 ) -> Action:
     """The action that gives the option a value on this server; `shown` is the value as a file would hold it.
 
@@ -62,7 +62,7 @@ def _says(risk: str, does: AtRunTime) -> bool:
     return does.words in risk or ("session" in does.words and "session" in risk) or ("stall" in risk)
 
 
-def _kept(done: Action, known: Known, option: Option, decided: Decider | None, shown: str) -> Action:
+def _kept(done: Action, known: RuleContext, option: Option, decided: Decider | None, shown: str) -> Action:
     """The action with what keeps the value beyond a restart, in the place that decides it."""
     line = f"{option.name} = {shown}"
     if decided is None:
@@ -82,7 +82,7 @@ def argument_for(decided: Decider, option: Option, value: str) -> str:
     return f"--{name}={shlex.quote(value)}"
 
 
-def own_file(known: Known) -> Location | None:
+def own_file(known: RuleContext) -> Location | None:
     """The file where a line that sets nothing yet belongs: the last that holds a group of the server."""
     if not known.has("files"):
         return None
@@ -113,7 +113,7 @@ def other_name(action: Action) -> str:
     return action.replaces if name(action.replaces) != name(kept_by(action)) else ""
 
 
-def effect(known: Known, option: Option, value: str | None) -> AtRunTime:
+def effect(known: RuleContext, option: Option, value: str | None) -> AtRunTime:
     """What SET GLOBAL of the value does on this server; an older patch may know the option, and no variable yet."""
     running = known.settings.text(option.variable or option.name)
     if running is None:
@@ -131,7 +131,7 @@ def set_statement(option: Option, value: str, how: str = "GLOBAL") -> str:
     return f"SET {how} {option.variable} = {quoted};"
 
 
-def _undo(known: Known, option: Option, how: str) -> str | None:
+def _undo(known: RuleContext, option: Option, how: str) -> str | None:
     running = known.settings.text(option.variable or option.name)
     return None if running is None or MASK in running else set_statement(option, running, how)
 

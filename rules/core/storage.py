@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts.host import BlockDevice, Host, Mount, Storage
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.measured.answers import LocalAnswer
 
 # A hypervisor's disk may say anything about rotation: a virtio disk claims to rotate and does 63,000 reads a second.
@@ -34,7 +34,7 @@ LYING = {
 QUICK = 1500.0
 
 
-def is_solid(known: Known) -> bool | None:
+def is_solid(known: RuleContext) -> bool | None:
     """Whether the data lies on solid-state disks alone, by their latency or their word; None where neither tells."""
     if one_read(known) is not None:
         return True
@@ -45,7 +45,7 @@ def is_solid(known: Known) -> bool | None:
     return all(kinds)
 
 
-def is_solid_below(known: Known, device: BlockDevice) -> bool:
+def is_solid_below(known: RuleContext, device: BlockDevice) -> bool:
     """Whether an array stands on solid-state disks alone, by their word or by the latency of a read."""
     found = {d.kernel_name: d for d in (known.host.storage.devices if known.host.storage else ())}
     disks = [d for d in _stands_on(device, found) if not d.under]
@@ -60,7 +60,7 @@ def _stands_on(device: BlockDevice, found: dict[str, BlockDevice]) -> Iterator[B
             yield from _stands_on(found[name], {k: d for k, d in found.items() if k != device.kernel_name})
 
 
-def is_spinning(known: Known) -> bool:
+def is_spinning(known: RuleContext) -> bool:
     """Whether the data lies on spinning disks, told by real hardware and not disproved by their latency."""
     host = known.host
     disks = host.storage.disks if host.storage else ()
@@ -68,13 +68,13 @@ def is_spinning(known: Known) -> bool:
     return slow and bool(disks) and all(_solid(disk, virtual=_virtual(host)) is False for disk in disks)
 
 
-def is_nvme(known: Known) -> bool:
+def is_nvme(known: RuleContext) -> bool:
     """Whether the data lies on NVMe alone."""
     disks = known.host.storage.disks if known.host.storage else ()
     return bool(disks) and all(disk.transport == "nvme" for disk in disks)
 
 
-def one_read(known: Known) -> tuple[float, LocalAnswer] | None:
+def one_read(known: RuleContext) -> tuple[float, LocalAnswer] | None:
     """The microseconds of a random read that was measured here, where it was too quick for a disk that turns."""
     for answer in known.probes:
         latency = answer.facts.get("one_read")
@@ -96,7 +96,7 @@ def places(host: Host) -> Iterator[tuple[Storage, str]]:
         yield place.storage, LYING.get(place.variable, place.variable)
 
 
-def mount_under(known: Known) -> Mount | None:
+def mount_under(known: RuleContext) -> Mount | None:
     """The mount that holds the data directory; None where storage wasn't looked at."""
     return known.host.storage.mount if known.host.storage else None
 

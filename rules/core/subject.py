@@ -9,7 +9,7 @@ from advisor.optionfile.reader import LINE_BYTES, SPACE
 from advisor.redaction.secrets import redact_name, redact_value
 from advisor.verdict import LineVerdict, Outcome
 from advisor.verdict.names import find
-from rules.core.context import Known
+from rules.core.context import RuleContext
 
 SAFE = "safe"
 UNSAFE = "unsafe"
@@ -47,7 +47,7 @@ def _read_as(verdict: LineVerdict) -> str:
     return f"{verdict.reason} " if misread(verdict) else ""
 
 
-def of_variable(known: Known, name: str) -> Subject:
+def of_variable(known: RuleContext, name: str) -> Subject:
     """A variable: the line of the file that gives it its value where there is one, else the running value alone."""
     canonical = _canonical(known, name)
     setting = known.settings.get(name)
@@ -58,7 +58,7 @@ def of_variable(known: Known, name: str) -> Subject:
     return Subject(canonical, canonical, value, None, _place_of(known, name, setting))
 
 
-def _place_of(known: Known, name: str, setting: Setting | None) -> Location | None:
+def _place_of(known: RuleContext, name: str, setting: Setting | None) -> Location | None:
     """Where a value that no option line gives stands: in the file of persisted values, or in a service's unit."""
     option = known.catalog.find_variable(name)
     if setting is None or option is None or setting.origin not in (Origin.PERSISTED, Origin.COMMAND_LINE):
@@ -69,18 +69,18 @@ def _place_of(known: Known, name: str, setting: Setting | None) -> Location | No
     return decided.place if decided is not None and decided.origin is setting.origin else None
 
 
-def line_of(known: Known, name: str) -> Line | None:
+def line_of(known: RuleContext, name: str) -> Line | None:
     """The option line that gives a variable its value, None where no file does."""
     verdict = _effective(known, name)
     return verdict.placed.line if verdict is not None else None
 
 
-def _canonical(known: Known, name: str) -> str:
+def _canonical(known: RuleContext, name: str) -> str:
     option = known.catalog.find_variable(name)
     return option.name if option else name
 
 
-def _effective(known: Known, name: str) -> LineVerdict | None:
+def _effective(known: RuleContext, name: str) -> LineVerdict | None:
     """The line that counts, unless the running value comes from somewhere else."""
     line = _last_line(known, _canonical(known, name))
     setting = known.settings.get(name)
@@ -91,7 +91,7 @@ def _effective(known: Known, name: str) -> LineVerdict | None:
     return line
 
 
-def _last_line(known: Known, name: str) -> LineVerdict | None:
+def _last_line(known: RuleContext, name: str) -> LineVerdict | None:
     """The line that counts of an option, under another of its names maybe."""
     effective = known.file_verdict.effective
     lines = [line for n in known.catalog.spellings(name) if (line := effective.get(n)) is not None]

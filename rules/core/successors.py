@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.optionfile.lines import Line
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
 ON = ("1", "on", "true")
@@ -37,17 +37,17 @@ class Successor(NamedTuple):
     words: str = ""
 
 
-class Old(NamedTuple):
+class OldLine(NamedTuple):
     """A line of an option that went: `value` is None without one, `on` what it says as a switch, None for others."""
 
     line: Line
     value: str | None
     raw: str
     on: bool | None
-    known: Known
+    known: RuleContext
 
 
-def successor(name: str, line: Line, known: Known) -> Successor | None:
+def successor(name: str, line: Line, known: RuleContext) -> Successor | None:
     """What says the same on the target; None for an option whose meaning went with it, or that was only renamed."""
     prefix = next((p for p in SWITCHES if name.startswith(p) and name not in CONVERTED), "")
     make = CONVERTED.get(name.removeprefix(prefix))
@@ -58,10 +58,10 @@ def successor(name: str, line: Line, known: Known) -> Successor | None:
     on = True if line.value is None or word in ON else False if word in OFF else None
     if prefix:
         on = SWITCHES[prefix] is (word not in OFF)
-    return make(Old(line, line.value, line.raw or "", on, known))
+    return make(OldLine(line, line.value, line.raw or "", on, known))
 
 
-def renamed(name: str, known: Known) -> tuple[str, ...]:
+def renamed(name: str, known: RuleContext) -> tuple[str, ...]:
     """The names that other versions give the option, with the same values; those that the target has."""
     own = known.catalog.options
     backwards = [old for old, raw in own.items() if raw.get("replaced_by") == name]
@@ -71,10 +71,10 @@ def renamed(name: str, known: Known) -> tuple[str, ...]:
     return tuple(dict.fromkeys(other for other in names if other in own and other != name))
 
 
-def _log(switch: str) -> Callable[[Old], Successor]:
+def _log(switch: str) -> Callable[[OldLine], Successor]:
     """A log that was switched on by being there, or named in the same line."""
 
-    def make(old: Old) -> Successor:
+    def make(old: OldLine) -> Successor:
         if old.on is not None:
             return Successor(((switch, "ON" if old.on else "OFF"),))
         return Successor(((f"{switch}_file", old.raw), (switch, "ON")))
@@ -82,7 +82,7 @@ def _log(switch: str) -> Callable[[Old], Successor]:
     return make
 
 
-def _set_variable(old: Old) -> Successor:
+def _set_variable(old: OldLine) -> Successor:
     """`set-variable = name=value` of MySQL 4 and 5.0."""
     name, equals, value = (old.value or "").partition("=")
     name = name.strip()
@@ -94,21 +94,21 @@ def _set_variable(old: Old) -> Successor:
     return Successor(((name, value.strip()),), f"write {name} = {value.strip()}")
 
 
-def _days(old: Old) -> Successor:
+def _days(old: OldLine) -> Successor:
     number, rest = leading_digits(old.value or "")
     if not old.value or rest or number < 0:
         return Successor(words="use binlog_expire_logs_seconds")
     return Successor((("binlog_expire_logs_seconds", str(number * DAY)),))
 
 
-def _seconds(old: Old) -> Successor:
+def _seconds(old: OldLine) -> Successor:
     number, rest = leading_digits(old.value or "")
     if not old.value or rest or number < 0 or number % DAY:
         return Successor(words="use expire_logs_days")
     return Successor((("expire_logs_days", str(number // DAY)),))
 
 
-def _warnings(old: Old) -> Successor | None:
+def _warnings(old: OldLine) -> Successor | None:
     """On MySQL; without a value it counted one more than its default of 1."""
     if not old.known.target.is_mysql:
         return None
@@ -118,13 +118,13 @@ def _warnings(old: Old) -> Successor | None:
     return Successor((("log_error_verbosity", str(min(number + 1, LOUDEST))),))
 
 
-def _verbosity(old: Old) -> Successor:
+def _verbosity(old: OldLine) -> Successor:
     number, rest = leading_digits(old.value or "")
     whole = bool(old.value) and not rest and 1 <= number <= LOUDEST
     return Successor((("log_warnings", str(number - 1)),) if whole else (), "use log_warnings")
 
 
-def _redo_file(old: Old) -> Successor | None:
+def _redo_file(old: OldLine) -> Successor | None:
     """The size of one file: the new log counts all of them. Of several lines the last says how large they are."""
     if not old.known.target.is_mysql or "innodb_redo_log_capacity" in old.known.file_verdict.effective:
         return None
@@ -134,7 +134,7 @@ def _redo_file(old: Old) -> Successor | None:
     return Successor((("innodb_redo_log_capacity", exact(size)),))
 
 
-def _redo_count(old: Old) -> Successor | None:
+def _redo_count(old: OldLine) -> Successor | None:
     """The number of files: told at the line of their size, where there is one."""
     sized = ("innodb_log_file_size", "innodb_redo_log_capacity")
     given = {written(p.line).removeprefix("loose_") for p in old.known.file_verdict.resolved.options}
@@ -143,7 +143,7 @@ def _redo_count(old: Old) -> Successor | None:
     return Successor((("innodb_redo_log_capacity", exact(REDO_FILE * _redo_files(old.known))),))
 
 
-def _capacity(old: Old) -> Successor:
+def _capacity(old: OldLine) -> Successor:
     """What came with MySQL 8.0.30: one size for all files; MariaDB has a single file."""
     size = _size(old.value)
     files = REDO_FILES if old.known.target.is_mysql else 1
@@ -151,7 +151,7 @@ def _capacity(old: Old) -> Successor:
     return Successor((("innodb_log_file_size", exact(size // files)),) if size else (), words)
 
 
-def redo_of_files(known: Known) -> int | None:
+def redo_of_files(known: RuleContext) -> int | None:
     """Bytes that the files of the redo log hold together by the last lines about them; None without such a line."""
     given = {written(p.line).removeprefix("loose_"): p.line.value for p in known.file_verdict.resolved.options}
     if not given.keys() & {"innodb_log_file_size", "innodb_log_files_in_group"}:
@@ -160,7 +160,7 @@ def redo_of_files(known: Known) -> int | None:
     return None if size is None else size * _redo_files(known)
 
 
-def _redo_files(known: Known) -> int:
+def _redo_files(known: RuleContext) -> int:
     options = known.file_verdict.resolved.options
     given = [p.line.value for p in options if written(p.line) == "innodb_log_files_in_group"]
     number, rest = leading_digits(given[-1] or "") if given else (REDO_FILES, "")
@@ -175,7 +175,7 @@ def _size(text: str | None) -> int | None:
     return number << SUFFIXES.get(rest[:1].lower(), 0) if text and known and number > 0 else None
 
 
-def _policy(old: Old) -> Successor | None:
+def _policy(old: OldLine) -> Successor | None:
     """mysql_native_password must be switched on or loaded first, and went with MySQL 9.0. MariaDB has no policy."""
     if not old.known.target.is_mysql:
         return None
@@ -184,29 +184,31 @@ def _policy(old: Old) -> Successor | None:
     return Successor(words="use authentication_policy, whose plugins the server must have loaded")
 
 
-def _first_factor(old: Old) -> Successor | None:
+def _first_factor(old: OldLine) -> Successor | None:
     if not old.known.target.is_mysql:
         return None
     first = (old.value or "").partition(",")[0].strip("*: ")
     return Successor((("default_authentication_plugin", first),) if first else (), "use default_authentication_plugin")
 
 
-def _log_checksums(old: Old) -> Successor | None:
+def _log_checksums(old: OldLine) -> Successor | None:
     """An algorithm became a switch in MySQL 5.7; MariaDB always writes checksums."""
     if not old.known.target.is_mysql:
         return None
     return Successor((("innodb_log_checksums", "OFF" if (old.value or "").lower() == "none" else "ON"),))
 
 
-def _undo(old: Old) -> Successor | None:
+def _undo(old: OldLine) -> Successor | None:
     """A statement since MySQL 8.0.14."""
     return Successor(words=UNDO) if old.known.target.since("mysql", 8, 0, 14) else None
 
 
-def _switch(*, on: Lines | None = None, off: Lines | None = None, words: str = "") -> Callable[[Old], Successor | None]:
+def _switch(
+    *, on: Lines | None = None, off: Lines | None = None, words: str = ""
+) -> Callable[[OldLine], Successor | None]:
     """An option of two words: the lines for each, None where the target does so anyway."""
 
-    def make(old: Old) -> Successor | None:
+    def make(old: OldLine) -> Successor | None:
         if old.on is None:
             return Successor(words=words or f"use {(on or off or (('', ''),))[0][0]}")
         lines = on if old.on else off
@@ -215,15 +217,15 @@ def _switch(*, on: Lines | None = None, off: Lines | None = None, words: str = "
     return make
 
 
-def _always(*lines: tuple[str, str]) -> Callable[[Old], Successor]:
+def _always(*lines: tuple[str, str]) -> Callable[[OldLine], Successor]:
     return lambda _: Successor(lines)
 
 
-def _same(name: str) -> Callable[[Old], Successor]:
+def _same(name: str) -> Callable[[OldLine], Successor]:
     return lambda old: Successor(((name, old.raw),) if old.value is not None else (), f"use {name}")
 
 
-def _told(words: str) -> Callable[[Old], Successor | None]:
+def _told(words: str) -> Callable[[OldLine], Successor | None]:
     """What no line of a file can say; where the line switches it off, nothing is lost with it."""
     return lambda old: None if old.on is False else Successor(words=words)
 
@@ -237,7 +239,7 @@ SOURCE = frozenset(
 )
 SYSLOG = "run INSTALL COMPONENT 'file://component_log_sink_syseventlog' and set its variables, then remove the line"
 UNDO = "run CREATE UNDO TABLESPACE where you need more than two undo tablespaces, then remove the line"
-CONVERTED: dict[str, Callable[[Old], Successor | None]] = {
+CONVERTED: dict[str, Callable[[OldLine], Successor | None]] = {
     "set_variable": _set_variable,
     "log": _log("general_log"),
     "log_slow_queries": _log("slow_query_log"),
@@ -337,7 +339,7 @@ ON_MYSQL = {
 }
 
 
-def equivalent(name: str, known: Known) -> str:
+def equivalent(name: str, known: RuleContext) -> str:
     """What to use in place of an option that the target lacks, in words; nothing where no words are kept for it."""
     if name.startswith(SEMI_SYNC) and known.target.since("mysql", 9, 5):
         return other_library(name)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Action, Finding
     from advisor.verdict import LineVerdict
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
 MONTH = 2592000  # seconds: what MySQL 8.0 and later keep by default (BLOG-03)
@@ -31,7 +31,7 @@ SWITCHED_OFF = ("skip_", "disable_")
 MEANT_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
 
 
-def writes_binary_log(known: Known) -> bool:
+def writes_binary_log(known: RuleContext) -> bool:
     """Whether a binary log is written: the server says so, the file asks for it, or it is the version's default."""
     if known.has("server"):
         return known.settings.on("log_bin") is True
@@ -39,7 +39,7 @@ def writes_binary_log(known: Known) -> bool:
     return known.target.since("mysql", 8, 0) if line is None else not switches_off(line)
 
 
-def log_bin_line(known: Known) -> LineVerdict | None:
+def log_bin_line(known: RuleContext) -> LineVerdict | None:
     """The last line that switches the binary log on or off; some versions know skip_log_bin as an option of its own."""
     lines = reversed(known.file_verdict.lines)
     return next((line for line in lines if line.canonical in SWITCHES and line.outcome not in REFUSED), None)
@@ -50,7 +50,7 @@ def switches_off(line: LineVerdict) -> bool:
     return written(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF)
 
 
-def log_rows(known: Known) -> Action | None:
+def log_rows(known: RuleContext) -> Action | None:
     """The action that logs rows; MySQL 8.0 and later refuse it while a replica's threads run."""
     action = advise(known, "binlog_format", "ROW", risk="sessions that are open keep their format; larger logs")
     return while_stopped(known, action) if known.target.since("mysql", 8) else action
@@ -70,10 +70,10 @@ def log_rows(known: Known) -> Action | None:
         "keeps 30 days.",
         risk="Older logs are removed at the next rotation: a replica or a restore that still needs them fails.",
         exceptions="Servers whose logs are purged by other means, such as an archiving job.",
-        mind="A job that purges the logs, and its schedule.",
+        reconsider_when="A job that purges the logs, and its schedule.",
     ),
 )
-def binary_log_never_expires(known: Known) -> Iterator[Finding]:
+def binary_log_never_expires(known: RuleContext) -> Iterator[Finding]:
     """A binary log that is switched on and that neither age nor size bounds."""
     name, value = _expiry(known)
     purged = known.settings.on("binlog_expire_logs_auto_purge") is not False
@@ -97,7 +97,7 @@ def binary_log_never_expires(known: Known) -> Iterator[Finding]:
     )
 
 
-def _expiry(known: Known) -> tuple[str, int | None]:
+def _expiry(known: RuleContext) -> tuple[str, int | None]:
     """The variable that this version keeps its logs by, and the seconds; MariaDB and MySQL 8.0 take either of two."""
     seconds = known.number("binlog_expire_logs_seconds")
     days = known.settings.real("expire_logs_days")
@@ -106,7 +106,7 @@ def _expiry(known: Known) -> tuple[str, int | None]:
     return "binlog_expire_logs_seconds", seconds
 
 
-def _days_decide(known: Known) -> bool:
+def _days_decide(known: RuleContext) -> bool:
     """Whether expire_logs_days is set alone, or on MariaDB, where each sets the other, by the later line."""
     if not known.chosen("binlog_expire_logs_seconds"):
         return True
@@ -119,18 +119,18 @@ def _days_decide(known: Known) -> bool:
     )
 
 
-def _keep_a_month(known: Known, name: str) -> Action | None:
+def _keep_a_month(known: RuleContext, name: str) -> Action | None:
     name = "binlog_expire_logs_seconds" if known.number("binlog_expire_logs_seconds") is not None else name
     days = MONTH // 86400
     value = days if name == "expire_logs_days" else MONTH
     return advise(known, name, value, risk="older logs are removed at the next rotation")
 
 
-def _purge_again(known: Known) -> Action | None:
+def _purge_again(known: RuleContext) -> Action | None:
     return advise(known, "binlog_expire_logs_auto_purge", "ON", risk="expired logs are removed at the next rotation")
 
 
-def _without_replicas(known: Known) -> Action | None:
+def _without_replicas(known: RuleContext) -> Action | None:
     """What MariaDB needs besides an expiry while fewer replicas are connected than it waits for."""
     name = "slave_connections_needed_for_purge"
     needed, connected = known.number(name), known.server.counter("slaves_connected") if known.has("server") else None
@@ -153,10 +153,10 @@ def _without_replicas(known: Known) -> Action | None:
         fix="Set server_id to a number that no other server of the topology has.",
         risk="Two servers with one number break replication between them.",
         exceptions="Servers that never take part in replication.",
-        mind="A replica that connects.",
+        reconsider_when="A replica that connects.",
     ),
 )
-def zero_server_id(known: Known) -> Iterator[Finding]:
+def zero_server_id(known: RuleContext) -> Iterator[Finding]:
     """A number of 0 that somebody wrote, on a server with a binary log."""
     if known.number("server_id") == 0 and known.chosen("server_id") and writes_binary_log(known):
         yield zero_server_id.finding(
@@ -180,10 +180,10 @@ def zero_server_id(known: Known) -> Iterator[Finding]:
         fix="Set ROW, or take the line out.",
         risk="Changes of many rows make larger binary logs.",
         exceptions="Replicas with other table definitions, which rely on statements.",
-        mind="A topology in which each statement is known to be safe.",
+        reconsider_when="A topology in which each statement is known to be safe.",
     ),
 )
-def statement_based_log(known: Known) -> Iterator[Finding]:
+def statement_based_log(known: RuleContext) -> Iterator[Finding]:
     """The statement format, set by somebody."""
     if known.text("binlog_format") == "STATEMENT" and known.chosen("binlog_format") and writes_binary_log(known):
         action = log_rows(known)
@@ -210,10 +210,10 @@ def statement_based_log(known: Known) -> Iterator[Finding]:
         fix="Keep the logs longer than the longest lag and the time between backups.",
         risk="Disk space.",
         exceptions="Servers without replicas whose backups are taken more often, and disks that hold no more.",
-        mind="The time between backups, and how long a replica was ever away.",
+        reconsider_when="The time between backups, and how long a replica was ever away.",
     ),
 )
-def short_binary_log(known: Known) -> Iterator[Finding]:
+def short_binary_log(known: RuleContext) -> Iterator[Finding]:
     """An expiry below a day that somebody set."""
     name, value = _expiry(known)
     if value and value < SHORT and known.chosen(name) and writes_binary_log(known):
@@ -238,10 +238,10 @@ def short_binary_log(known: Known) -> Iterator[Finding]:
         risk="Replication stops at the next error, as it should.",
         restart=True,
         exceptions="Error 1061 or 1062 for an hour of repair.",
-        mind="A comparison of all tables that finds no difference.",
+        reconsider_when="A comparison of all tables that finds no difference.",
     ),
 )
-def skipped_replication_errors(known: Known) -> Iterator[Finding]:
+def skipped_replication_errors(known: RuleContext) -> Iterator[Finding]:
     """Errors that a replica is told to pass over."""
     # A server that knows both names says of both that somebody set them; the file says which was written.
     for name in sorted(SKIPPED, key=lambda name: name not in known.file_verdict.effective):
@@ -276,10 +276,10 @@ def _errors(value: str) -> str:
         risk="Without a binary log there are no replicas and no restore to a point in time.",
         restart=True,
         exceptions="None.",
-        mind="A server that starts with the line and says log_bin is OFF.",
+        reconsider_when="A server that starts with the line and says log_bin is OFF.",
     ),
 )
-def binary_log_named_off(known: Known) -> Iterator[Finding]:
+def binary_log_named_off(known: RuleContext) -> Iterator[Finding]:
     """A binary log whose file is called OFF or 0."""
     line = log_bin_line(known)
     if line is None or switches_off(line):
@@ -310,10 +310,10 @@ def binary_log_named_off(known: Known) -> Iterator[Finding]:
         fix="Set slave_connections_needed_for_purge to 0 on servers without replicas.",
         risk="Logs that a replica still needs may be removed while it is away.",
         exceptions="A replica that is only away for now.",
-        mind="Logs older than the expiry that are gone.",
+        reconsider_when="Logs older than the expiry that are gone.",
     ),
 )
-def purge_waits_for_replica(known: Known) -> Iterator[Finding]:
+def purge_waits_for_replica(known: RuleContext) -> Iterator[Finding]:
     """An expiry that waits for a replica that isn't there."""
     wanted, connected = known.number("slave_connections_needed_for_purge"), known.server.counter("slaves_connected")
     name, expiry = _expiry(known)
@@ -345,10 +345,10 @@ def purge_waits_for_replica(known: Known) -> Iterator[Finding]:
         fix="Remove the line.",
         risk="A single log takes more of the disk until it is purged.",
         exceptions="Tests.",
-        mind="A tool that needs small logs.",
+        reconsider_when="A tool that needs small logs.",
     ),
 )
-def tiny_binary_logs(known: Known) -> Iterator[Finding]:
+def tiny_binary_logs(known: RuleContext) -> Iterator[Finding]:
     """Binary logs of less than a megabyte."""
     size = known.number("max_binlog_size")
     if size is not None and 0 < size < TINY and known.chosen("max_binlog_size") and writes_binary_log(known):
@@ -377,10 +377,10 @@ def tiny_binary_logs(known: Known) -> Iterator[Finding]:
         fix="Set it to 0, the default, or to less than the time that a sync takes.",
         risk="More syncs of the binary log.",
         exceptions="Sources whose replicas gain from larger groups of commits, with a few hundred microseconds.",
-        mind="A measurement of commits with the delay and without it.",
+        reconsider_when="A measurement of commits with the delay and without it.",
     ),
 )
-def delayed_commits(known: Known) -> Iterator[Finding]:
+def delayed_commits(known: RuleContext) -> Iterator[Finding]:
     """A delay of ten milliseconds or more."""
     name = "binlog_group_commit_sync_delay"
     delay = known.number(name)
@@ -413,10 +413,10 @@ TRUST = "log_bin_trust_function_creators"
         risk="Each commit is written and synced once more, and the logs need disk until they expire.",
         restart=True,
         exceptions="Replicas that are never promoted, data that can be loaded again, and tests.",
-        mind="A plan for restores that does without.",
+        reconsider_when="A plan for restores that does without.",
     ),
 )
-def binary_log_switched_off(known: Known) -> Iterator[Finding]:
+def binary_log_switched_off(known: RuleContext) -> Iterator[Finding]:
     """A line that switches the binary log off."""
     line = log_bin_line(known)
     if line is not None and switches_off(line):
@@ -443,10 +443,10 @@ def binary_log_switched_off(known: Known) -> Iterator[Finding]:
         fix="Set binlog_format to ROW, or log_bin_trust_function_creators to OFF.",
         risk="With OFF accounts without SUPER cannot create functions, nor functions without such a declaration.",
         exceptions="Servers whose functions change no rows.",
-        mind="A list of all stored functions, each of them deterministic.",
+        reconsider_when="A list of all stored functions, each of them deterministic.",
     ),
 )
-def unchecked_functions_in_statement_log(known: Known) -> Iterator[Finding]:
+def unchecked_functions_in_statement_log(known: RuleContext) -> Iterator[Finding]:
     """Functions created without a check, in a binary log of statements."""
     if known.switched(TRUST) and known.text("binlog_format") == "STATEMENT" and writes_binary_log(known):
         action = advise(known, TRUST, "OFF", risk="functions without a declaration cannot be created any more")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
 COMMIT = "innodb_flush_log_at_trx_commit"
@@ -47,13 +47,13 @@ UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
         fix="Set it to 1.",
         risk="Commits take the time of a sync; on a device without power-loss protection that may be milliseconds.",
         exceptions="Data that can be made anew, and replicas that may be rebuilt.",
-        mind="Nothing: what may be lost is for the owner of the data to say.",
+        reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
         disagree="On a Galera node it is a note: a node that crashes gets what it lost from the others. Codership's "
         "documentation sets 0 there; MariaDB's recommends 1. Both warn that a loss of all nodes at once, such as the "
         "power of the site, loses commits with 0, and Codership's says so of 2 as well.",
     ),
 )
-def lost_commits(known: Known) -> Iterator[Finding]:
+def lost_commits(known: RuleContext) -> Iterator[Finding]:
     """Redo that isn't synced at each commit, by somebody's choice."""
     value = known.number(COMMIT)
     if value in LOST and known.chosen(COMMIT):
@@ -70,11 +70,11 @@ def lost_commits(known: Known) -> Iterator[Finding]:
         )
 
 
-def _is_replica(known: Known) -> bool:
+def _is_replica(known: RuleContext) -> bool:
     return known.has("server") and known.server.replication is not None and known.server.replication.is_replica
 
 
-def _is_galera_node(known: Known) -> bool:
+def _is_galera_node(known: RuleContext) -> bool:
     if not known.has("server") and not GALERA.intersection(known.file_verdict.effective):
         return False
     from rules.core.network import in_use  # most files are of no node, and lint starts sooner without it
@@ -100,10 +100,10 @@ def _is_galera_node(known: Known) -> bool:
         "server with slow storage the change can stall sessions.",
         exceptions="Replicas that may be rebuilt, and MariaDB with the binary log inside InnoDB. On a Galera node it "
         "is a note: the data comes back from the other nodes, the lost end of this node's binary log doesn't.",
-        mind="Nothing: what may be lost is for the owner of the data to say.",
+        reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
     ),
 )
-def unsynced_binary_log(known: Known) -> Iterator[Finding]:
+def unsynced_binary_log(known: RuleContext) -> Iterator[Finding]:
     """A binary log that somebody wants, without a sync."""
     value = known.number("sync_binlog")
     if value is None or value == 1 or not writes_binary_log(known):
@@ -142,11 +142,11 @@ def unsynced_binary_log(known: Known) -> Iterator[Finding]:
         restart=True,
         exceptions="Storage that writes pages atomically: ZFS with a record of the page's size, Amazon RDS with "
         "Optimized Writes, which shows innodb_doublewrite as OFF, and Aurora. On these nothing is reported.",
-        mind="A guarantee of the storage that it writes pages of this size whole.",
+        reconsider_when="A guarantee of the storage that it writes pages of this size whole.",
         disagree="Other advisors flag DETECT_AND_RECOVER and fast as well, which are safe.",
     ),
 )
-def no_doublewrite(known: Known) -> Iterator[Finding]:
+def no_doublewrite(known: RuleContext) -> Iterator[Finding]:
     """Doublewrite switched off, or reduced to detection."""
     value = known.text("innodb_doublewrite")
     off = value in {"OFF", "FALSE", "DETECT_ONLY"} and known.chosen("innodb_doublewrite")
@@ -162,7 +162,7 @@ def no_doublewrite(known: Known) -> Iterator[Finding]:
         )
 
 
-def _writes_whole_pages(known: Known) -> bool:
+def _writes_whole_pages(known: RuleContext) -> bool:
     """Whether the storage itself writes a page whole or not at all."""
     if known.has("server") and known.server.managed in WHOLE_PAGES:
         return True
@@ -184,10 +184,10 @@ def _writes_whole_pages(known: Known) -> bool:
         risk="Writes take the time of their syncs.",
         restart=True,
         exceptions="Servers whose data is thrown away after each run.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def unsynced_data_files(known: Known) -> Iterator[Finding]:
+def unsynced_data_files(known: RuleContext) -> Iterator[Finding]:
     """Flush methods that leave syncs out."""
     if known.text("innodb_flush_method") in UNSYNCED and known.chosen("innodb_flush_method"):
         yield unsynced_data_files.finding(
@@ -214,10 +214,10 @@ def unsynced_data_files(known: Known) -> Iterator[Finding]:
         risk="More syncs.",
         restart=True,
         exceptions="File systems that write metadata with the data, on disks whose cache survives a loss of power.",
-        mind="Nothing: what may be lost is for the owner of the data to say.",
+        reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
     ),
 )
-def data_files_without_sync(known: Known) -> Iterator[Finding]:
+def data_files_without_sync(known: RuleContext) -> Iterator[Finding]:
     """The method that leaves syncs of data files out, on a version that leaves out all of them."""
     if known.text("innodb_flush_method") == UNSYNCED_DATA and known.chosen("innodb_flush_method"):
         action = advise(known, "innodb_flush_method", "O_DIRECT", risk="more syncs")
@@ -243,10 +243,10 @@ def data_files_without_sync(known: Known) -> Iterator[Finding]:
         risk="None for the binary log. Pages written without a checksum are given one when they are written next.",
         exceptions="Very old replicas that can't read binary logs with checksums. Members of a group before MySQL "
         "8.0.21, which start no group replication with them (GRP-07): there nothing is said of binlog_checksum.",
-        mind="A measurement on this host in which checksums cost more than the damage that they find.",
+        reconsider_when="A measurement on this host in which checksums cost more than the damage that they find.",
     ),
 )
-def checksums_off(known: Known) -> Iterator[Finding]:
+def checksums_off(known: RuleContext) -> Iterator[Finding]:
     """Checksums switched off in one of three places."""
     for name in ("innodb_checksum_algorithm", "innodb_checksums", CHECKSUM):
         value = known.text(name)
@@ -260,7 +260,7 @@ def checksums_off(known: Known) -> Iterator[Finding]:
             )
 
 
-def forbids_checksums(known: Known) -> bool:
+def forbids_checksums(known: RuleContext) -> bool:
     """Whether this is a member of a group of a version that takes no checksums in the binary log."""
     return known.chosen(GROUP) and known.target.version < (8, 0, 21)
 
@@ -279,10 +279,10 @@ def forbids_checksums(known: Known) -> bool:
         fix="Take nobarrier or barrier=0 out of the mount options.",
         risk="Syncs take as long as the disk really needs.",
         exceptions="Controllers with a battery, and drives with power-loss protection.",
-        mind="Proof that every cache on the way to the disk survives a loss of power.",
+        reconsider_when="Proof that every cache on the way to the disk survives a loss of power.",
     ),
 )
-def file_system_without_barriers(known: Known) -> Iterator[Finding]:
+def file_system_without_barriers(known: RuleContext) -> Iterator[Finding]:
     """Mount options that switch barriers off."""
     storage = known.host.storage
     unsafe = sorted(UNSAFE_MOUNT.intersection(storage.mount.options)) if storage else []
@@ -307,10 +307,10 @@ def file_system_without_barriers(known: Known) -> Iterator[Finding]:
         fix="ALTER INSTANCE ENABLE INNODB REDO_LOG.",
         risk="None.",
         exceptions="While a new server is being loaded.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def redo_log_disabled(known: Known) -> Iterator[Finding]:
+def redo_log_disabled(known: RuleContext) -> Iterator[Finding]:
     """A running server without redo logging."""
     if known.server.status.get("innodb_redo_log_enabled", "").upper() == "OFF":
         yield redo_log_disabled.finding(
@@ -338,10 +338,10 @@ STRICT = frozenset({"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL"})
         "keep their engine; convert them one by one with ALTER TABLE.",
         risk="New tables take more disk, and count in the buffer pool.",
         exceptions="A program that was written for MyISAM and is tested with nothing else.",
-        mind="Nothing: what may be lost is for the owner of the data to say.",
+        reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
     ),
 )
-def myisam_by_default(known: Known) -> Iterator[Finding]:
+def myisam_by_default(known: RuleContext) -> Iterator[Finding]:
     """MyISAM for tables that name no engine, by somebody's choice."""
     if known.text(ENGINE) == "MYISAM" and known.chosen(ENGINE):
         action = advise(known, ENGINE, "InnoDB", risk="tables that exist keep their engine")
@@ -368,10 +368,10 @@ def myisam_by_default(known: Known) -> Iterator[Finding]:
         fix="Add STRICT_TRANS_TABLES, after a test of the programs that write.",
         risk="Statements that were changed in silence fail with an error.",
         exceptions="Old programs that rely on it; set the mode in their sessions alone where that is possible.",
-        mind="A program that can't be changed.",
+        reconsider_when="A program that can't be changed.",
     ),
 )
-def lax_sql_mode(known: Known) -> Iterator[Finding]:
+def lax_sql_mode(known: RuleContext) -> Iterator[Finding]:
     """A mode that somebody set without either of the strict ones."""
     value = known.text(MODE)
     if value is None or not known.chosen(MODE) or STRICT.intersection(value.replace(" ", "").split(",")):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 MARIADB = (Span("mariadb"),)
 PURGE = "aria_log_purge_type"
@@ -40,10 +40,10 @@ NO_REPAIR = frozenset({"OFF", ""})
         fix="Go back to immediate.",
         risk="Old logs are removed at the next checkpoint.",
         exceptions="Servers where a job copies the logs away and sends FLUSH LOGS or removes them.",
-        mind="A job that removes them, and its schedule.",
+        reconsider_when="A job that removes them, and its schedule.",
     ),
 )
-def aria_logs_kept(known: Known) -> Iterator[Finding]:
+def aria_logs_kept(known: RuleContext) -> Iterator[Finding]:
     """Logs that stay, by somebody's choice."""
     how = known.text(PURGE)
     if how in KEPT and known.chosen(PURGE):
@@ -73,10 +73,10 @@ def aria_logs_kept(known: Known) -> Iterator[Finding]:
         fix="Take the line out: the default is 30 seconds.",
         risk="Changed pages are written at each checkpoint.",
         exceptions="Tests of the server.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def aria_checkpoints_off(known: Known) -> Iterator[Finding]:
+def aria_checkpoints_off(known: RuleContext) -> Iterator[Finding]:
     """No checkpoints, by somebody's choice."""
     if known.number(CHECKPOINT) == 0 and known.chosen(CHECKPOINT):
         action = advise(
@@ -105,10 +105,10 @@ def aria_checkpoints_off(known: Known) -> Iterator[Finding]:
         "with PAGE_CHECKSUM=1 gives them checksums.",
         risk="None known; each page that is read or written is summed.",
         exceptions="Tables that can be made anew.",
-        mind="A measurement on this host in which checksums cost more than the damage that they find.",
+        reconsider_when="A measurement on this host in which checksums cost more than the damage that they find.",
     ),
 )
-def aria_checksums_off(known: Known) -> Iterator[Finding]:
+def aria_checksums_off(known: RuleContext) -> Iterator[Finding]:
     """Checksums switched off for new tables."""
     if known.settings.on(CHECKSUM) is False and known.chosen(CHECKSUM):
         action = advise(
@@ -135,10 +135,10 @@ def aria_checksums_off(known: Known) -> Iterator[Finding]:
         fix="Take the line out: the default is BACKUP,QUICK.",
         risk="The first statement on a table after a crash waits for its check.",
         exceptions="Servers where somebody repairs all Aria tables after a crash before clients come back.",
-        mind="No Aria table but the server's own, which are recovered from the log.",
+        reconsider_when="No Aria table but the server's own, which are recovered from the log.",
     ),
 )
-def no_aria_repair(known: Known) -> Iterator[Finding]:
+def no_aria_repair(known: RuleContext) -> Iterator[Finding]:
     """The check switched off, by somebody's choice."""
     if known.text(RECOVER) in NO_REPAIR and known.chosen(RECOVER):
         action = advise(known, RECOVER, "BACKUP,QUICK", risk="the first statement after a crash waits for the check")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.core.rule import Rule
 
 MIB = 1 << 20
@@ -29,7 +29,7 @@ FULL_SHARE = 10  # of so many parts less than one is free
 CASE = "lower_case_table_names"
 
 
-class Cache(NamedTuple):
+class BlockCache(NamedTuple):
     """A cache of blocks: the options that size it, its counters, and the tables that it serves."""
 
     size: str
@@ -39,16 +39,18 @@ class Cache(NamedTuple):
     tables: str
 
 
-KEYS = Cache("key_buffer_size", "key_cache_block_size", "key_blocks", "key_reads", "MyISAM")
-PAGES = Cache("aria_pagecache_buffer_size", "aria_block_size", "aria_pagecache_blocks", "aria_pagecache_reads", "Aria")
+KEYS = BlockCache("key_buffer_size", "key_cache_block_size", "key_blocks", "key_reads", "MyISAM")
+PAGES = BlockCache(
+    "aria_pagecache_buffer_size", "aria_block_size", "aria_pagecache_blocks", "aria_pagecache_reads", "Aria"
+)
 
 
-def _bytes(known: Known, cache: Cache, blocks: int | None) -> int | None:
+def _bytes(known: RuleContext, cache: BlockCache, blocks: int | None) -> int | None:
     size = known.number(cache.block)
     return None if blocks is None or size is None else blocks * size
 
 
-def _idle(speaker: Rule, known: Known, cache: Cache) -> Iterator[Finding]:
+def _idle(speaker: Rule, known: RuleContext, cache: BlockCache) -> Iterator[Finding]:
     """A cache that somebody made larger than the default, and of which a small part was ever used."""
     size, default = known.number(cache.size), default_of(known, cache.size)
     used = _bytes(known, cache, known.server.counter(f"{cache.counters}_used"))
@@ -74,7 +76,7 @@ def _power_above(count: int) -> int:
     return 1 << (count - 1).bit_length()
 
 
-def _from_disk(speaker: Rule, known: Known, cache: Cache, first: str) -> Iterator[Finding]:
+def _from_disk(speaker: Rule, known: RuleContext, cache: BlockCache, first: str) -> Iterator[Finding]:
     """Blocks that are read again and again because the cache is full; `first` is better than a larger one."""
     window = steady(known)
     size, reads = known.number(cache.size), busy(window, cache.reads, BLOCKS_READ)
@@ -95,7 +97,7 @@ def _from_disk(speaker: Rule, known: Known, cache: Cache, first: str) -> Iterato
     )
 
 
-def _larger(known: Known, cache: Cache, size: int) -> int:
+def _larger(known: RuleContext, cache: BlockCache, size: int) -> int:
     """Twice to four times the cache, by what was read since the server started, within the memory that is left."""
     read = _bytes(known, cache, known.server.counter(cache.reads)) or 0
     wanted = min(TIMES_AT_MOST * size, _power_above(max(2 * size, size + read)))
@@ -121,12 +123,12 @@ def _larger(known: Known, cache: Cache, size: int) -> int:
         fix="Lower key_buffer_size to the default, or to about twice what was ever in use.",
         risk="Changing it at run time writes what is cached and starts empty: index blocks are read again.",
         exceptions="MyISAM tables that are used once a month and weren't since the server started.",
-        mind="Key_blocks_used that rises to the size in a month's end.",
+        reconsider_when="Key_blocks_used that rises to the size in a month's end.",
         disagree="MySQLTuner recommends 0 where there are no MyISAM tables; other tools divide by it, and the rest "
         "saves nothing.",
     ),
 )
-def idle_key_buffer(known: Known) -> Iterator[Finding]:
+def idle_key_buffer(known: RuleContext) -> Iterator[Finding]:
     """A key buffer of which little was ever used."""
     yield from _idle(idle_key_buffer, known, KEYS)
 
@@ -149,12 +151,12 @@ def idle_key_buffer(known: Known) -> Iterator[Finding]:
         "the .MYI files is the most that it can use.",
         risk="A larger buffer takes memory from the buffer pool and the system's cache.",
         exceptions="A scan of a large index, once a night.",
-        mind="Key_reads that stay with a buffer as large as all .MYI files.",
+        reconsider_when="Key_reads that stay with a buffer as large as all .MYI files.",
         disagree="Other advisors go by the ratio of Key_reads to Key_read_requests since the start, which says "
         "nothing of today and of how much is read.",
     ),
 )
-def key_blocks_from_disk(known: Known) -> Iterator[Finding]:
+def key_blocks_from_disk(known: RuleContext) -> Iterator[Finding]:
     """A key buffer that is too small for what is asked of it."""
     yield from _from_disk(key_blocks_from_disk, known, KEYS, "convert the tables to InnoDB; else")
 
@@ -176,10 +178,10 @@ def key_blocks_from_disk(known: Known) -> Iterator[Finding]:
         risk="Large temporary tables are written to their files sooner.",
         restart=True,
         exceptions="Reports that make large temporary tables and didn't run since the server started.",
-        mind="Aria_pagecache_blocks_used that rises to the size in a month's end.",
+        reconsider_when="Aria_pagecache_blocks_used that rises to the size in a month's end.",
     ),
 )
-def idle_aria_page_cache(known: Known) -> Iterator[Finding]:
+def idle_aria_page_cache(known: RuleContext) -> Iterator[Finding]:
     """A page cache of which little was ever used."""
     yield from _idle(idle_aria_page_cache, known, PAGES)
 
@@ -203,10 +205,10 @@ def idle_aria_page_cache(known: Known) -> Iterator[Finding]:
         risk="A larger cache takes memory from the buffer pool and the system's cache.",
         restart=True,
         exceptions="A report once a night.",
-        mind="Aria_pagecache_reads that stay with a cache as large as the tables.",
+        reconsider_when="Aria_pagecache_reads that stay with a cache as large as the tables.",
     ),
 )
-def aria_pages_from_disk(known: Known) -> Iterator[Finding]:
+def aria_pages_from_disk(known: RuleContext) -> Iterator[Finding]:
     """A page cache that is too small for what is asked of it."""
     yield from _from_disk(
         aria_pages_from_disk, known, PAGES, "find the statements that make temporary tables on disk; then"
@@ -228,10 +230,10 @@ def aria_pages_from_disk(known: Known) -> Iterator[Finding]:
         risk="None.",
         restart=True,
         exceptions="None on MySQL 8.0 and later; elsewhere a server on which every name is in lower case.",
-        mind="A restart of a copy of this server with the file as it is.",
+        reconsider_when="A restart of a copy of this server with the file as it is.",
     ),
 )
-def changed_name_case(known: Known) -> Iterator[Finding]:
+def changed_name_case(known: RuleContext) -> Iterator[Finding]:
     """A value in the file that the server doesn't run with."""
     line, running = known.file_verdict.effective.get(CASE), known.text(CASE)
     asked = None if line is None else line.running or line.value

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 RECOVER = "myisam_recover_options"
 LOW = "low_priority_updates"
@@ -36,10 +36,10 @@ NO_REPAIR = frozenset({"OFF", ""})
         fix="Go back to ON, which delays only for tables that were created with DELAY_KEY_WRITE=1.",
         risk="Index blocks are written after each statement, which makes many small changes slower.",
         exceptions="Tables that can be made anew, such as those of a nightly load.",
-        mind="Nothing: what may be lost is for the owner of the data to say.",
+        reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
     ),
 )
-def delayed_key_writes(known: Known) -> Iterator[Finding]:
+def delayed_key_writes(known: RuleContext) -> Iterator[Finding]:
     """Delayed writes for all tables, by somebody's choice."""
     if known.text("delay_key_write") == "ALL" and known.chosen("delay_key_write"):
         action = advise(
@@ -68,10 +68,10 @@ def delayed_key_writes(known: Known) -> Iterator[Finding]:
         risk="A repair that drops rows takes the disk space of the data file once more.",
         restart=True,
         exceptions="Tables that can be made anew.",
-        mind="A copy of each data file from shortly before the crash.",
+        reconsider_when="A copy of each data file from shortly before the crash.",
     ),
 )
-def repair_without_copy(known: Known) -> Iterator[Finding]:
+def repair_without_copy(known: RuleContext) -> Iterator[Finding]:
     """Repairs that keep no copy of what they drop."""
     value = known.text(RECOVER)
     if value is None or not known.chosen(RECOVER) or KEEPS_ROWS.intersection(value.split(",")):
@@ -101,10 +101,10 @@ def repair_without_copy(known: Known) -> Iterator[Finding]:
         risk="The first statement on a table after a crash waits for its check.",
         restart=True,
         exceptions="Servers where somebody checks all MyISAM tables after a crash before clients come back.",
-        mind="No MyISAM table with rows that matter.",
+        reconsider_when="No MyISAM table with rows that matter.",
     ),
 )
-def no_myisam_repair(known: Known) -> Iterator[Finding]:
+def no_myisam_repair(known: RuleContext) -> Iterator[Finding]:
     """The check switched off, by somebody's choice."""
     if known.text(RECOVER) in NO_REPAIR and known.chosen(RECOVER):
         action = advise(known, RECOVER, "BACKUP,QUICK", risk="the first statement after a crash waits for the check")
@@ -129,10 +129,10 @@ def no_myisam_repair(known: Known) -> Iterator[Finding]:
         fix="Set flush_time to 0, the default.",
         risk="Changes of MyISAM tables stay in the system's cache until it writes them, as without the option.",
         exceptions="Hosts whose MyISAM files are copied or read by other programs while the server runs.",
-        mind="Opened_tables that stands still with it.",
+        reconsider_when="Opened_tables that stands still with it.",
     ),
 )
-def periodic_table_close(known: Known) -> Iterator[Finding]:
+def periodic_table_close(known: RuleContext) -> Iterator[Finding]:
     """Tables that are closed at an interval that somebody set."""
     seconds = known.number("flush_time")
     if seconds and known.chosen("flush_time"):
@@ -159,11 +159,11 @@ def periodic_table_close(known: Known) -> Iterator[Finding]:
         fix="Switch it off; a single statement can be UPDATE LOW_PRIORITY.",
         risk="Readers wait behind a change that waits for a long SELECT.",
         exceptions="Tables that are read by long statements and changed by a job that may wait.",
-        mind="Table_locks_waited that doesn't rise.",
+        reconsider_when="Table_locks_waited that doesn't rise.",
         disagree="Templates for web servers of MyISAM's time switch it on so that pages are quick.",
     ),
 )
-def updates_behind_selects(known: Known) -> Iterator[Finding]:
+def updates_behind_selects(known: RuleContext) -> Iterator[Finding]:
     """Changes that let readers go first, by somebody's choice."""
     if known.settings.on(LOW) and known.chosen(LOW):
         action = advise(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 GIB = 1 << 30
 POOL = "innodb_buffer_pool_size"
@@ -38,7 +38,7 @@ CACHED_TWICE_PERCENT = 50
 ROUNDED_PERCENT = 10
 
 
-def on_aurora(known: Known) -> bool:
+def on_aurora(known: RuleContext) -> bool:
     """Whether the server is Aurora, which has storage of its own in place of InnoDB's files and flushing (DBLW-07)."""
     return known.has("server") and known.server.managed == "aurora"
 
@@ -58,10 +58,10 @@ def on_aurora(known: Known) -> bool:
         risk="None: the server does the same without it.",
         restart=True,
         exceptions="A pool that is raised at run time keeps the number of instances it started with.",
-        mind="A server of this version that runs a smaller pool with several instances.",
+        reconsider_when="A server of this version that runs a smaller pool with several instances.",
     ),
 )
-def pointless_buffer_pool_instances(known: Known) -> Iterator[Finding]:
+def pointless_buffer_pool_instances(known: RuleContext) -> Iterator[Finding]:
     """Instances asked for with a pool below 1 GB."""
     wanted, pool = _wanted(known), known.number(POOL)
     if wanted is not None and wanted > 1 and pool is not None and pool < LEAST_INSTANCE:
@@ -72,7 +72,7 @@ def pointless_buffer_pool_instances(known: Known) -> Iterator[Finding]:
         )
 
 
-def _wanted(known: Known) -> int | None:
+def _wanted(known: RuleContext) -> int | None:
     """The instances that somebody asked for, which a small pool may not get."""
     line = known.file_verdict.effective.get(INSTANCES)
     if line is not None and line.value is not None and line.value.isdigit() and known.chosen(INSTANCES):
@@ -80,7 +80,7 @@ def _wanted(known: Known) -> int | None:
     return known.number(INSTANCES) if known.chosen(INSTANCES) else None
 
 
-def _most(known: Known) -> int:
+def _most(known: RuleContext) -> int:
     """The largest pool that the host's memory has room for: what is beyond it has to go first (MEM001)."""
     if not known.has("host"):
         return LARGEST
@@ -90,7 +90,7 @@ def _most(known: Known) -> int:
     return pool_that_fits(known, room[0]) if room else LARGEST
 
 
-def _left(known: Known, pool: int) -> int:
+def _left(known: RuleContext, pool: int) -> int:
     """The pool, or what MEM001 leaves of one that takes all memory: both are followed at once."""
     if not known.has("host"):
         return pool
@@ -119,10 +119,10 @@ def _left(known: Known, pool: int) -> int:
         restart=True,
         exceptions="A published run with 64 instances of 2 GB each had the steadiest throughput; the bound "
         "is 1 GB, not the number.",
-        mind="A run of hours on this host that is steadier with more instances.",
+        reconsider_when="A run of hours on this host that is steadier with more instances.",
     ),
 )
-def many_buffer_pool_instances(known: Known) -> Iterator[Finding]:
+def many_buffer_pool_instances(known: RuleContext) -> Iterator[Finding]:
     """More instances than gigabytes."""
     wanted, pool = _wanted(known), known.number(POOL)
     if wanted is None or pool is None or pool < LEAST_INSTANCE or wanted * LEAST_INSTANCE <= pool:
@@ -152,10 +152,11 @@ def many_buffer_pool_instances(known: Known) -> Iterator[Finding]:
         fix="Leave it off, which is the default.",
         risk="A workload that does profit reads more single pages.",
         exceptions="Tables on spinning disks that are read extent by extent in random order.",
-        mind="Innodb_buffer_pool_read_ahead_evicted near zero while Innodb_buffer_pool_read_ahead_rnd rises.",
+        reconsider_when="Innodb_buffer_pool_read_ahead_evicted near zero while "
+        "Innodb_buffer_pool_read_ahead_rnd rises.",
     ),
 )
-def random_read_ahead(known: Known) -> Iterator[Finding]:
+def random_read_ahead(known: RuleContext) -> Iterator[Finding]:
     """Random read-ahead switched on."""
     if known.chosen("innodb_random_read_ahead") and known.settings.on("innodb_random_read_ahead"):
         action = advise(known, "innodb_random_read_ahead", "OFF", watch="Innodb_buffer_pool_read_ahead_evicted")
@@ -187,12 +188,12 @@ def random_read_ahead(known: Known) -> Iterator[Finding]:
         risk="Too low a value lets dirty pages pile up until sessions must wait; watch the checkpoint age.",
         exceptions="NVMe under a heavy steady write load. Disks behind a RAID controller: the kernel sees one disk, "
         "which may be an array of many, with a cache.",
-        mind="A run on this host in which the higher value gives more or steadier throughput.",
+        reconsider_when="A run on this host in which the higher value gives more or steadier throughput.",
         disagree="MySQL's manual: no more than 20000 without need. MariaDB: 20000 to 80000 and more for "
         "NVMe. Percona: lower than most people set it.",
     ),
 )
-def oversized_io_capacity(known: Known) -> Iterator[Finding]:
+def oversized_io_capacity(known: RuleContext) -> Iterator[Finding]:
     """An I/O capacity above what the disk was measured to take, or above the vendor's figure for its kind."""
     value = known.number(CAPACITY)
     if value is None or not known.chosen(CAPACITY) or on_aurora(known):
@@ -215,7 +216,7 @@ def oversized_io_capacity(known: Known) -> Iterator[Finding]:
         )
 
 
-def _most_writes(known: Known) -> float | None:
+def _most_writes(known: RuleContext) -> float | None:
     """Page writes a second that the disk took in an experiment on this host."""
     if not known.has("probes"):
         return None
@@ -225,7 +226,7 @@ def _most_writes(known: Known) -> float | None:
     return found[0] if found else None
 
 
-def _recommended(known: Known) -> tuple[int, str]:
+def _recommended(known: RuleContext) -> tuple[int, str]:
     """The highest capacity that a vendor recommends for the disks under the data, and its words."""
     if known.has("host"):
         from rules.core.storage import is_nvme, is_solid, is_spinning, names
@@ -262,11 +263,11 @@ def _recommended(known: Known) -> tuple[int, str]:
         risk="None known for pools of this size.",
         restart=True,
         exceptions="Servers with few sessions writing at once. It takes hours to show, so a short test proves nothing.",
-        mind="A run of hours on this host that is as steady with fewer.",
+        reconsider_when="A run of hours on this host that is as steady with fewer.",
         disagree="Readers recommend one instance a gigabyte; the author of the test declined to give a rule.",
     ),
 )
-def few_buffer_pool_instances(known: Known) -> Iterator[Finding]:
+def few_buffer_pool_instances(known: RuleContext) -> Iterator[Finding]:
     """Fewer instances than the default on a large pool, where many processors may want the same one."""
     wanted, pool = _wanted(known), known.number(POOL)
     if wanted is None or pool is None or min(pool, _most(known)) < FEW_POOL or wanted >= FEW:
@@ -297,10 +298,10 @@ def few_buffer_pool_instances(known: Known) -> Iterator[Finding]:
         fix="Set the maximum to what is meant, or lower the capacity.",
         risk="None.",
         exceptions="None.",
-        mind="A server of this version that runs with the larger capacity.",
+        reconsider_when="A server of this version that runs with the larger capacity.",
     ),
 )
-def io_capacity_above_its_maximum(known: Known) -> Iterator[Finding]:
+def io_capacity_above_its_maximum(known: RuleContext) -> Iterator[Finding]:
     """Both capacities in the file, the wrong way round."""
     lines = [known.file_verdict.effective.get(f"innodb_io_capacity{end}") for end in ("", "_max")]
     asked, most = (int(line.value) if line and line.value and line.value.isdigit() else None for line in lines)
@@ -331,11 +332,11 @@ def io_capacity_above_its_maximum(known: Known) -> Iterator[Finding]:
         "page cache direct I/O halved throughput. Make the pool large enough first.",
         restart=True,
         exceptions="Pools that are small beside memory, ZFS, and file systems without direct I/O such as tmpfs.",
-        mind="A run on this host that is faster with buffered files.",
+        reconsider_when="A run on this host that is faster with buffered files.",
         disagree="MariaDB's documentation notes that the page cache and its read-ahead can help a small pool.",
     ),
 )
-def double_buffering(known: Known) -> Iterator[Finding]:
+def double_buffering(known: RuleContext) -> Iterator[Finding]:
     """Buffered data files under a pool that is large in itself or beside memory."""
     pool = known.number(POOL)
     name = _buffered_by(known)
@@ -352,7 +353,7 @@ def double_buffering(known: Known) -> Iterator[Finding]:
     )
 
 
-def _buffered_by(known: Known) -> str | None:
+def _buffered_by(known: RuleContext) -> str | None:
     """The option by which data files are buffered, whether set or a default; None where they are not."""
     if on_aurora(known):
         return None
@@ -365,7 +366,7 @@ def _buffered_by(known: Known) -> str | None:
     return METHOD if (method or "FSYNC") in BUFFERED else None
 
 
-def _is_large(known: Known, pool: int) -> bool:
+def _is_large(known: RuleContext, pool: int) -> bool:
     if not known.has("host"):
         return pool >= CACHED_TWICE
     from rules.sizing.memory import usable
@@ -389,10 +390,10 @@ def _is_large(known: Known, pool: int) -> bool:
         risk="A smaller pool reads more from disk.",
         restart=True,
         exceptions="Hosts on which the memory is there.",
-        mind="innodb_buffer_pool_size as the running server shows it.",
+        reconsider_when="innodb_buffer_pool_size as the running server shows it.",
     ),
 )
-def rounded_up_buffer_pool(known: Known) -> Iterator[Finding]:
+def rounded_up_buffer_pool(known: RuleContext) -> Iterator[Finding]:
     """A pool that its chunks make clearly larger than written."""
     line, running = known.file_verdict.effective.get(POOL), known.number(POOL)
     if line is None or line.value is None or running is None or line.running != str(running):

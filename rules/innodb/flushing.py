@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.facts import Server, Workload
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 CAPACITY = "innodb_io_capacity"
 CAPACITY_MAX = "innodb_io_capacity_max"
@@ -51,10 +51,10 @@ FOUND_PERCENT = 50
         "this kind of writing.",
         risk="Memory for a larger pool, or more writes in the background.",
         exceptions="A load of much data or a table rebuilt within the window.",
-        mind="Innodb_buffer_pool_wait_free that rises as fast with a larger pool.",
+        reconsider_when="Innodb_buffer_pool_wait_free that rises as fast with a larger pool.",
     ),
 )
-def free_page_waits(known: Known) -> Iterator[Finding]:
+def free_page_waits(known: RuleContext) -> Iterator[Finding]:
     """Waits for a free page in the window."""
     window = steady(known)
     waits, pool = window.delta("innodb_buffer_pool_wait_free"), known.number("innodb_buffer_pool_size")
@@ -86,12 +86,12 @@ def free_page_waits(known: Known) -> Iterator[Finding]:
         "quarters; no further, because every page that is written too early may be written twice.",
         risk="More writes in the background, which other users of the disk feel.",
         exceptions="Spinning disks, which write a few hundred pages a second at most, and loads that end in minutes.",
-        mind="A checkpoint age that is as high with the larger capacity: then the disk is the limit.",
+        reconsider_when="A checkpoint age that is as high with the larger capacity: then the disk is the limit.",
         disagree="Percona: lower than most people set it. MariaDB: 2000 and more on solid-state disks. The rule "
         "speaks only where the redo log is nearly full and writing is at its limit.",
     ),
 )
-def starved_flushing(known: Known) -> Iterator[Finding]:
+def starved_flushing(known: RuleContext) -> Iterator[Finding]:
     """A nearly full redo log behind a limit on writes, on a disk that can do more."""
     window, capacity = steady(known), known.number(CAPACITY)
     ages, written = _oldest(known.server, window), window.rate("innodb_buffer_pool_pages_flushed")
@@ -123,7 +123,7 @@ def _oldest(server: Server, window: Workload) -> tuple[int, int] | None:
     return max((age for age in map(checkpoint, moments) if age is not None), default=None)
 
 
-def _most(known: Known) -> float:
+def _most(known: RuleContext) -> float:
     """The largest capacity that the disks under the data may be asked for."""
     found = most_writes(known)
     if found is not None:
@@ -150,10 +150,10 @@ def _most(known: Known) -> float:
         "innodb_purge_threads help.",
         risk="A transaction that is ended is rolled back.",
         exceptions="A backup or a dump that is under way; the history shrinks when it is done.",
-        mind="A history that falls by itself within an hour.",
+        reconsider_when="A history that falls by itself within an hour.",
     ),
 )
-def long_undo_history(known: Known) -> Iterator[Finding]:
+def long_undo_history(known: RuleContext) -> Iterator[Finding]:
     """A million transactions whose old rows are still kept."""
     length = _history(known.server)
     if length is not None and length >= LONG_HISTORY:
@@ -188,10 +188,10 @@ def _history(server: Server) -> int | None:
         risk="None known; the doublewrite files become somewhat larger.",
         restart=True,
         exceptions="Loads that write as much for a few minutes only.",
-        mind="Innodb_dblwr_pages_written over Innodb_dblwr_writes that stays where it is.",
+        reconsider_when="Innodb_dblwr_pages_written over Innodb_dblwr_writes that stays where it is.",
     ),
 )
-def small_doublewrite_batches(known: Known) -> Iterator[Finding]:
+def small_doublewrite_batches(known: RuleContext) -> Iterator[Finding]:
     """Batches of a few pages under many writes."""
     window = steady(known)
     batch = known.number(BATCH) or known.number("innodb_write_io_threads")
@@ -224,11 +224,11 @@ def small_doublewrite_batches(known: Known) -> Iterator[Finding]:
         fix="Take the line out, or set innodb_adaptive_hash_index to OFF.",
         risk="The lookups that did find their row by it search the tree instead.",
         exceptions="A few statements that live on it, and nothing else matters.",
-        mind="A run of your load that is slower without it.",
+        reconsider_when="A run of your load that is slower without it.",
         disagree="Percona's monitoring warns of the index whether it is on or off.",
     ),
 )
-def fruitless_adaptive_hash_index(known: Known) -> Iterator[Finding]:
+def fruitless_adaptive_hash_index(known: RuleContext) -> Iterator[Finding]:
     """A hash index by which fewer than half of the lookups find their row."""
     name, window = "innodb_adaptive_hash_index", steady(known)
     found, lookups = _lookups(window)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.facts import Workload
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 PAGE = "innodb_page_size"
 POOL = "innodb_buffer_pool_size"
@@ -53,11 +53,11 @@ ROW_READS = ("handler_read_key", "handler_read_next", "handler_read_prev", "hand
         fix="Set innodb_read_ahead_threshold to 64, the highest, and look at the counters again; 0 switches it off.",
         risk="Scans of cold tables read page by page.",
         exceptions="A single large scan in the window.",
-        mind="The share of evicted pages over a busy day.",
+        reconsider_when="The share of evicted pages over a busy day.",
         disagree="MySQLTuner lowers the threshold in this case, which reads ahead more often.",
     ),
 )
-def wasted_read_ahead(known: Known) -> Iterator[Finding]:
+def wasted_read_ahead(known: RuleContext) -> Iterator[Finding]:
     """A large share of pages read ahead for nothing."""
     window = steady(known)
     ahead = window.delta("innodb_buffer_pool_read_ahead")
@@ -95,10 +95,10 @@ def wasted_read_ahead(known: Known) -> Iterator[Finding]:
         fix="Set innodb_flush_neighbors to 0.",
         risk="None known on solid-state disks.",
         exceptions="Spinning disks, and volumes whose kind can't be told.",
-        mind="A write-heavy run on this host that is faster with it.",
+        reconsider_when="A write-heavy run on this host that is faster with it.",
     ),
 )
-def flush_neighbors_on_ssd(known: Known) -> Iterator[Finding]:
+def flush_neighbors_on_ssd(known: RuleContext) -> Iterator[Finding]:
     """Neighbour flushing on solid-state disks, set or by default on a server that is put to use."""
     value = known.number(NEIGHBOURS)
     used = known.chosen(NEIGHBOURS) or known.chosen(POOL) or _writes_pages(known)
@@ -114,7 +114,7 @@ def flush_neighbors_on_ssd(known: Known) -> Iterator[Finding]:
         )
 
 
-def _writes_pages(known: Known) -> bool:
+def _writes_pages(known: RuleContext) -> bool:
     written = known.workload.rate("innodb_buffer_pool_pages_flushed") if known.has("workload") else None
     return written is not None and written >= WRITTEN
 
@@ -135,10 +135,10 @@ def _writes_pages(known: Known) -> bool:
         risk="Laying an array out anew destroys what is on it.",
         restart=True,
         exceptions="Solid-state arrays lose less by it.",
-        mind="A random-read probe on this array that is no slower than on one with large chunks.",
+        reconsider_when="A random-read probe on this array that is no slower than on one with large chunks.",
     ),
 )
-def page_across_stripes(known: Known) -> Iterator[Finding]:
+def page_across_stripes(known: RuleContext) -> Iterator[Finding]:
     """A chunk smaller than InnoDB's page."""
     page, stripe = known.number(PAGE), known.host.storage.stripe if known.host.storage else None
     if page is None or stripe is None or not stripe.chunk or stripe.data_disks == 1 or stripe.chunk >= page:
@@ -166,10 +166,10 @@ def page_across_stripes(known: Known) -> Iterator[Finding]:
         risk="Moving a partition means copying the data.",
         restart=True,
         exceptions="Offsets that are a multiple of the page size split no page.",
-        mind="A random-write probe that is no slower than on an aligned volume.",
+        reconsider_when="A random-write probe that is no slower than on an aligned volume.",
     ),
 )
-def misaligned_data(known: Known) -> Iterator[Finding]:
+def misaligned_data(known: RuleContext) -> Iterator[Finding]:
     """A file system that begins at an offset which splits pages."""
     page, stripe = known.number(PAGE), known.host.storage.stripe if known.host.storage else None
     if page is not None and stripe is not None and stripe.offset and stripe.offset % page:
@@ -200,13 +200,14 @@ def misaligned_data(known: Known) -> Iterator[Finding]:
         "creation slow in a published test.",
         restart=True,
         exceptions="Rows above 500 bytes, scans, and data that fits in the pool.",
-        mind="Pages a row near or below one over a busy hour. The counters give an upper bound only, because "
+        reconsider_when="Pages a row near or below one over a busy hour. The counters give an upper bound "
+        "only, because "
         "the levels of an index count as pages; where rows are written too they say nothing.",
         disagree="On a consumer SSD 4K pages were slower from a pool of 75 GB on, and index creation was "
         "slower with MySQL 8.0.",
     ),
 )
-def large_pages_for_single_rows(known: Known) -> Iterator[Finding]:
+def large_pages_for_single_rows(known: RuleContext) -> Iterator[Finding]:
     """Two pages or more for each row, from disk, with large pages."""
     window, page = steady(known), known.number(PAGE)
     pages_a_row = _pages_a_row(window)
@@ -247,10 +248,10 @@ def _pages_a_row(window: Workload) -> float | None:
         risk="None.",
         restart=True,
         exceptions="innodb_buffer_pool_size set in the file outranks it.",
-        mind="A server of this version that shows a pool within the limit.",
+        reconsider_when="A server of this version that shows a pool within the limit.",
     ),
 )
-def dedicated_server_in_container(known: Known) -> Iterator[Finding]:
+def dedicated_server_in_container(known: RuleContext) -> Iterator[Finding]:
     """Sizing by the machine under a control group's limit."""
     group, memory = known.host.cgroup, known.host.memory
     on = known.chosen("innodb_dedicated_server") and known.settings.on("innodb_dedicated_server")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from advisor.core.model import Action, Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
 MIB = 1 << 20
@@ -51,10 +51,10 @@ POOL_SHARE = 256
         fix="Double innodb_log_buffer_size, up to 128M; if waits go on, the log's device is too slow.",
         risk="The memory of the buffer.",
         exceptions="A single load of much data in the window.",
-        mind="Innodb_log_waits that rises as fast with the larger buffer.",
+        reconsider_when="Innodb_log_waits that rises as fast with the larger buffer.",
     ),
 )
-def log_buffer_waits(known: Known) -> Iterator[Finding]:
+def log_buffer_waits(known: RuleContext) -> Iterator[Finding]:
     """Waits for the log buffer, one a second or more, in the busiest hour or now."""
     from rules.core.counters import REDO, seen  # lint, which has no counters, does without
 
@@ -94,11 +94,11 @@ def log_buffer_waits(known: Known) -> Iterator[Finding]:
         fix="Make the log hold about an hour of writes at the busiest time, 16G at most.",
         risk="Recovery after a crash reads more log, and the disk must hold it.",
         exceptions="A load that happens once; a window of seconds says nothing of the other hours.",
-        mind="The rate over the busiest hour: where mycnf sample knows it, it is what counts here.",
+        reconsider_when="The rate over the busiest hour: where mycnf sample knows it, it is what counts here.",
         disagree="A quarter of the buffer pool, which others recommend, has nothing to do with the rate of writes.",
     ),
 )
-def small_redo_log(known: Known) -> Iterator[Finding]:
+def small_redo_log(known: RuleContext) -> Iterator[Finding]:
     """A redo log that holds less than an hour of the measured writes, or for whose space sessions waited."""
     capacity, waits = redo_capacity(known), _waits(known)
     if capacity and waits:
@@ -123,7 +123,7 @@ def small_redo_log(known: Known) -> Iterator[Finding]:
     )
 
 
-def _was_full(known: Known, capacity: int, waits: str) -> Finding:
+def _was_full(known: RuleContext, capacity: int, waits: str) -> Finding:
     """The server's own word that the log was full, with the rate where one was measured."""
     rates = _rates_or_none(known)
     wanted = _relieving(known, rates, capacity)
@@ -140,7 +140,7 @@ def _was_full(known: Known, capacity: int, waits: str) -> Finding:
     )
 
 
-def _waits(known: Known) -> str:
+def _waits(known: RuleContext) -> str:
     """How often the server itself says that statements waited for space in the redo log; empty where it doesn't."""
     told, counted = known.server.redo_waits, known.server.innodb_metrics.get(SPACE_WAITS)
     if told is not None and told.count:
@@ -150,29 +150,29 @@ def _waits(known: Known) -> str:
     return f"{counted:,} waits by {SPACE_WAITS}" if counted else ""
 
 
-def _long_ago(known: Known) -> bool:
+def _long_ago(known: RuleContext) -> bool:
     """Whether the newest warning is older than a week."""
     told = known.server.redo_waits
     return told is not None and told.newest is not None and told.newest > WEEK
 
 
-def _rates_or_none(known: Known) -> list[Rate]:
-    from rules.core.context import Missing
+def _rates_or_none(known: RuleContext) -> list[Rate]:
+    from rules.core.context import MissingFact
 
     try:
         return redo_rates(known)
-    except Missing:
+    except MissingFact:
         return []
 
 
-def _relieving(known: Known, rates: list[Rate], capacity: int) -> int:
+def _relieving(known: RuleContext, rates: list[Rate], capacity: int) -> int:
     """The size for a log that was full: an hour of writes, and twice its size where that is unknown or fits already."""
     hour = _for_an_hour(rates) if rates else 0
     doubled = min(2 * capacity, LARGEST)
     return max(hour, doubled) if _waits(known) or not rates else hour
 
 
-def _seen_at_its_busiest(known: Known) -> None:
+def _seen_at_its_busiest(known: RuleContext) -> None:
     """Raise Missing where only the mean since the start is known, which says nothing of the busiest hour."""
     from rules.core.counters import REDO, fullest  # lint, which has no counters, does without
 
@@ -187,15 +187,15 @@ class Rate(NamedTuple):
     when: str
 
 
-def redo_rates(known: Known) -> list[Rate]:
+def redo_rates(known: RuleContext) -> list[Rate]:
     """How fast redo was written: in the busiest hour, or in the window and since the start; Missing without any."""
-    from rules.core.context import Missing
+    from rules.core.context import MissingFact
     from rules.core.counters import REDO, fullest  # lint, which has no counters, does without
 
     ever = _since_start(known)
     try:
         window, when, hour = fullest(known, REDO)
-    except Missing:
+    except MissingFact:
         if ever is None:
             raise
         return [ever]
@@ -206,7 +206,7 @@ def redo_rates(known: Known) -> list[Rate]:
     return seen if hour is not None or ever is None else [*seen, ever]
 
 
-def _since_start(known: Known) -> Rate | None:
+def _since_start(known: RuleContext) -> Rate | None:
     """The mean since the server started; None where that was just now or nothing counts it."""
     from rules.core.counters import MINIMUM_UPTIME
 
@@ -223,7 +223,7 @@ def _for_an_hour(rates: list[Rate]) -> int:
     return min(LARGEST, -(-int(max(rate.most for rate in rates) * HOUR) // STEP) * STEP)
 
 
-def redo_capacity(known: Known) -> int | None:
+def redo_capacity(known: RuleContext) -> int | None:
     """Bytes that the whole redo log holds, from what this version sizes it by.
 
     Where somebody set the files' sizes and not the capacity, MySQL goes by the files, and shows the default capacity.
@@ -237,11 +237,11 @@ def redo_capacity(known: Known) -> int | None:
     return None if size is None else size * (files or 1)
 
 
-def _sized_by(known: Known) -> str:
+def _sized_by(known: RuleContext) -> str:
     return "innodb_redo_log_capacity" if known.target.since("mysql", 8, 0, 30) else "innodb_log_file_size"
 
 
-def _larger(known: Known, total: int) -> Action | None:
+def _larger(known: RuleContext, total: int) -> Action | None:
     files = 1 if known.target.since("mysql", 8, 0, 30) else known.number("innodb_log_files_in_group") or 1
     size = -(-total // files // MIB) * MIB
     watch = "Innodb_checkpoint_age" if known.target.is_mariadb else None
@@ -270,10 +270,10 @@ def _larger(known: Known, total: int) -> Action | None:
         "in the background.",
         risk="Recovery after a crash takes longer with a larger log.",
         exceptions="A load that ends in minutes.",
-        mind="A checkpoint age that stays below three quarters over the busiest hour.",
+        reconsider_when="A checkpoint age that stays below three quarters over the busiest hour.",
     ),
 )
-def checkpoint_pressure(known: Known) -> Iterator[Finding]:
+def checkpoint_pressure(known: RuleContext) -> Iterator[Finding]:
     """A checkpoint age near its limit, at a sample of the busiest hour or now."""
     for ages, when in _ages(known):
         if ages is not None and ages[0] * 100 >= ages[1] * FULL_PERCENT:
@@ -288,7 +288,7 @@ def checkpoint_pressure(known: Known) -> Iterator[Finding]:
             return
 
 
-def _relieved(known: Known) -> tuple[Action | None, str]:
+def _relieved(known: RuleContext) -> tuple[Action | None, str]:
     """The redo log that holds an hour of writes, or in words what helps where it does already."""
     capacity = redo_capacity(known)
     if not capacity:
@@ -301,7 +301,7 @@ def _relieved(known: Known) -> tuple[Action | None, str]:
     return None, f"the log of {about(capacity)} holds {held}: raise innodb_io_capacity as far as the disks allow"
 
 
-def _ages(known: Known) -> Iterator[tuple[tuple[int, int] | None, str]]:
+def _ages(known: RuleContext) -> Iterator[tuple[tuple[int, int] | None, str]]:
     hour = known.sampled.hour("redo") if known.has("sampled") else None
     if hour is not None:
         from rules.core.counters import named
@@ -340,10 +340,10 @@ def checkpoint(counter: Callable[[str], int | None]) -> tuple[int, int] | None:
         risk="None: the server ignores the other two.",
         restart=True,
         exceptions="A file that older versions read as well.",
-        mind="A server of this version whose log follows innodb_log_file_size.",
+        reconsider_when="A server of this version whose log follows innodb_log_file_size.",
     ),
 )
-def overridden_redo_size(known: Known) -> Iterator[Finding]:
+def overridden_redo_size(known: RuleContext) -> Iterator[Finding]:
     """The old sizes beside the new capacity."""
     if not known.chosen("innodb_redo_log_capacity"):
         return
@@ -373,11 +373,12 @@ def overridden_redo_size(known: Known) -> Iterator[Finding]:
         fix="Measure: mycnf audit tells how fast the log fills. Without that, 1G does little harm.",
         risk="Recovery after a crash reads more log, and the disk must hold it.",
         exceptions="Servers that mostly read.",
-        mind="The measured rate of redo at the busiest hour: a log that holds an hour of it is large enough.",
+        reconsider_when="The measured rate of redo at the busiest hour: a log that holds an hour of it is "
+        "large enough.",
         disagree="A quarter of the pool, which MySQLTuner and phpMyAdmin ask for, has nothing to do with writes.",
     ),
 )
-def tiny_redo_log(known: Known) -> Iterator[Finding]:
+def tiny_redo_log(known: RuleContext) -> Iterator[Finding]:
     """A pool that was sized and a log that wasn't, while nobody has measured the writes."""
     pool, capacity = known.number(POOL), redo_capacity(known)
     if pool is None or capacity is None or not known.chosen(POOL) or known.has("workload"):
@@ -395,7 +396,7 @@ def tiny_redo_log(known: Known) -> Iterator[Finding]:
         )
 
 
-def _by_files(known: Known) -> int | None:
+def _by_files(known: RuleContext) -> int | None:
     """The size of the log by lines about its files, where the version goes by a capacity and none is set."""
     if not known.target.since("mysql", 8, 0, 30) or known.chosen(SIZES[0]):
         return None
@@ -430,10 +431,10 @@ UNSYNCED = (0, 2)  # of innodb_flush_log_at_trx_commit: the log is synced by the
         fix="Take the line out.",
         risk="None known.",
         exceptions="Redo logs that always stay in the page cache, where nothing is read.",
-        mind="No reads of the redo log's files (iosnoop, or blktrace) while it is written.",
+        reconsider_when="No reads of the redo log's files (iosnoop, or blktrace) while it is written.",
     ),
 )
-def narrow_write_ahead(known: Known) -> Iterator[Finding]:
+def narrow_write_ahead(known: RuleContext) -> Iterator[Finding]:
     """Write-ahead below a block of the page cache."""
     name = "innodb_log_write_ahead_size"
     size = known.number(name)
@@ -462,10 +463,10 @@ def narrow_write_ahead(known: Known) -> Iterator[Finding]:
         fix="Take the line out; the default is one second.",
         risk="One sync a second.",
         exceptions="Data that can be loaded again.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def delayed_log_flush(known: Known) -> Iterator[Finding]:
+def delayed_log_flush(known: RuleContext) -> Iterator[Finding]:
     """Seconds between syncs where commits don't sync."""
     name = "innodb_flush_log_at_timeout"
     seconds, commit = known.number(name), known.number("innodb_flush_log_at_trx_commit")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding, Target
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 GIB = 1 << 30
 POOL = "innodb_buffer_pool_size"
@@ -40,10 +40,10 @@ SIZES = (POOL, "innodb_redo_log_capacity", "innodb_log_file_size")
         fix="Take the line out, or set innodb_adaptive_flushing to ON.",
         risk="None known.",
         exceptions="Experiments that compare the two.",
-        mind="A run of hours under your load that is as steady without it.",
+        reconsider_when="A run of hours under your load that is as steady without it.",
     ),
 )
-def no_adaptive_flushing(known: Known) -> Iterator[Finding]:
+def no_adaptive_flushing(known: RuleContext) -> Iterator[Finding]:
     """Adaptive flushing switched off."""
     name = "innodb_adaptive_flushing"
     if known.switched(name) is False:
@@ -70,10 +70,10 @@ def no_adaptive_flushing(known: Known) -> Iterator[Finding]:
         fix="Set the mark well below the maximum, or take both lines out.",
         risk="None: the server lowers the mark anyway.",
         exceptions="None.",
-        mind="A server of this version that runs with the higher mark.",
+        reconsider_when="A server of this version that runs with the higher mark.",
     ),
 )
-def low_mark_above_dirty_maximum(known: Known) -> Iterator[Finding]:
+def low_mark_above_dirty_maximum(known: RuleContext) -> Iterator[Finding]:
     """A low-water mark that the file sets above the maximum."""
     line = known.file_verdict.effective.get("innodb_max_dirty_pages_pct_lwm")
     most = known.settings.real("innodb_max_dirty_pages_pct")
@@ -103,10 +103,10 @@ def low_mark_above_dirty_maximum(known: Known) -> Iterator[Finding]:
         risk="Bursts of writes at checkpoints, which other users of the disk feel.",
         exceptions="Disks shared with others that must not feel those bursts, with a redo log that is never nearly "
         "full.",
-        mind="A checkpoint age that stays far below its maximum over the busiest hour.",
+        reconsider_when="A checkpoint age that stays far below its maximum over the busiest hour.",
     ),
 )
-def throttled_checkpoints(known: Known) -> Iterator[Finding]:
+def throttled_checkpoints(known: RuleContext) -> Iterator[Finding]:
     """Writing at checkpoints bound to the I/O capacity."""
     name = "innodb_flush_sync"
     if known.switched(name) is False:
@@ -136,10 +136,10 @@ def throttled_checkpoints(known: Known) -> Iterator[Finding]:
         fix="Take the line out; the default is 1000.",
         risk="Pages that are used often and only within one second at a time stay in the older part.",
         exceptions="Servers whose data fits in the pool, and tables that are scanned again and again and should stay.",
-        mind="Innodb_buffer_pool_reads that don't rise while a backup or a report scans.",
+        reconsider_when="Innodb_buffer_pool_reads that don't rise while a backup or a report scans.",
     ),
 )
-def scans_displace_the_pool(known: Known) -> Iterator[Finding]:
+def scans_displace_the_pool(known: RuleContext) -> Iterator[Finding]:
     """No time in the older part of the pool."""
     name = "innodb_old_blocks_time"
     if known.chosen(name) and known.number(name) == 0:
@@ -171,10 +171,10 @@ def scans_displace_the_pool(known: Known) -> Iterator[Finding]:
         fix="Take the line out; both are on by default.",
         risk="Reads in the background after a start, beside those of sessions.",
         exceptions="Replicas and test servers that nobody waits for, and data that differs after each restart.",
-        mind="A restart under load after which answers are as quick as before within a minute.",
+        reconsider_when="A restart under load after which answers are as quick as before within a minute.",
     ),
 )
-def cold_pool_after_restart(known: Known) -> Iterator[Finding]:
+def cold_pool_after_restart(known: RuleContext) -> Iterator[Finding]:
     """A pool of gigabytes whose pages are forgotten at a restart."""
     pool = known.number(POOL)
     if pool is None or pool < SLOW_TO_WARM:
@@ -206,10 +206,10 @@ def cold_pool_after_restart(known: Known) -> Iterator[Finding]:
         fix="Take the line out; the default is 1.",
         risk="A shutdown takes as long as writing the changed pages.",
         exceptions="An emergency, set by hand right before it.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def shutdown_like_a_crash(known: Known) -> Iterator[Finding]:
+def shutdown_like_a_crash(known: RuleContext) -> Iterator[Finding]:
     """A cold shutdown as a habit."""
     name = "innodb_fast_shutdown"
     if known.chosen(name) and known.number(name) == LIKE_A_CRASH:
@@ -237,10 +237,10 @@ def shutdown_like_a_crash(known: Known) -> Iterator[Finding]:
         risk="Without the sizes the server takes half to three quarters of memory for the pool.",
         restart=True,
         exceptions="A file that means to size one of them by hand and leave the other to the server.",
-        mind="A server of this version that ignores the size.",
+        reconsider_when="A server of this version that ignores the size.",
     ),
 )
-def overruled_dedicated_server(known: Known) -> Iterator[Finding]:
+def overruled_dedicated_server(known: RuleContext) -> Iterator[Finding]:
     """Sizes set by hand beside the switch that would set them."""
     name = "innodb_dedicated_server"
     sizes = [size for size in SIZES if known.chosen(size)]
@@ -266,10 +266,10 @@ def overruled_dedicated_server(known: Known) -> Iterator[Finding]:
         risk="A server that is still damaged may not start without it.",
         restart=True,
         exceptions="While data is being rescued.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def forced_recovery(known: Known) -> Iterator[Finding]:
+def forced_recovery(known: RuleContext) -> Iterator[Finding]:
     """Recovery that is forced."""
     value = known.number("innodb_force_recovery")
     if value and known.chosen("innodb_force_recovery"):

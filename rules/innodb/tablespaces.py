@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 LEAST_UNDO = 2  # one is emptied while the other takes the undo logs
 TABLE_LOCK = 0
@@ -38,10 +38,10 @@ NO_BUFFERING = frozenset({"NONE", "0"})
         fix="Take the line out, or set innodb_strict_mode to ON.",
         risk="Scripts with impossible options stop with an error where they went on.",
         exceptions="The load of a dump of an old server whose options can't be mended.",
-        mind="Dumps and migrations that run without a warning.",
+        reconsider_when="Dumps and migrations that run without a warning.",
     ),
 )
-def lax_table_options(known: Known) -> Iterator[Finding]:
+def lax_table_options(known: RuleContext) -> Iterator[Finding]:
     """InnoDB's strict mode switched off."""
     name = "innodb_strict_mode"
     if known.switched(name) is False:
@@ -72,10 +72,10 @@ def lax_table_options(known: Known) -> Iterator[Finding]:
         risk="A file for each table, and so more open files. The space that the system tablespace has taken stays "
         "taken until the server is loaded anew.",
         exceptions="Hundreds of thousands of tiny tables on file systems that dislike so many files.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def tables_in_the_system_tablespace(known: Known) -> Iterator[Finding]:
+def tables_in_the_system_tablespace(known: RuleContext) -> Iterator[Finding]:
     """One file for all tables."""
     name = "innodb_file_per_table"
     if known.switched(name) is False:
@@ -104,11 +104,11 @@ def tables_in_the_system_tablespace(known: Known) -> Iterator[Finding]:
         risk="The tablespace may fill the disk; watch the disk instead.",
         restart=True,
         exceptions="Raw partitions, and servers whose undo logs and tables lie elsewhere.",
-        mind="An alarm that tells in time.",
+        reconsider_when="An alarm that tells in time.",
         disagree="Percona's advisor warns of the end only where it is near.",
     ),
 )
-def system_tablespace_with_an_end(known: Known) -> Iterator[Finding]:
+def system_tablespace_with_an_end(known: RuleContext) -> Iterator[Finding]:
     """A last file of fixed or limited size."""
     name = "innodb_data_file_path"
     last = (known.text(name) or "").rpartition(";")[2].strip(" \"'")
@@ -138,10 +138,10 @@ def system_tablespace_with_an_end(known: Known) -> Iterator[Finding]:
         fix="Take the line out, or set innodb_stats_on_metadata to OFF.",
         risk="None known: estimates are still renewed by ANALYZE TABLE and when tables change.",
         exceptions="None.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def statistics_on_metadata_queries(known: Known) -> Iterator[Finding]:
+def statistics_on_metadata_queries(known: RuleContext) -> Iterator[Finding]:
     """Statistics made anew whenever somebody looks."""
     name = "innodb_stats_on_metadata"
     if not known.switched(name):
@@ -173,10 +173,10 @@ def statistics_on_metadata_queries(known: Known) -> Iterator[Finding]:
         fix="Take the line out, or set innodb_stats_persistent to ON.",
         risk="Small writes to two tables of the mysql schema.",
         exceptions="Servers that create and drop tables all the time, and never the same.",
-        mind="Plans that stay the same over many restarts.",
+        reconsider_when="Plans that stay the same over many restarts.",
     ),
 )
-def forgotten_statistics(known: Known) -> Iterator[Finding]:
+def forgotten_statistics(known: RuleContext) -> Iterator[Finding]:
     """Statistics that no restart survives."""
     name = "innodb_stats_persistent"
     if known.switched(name) is False:
@@ -205,10 +205,10 @@ def forgotten_statistics(known: Known) -> Iterator[Finding]:
         risk="A new number of undo tablespaces may need a dump and a load.",
         restart=True,
         exceptions="A file that other servers with undo tablespaces read too.",
-        mind="Files named undo001 and on in the data directory.",
+        reconsider_when="Files named undo001 and on in the data directory.",
     ),
 )
-def undo_truncation_without_tablespaces(known: Known) -> Iterator[Finding]:
+def undo_truncation_without_tablespaces(known: RuleContext) -> Iterator[Finding]:
     """Truncation asked for without anything that can be truncated."""
     name, spaces = "innodb_undo_log_truncate", known.number("innodb_undo_tablespaces")
     if known.switched(name) and spaces is not None and spaces < LEAST_UNDO:
@@ -235,11 +235,11 @@ def undo_truncation_without_tablespaces(known: Known) -> Iterator[Finding]:
         fix="Take the line out, or set innodb_undo_log_truncate to ON.",
         risk="Truncating a file can slow the server down for a moment under heavy writes.",
         exceptions="Servers that truncate by hand, with ALTER UNDO TABLESPACE ... SET INACTIVE.",
-        mind="The size of the undo files, level over months.",
+        reconsider_when="The size of the undo files, level over months.",
         disagree="MariaDB leaves truncation off by default and warns of stalls.",
     ),
 )
-def growing_undo_files(known: Known) -> Iterator[Finding]:
+def growing_undo_files(known: RuleContext) -> Iterator[Finding]:
     """Truncation of undo files switched off."""
     name = "innodb_undo_log_truncate"
     if known.switched(name) is False:
@@ -270,10 +270,10 @@ def growing_undo_files(known: Known) -> Iterator[Finding]:
         risk="With mode 2 the numbers of one INSERT ... SELECT need not follow each other.",
         restart=True,
         exceptions="Statement-based replication of statements that insert in an order that differs on the replica.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def table_locked_auto_increment(known: Known) -> Iterator[Finding]:
+def table_locked_auto_increment(known: RuleContext) -> Iterator[Finding]:
     """The traditional lock mode."""
     name = "innodb_autoinc_lock_mode"
     if known.chosen(name) and known.number(name) == TABLE_LOCK and not _in_cluster(known):
@@ -286,7 +286,7 @@ def table_locked_auto_increment(known: Known) -> Iterator[Finding]:
         )
 
 
-def _in_cluster(known: Known) -> bool:
+def _in_cluster(known: RuleContext) -> bool:
     """Whether galera-locks-auto-increment speaks of it."""
     from rules.core.network import in_use
 
@@ -308,10 +308,10 @@ def _in_cluster(known: Known) -> bool:
         fix="Set binlog_format to ROW, or innodb_autoinc_lock_mode to 1.",
         risk="Row events make larger logs; mode 1 makes bulk inserts wait for each other.",
         exceptions="Servers whose binary log nobody reads, and tables without AUTO_INCREMENT.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def interleaved_ids_in_statement_log(known: Known) -> Iterator[Finding]:
+def interleaved_ids_in_statement_log(known: RuleContext) -> Iterator[Finding]:
     """Numbers given in turn, logged by statement."""
     mode, log = known.number("innodb_autoinc_lock_mode"), known.text("binlog_format")
     if mode != INTERLEAVED or log != "STATEMENT" or not writes_binary_log(known):
@@ -338,10 +338,10 @@ def interleaved_ids_in_statement_log(known: Known) -> Iterator[Finding]:
         fix="Take the line out, or set READ-COMMITTED; sessions that want dirty reads can ask for them.",
         risk="Sessions keep a view of the data while they read, which keeps old versions of rows a little longer.",
         exceptions="Servers that only estimate, on data that nobody writes at the same time.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def dirty_reads(known: Known) -> Iterator[Finding]:
+def dirty_reads(known: RuleContext) -> Iterator[Finding]:
     """Uncommitted rows for everybody."""
     name = next((n for n in ISOLATION if known.chosen(n)), None)
     if name is not None and known.text(name) == "READ-UNCOMMITTED":
@@ -369,11 +369,11 @@ def dirty_reads(known: Known) -> Iterator[Finding]:
         risk="Inserts into large tables with many secondary indexes read index pages from disk: in a published "
         "test on MySQL 8.0 they were more than three times slower.",
         exceptions="Spinning disks with far more index than memory, and backups that are tested.",
-        mind="A release of MariaDB that switches it on again.",
+        reconsider_when="A release of MariaDB that switches it on again.",
         disagree="MySQL 8.0 and 9.7 have it on by default, 8.4 off; MySQL's manual calls off the more stable setting.",
     ),
 )
-def corrupting_change_buffer(known: Known) -> Iterator[Finding]:
+def corrupting_change_buffer(known: RuleContext) -> Iterator[Finding]:
     """The change buffer of MariaDB switched on again."""
     name = "innodb_change_buffering"
     if known.chosen(name) and (known.text(name) or "NONE") not in NO_BUFFERING:

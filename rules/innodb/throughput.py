@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 CAPACITY = "innodb_io_capacity"
 SPINNING_CAPACITY = 200  # IOC-03: what one spinning disk is given, and the default before MySQL 8.4
@@ -47,11 +47,11 @@ COMPRESSED_PAGES = "innodb_log_compressed_pages"
         fix="Start with 2000, and raise it only while the checkpoint age comes near its limit.",
         risk="More writes in the background, which wear out the disk.",
         exceptions="Servers that write little, and disks whose writes are rationed or paid for.",
-        mind="A checkpoint age that stays below half of its limit over the busiest hour.",
+        reconsider_when="A checkpoint age that stays below half of its limit over the busiest hour.",
         disagree="Percona: lower than most people set it.",
     ),
 )
-def undersized_io_capacity(known: Known) -> Iterator[Finding]:
+def undersized_io_capacity(known: RuleContext) -> Iterator[Finding]:
     """A capacity for spinning disks, set for others."""
     from rules.core.storage import is_solid, names
     from rules.innodb.buffer_pool import on_aurora
@@ -85,11 +85,11 @@ def undersized_io_capacity(known: Known) -> Iterator[Finding]:
         risk="The kernel's limit on requests (fs.aio-max-nr) counts all servers of a host; at the limit a start fails.",
         restart=True,
         exceptions="File systems on which it fails, such as tmpfs with old kernels, and hosts near fs.aio-max-nr.",
-        mind="A run on this host that is as fast with it off.",
+        reconsider_when="A run on this host that is as fast with it off.",
         disagree="One published insert benchmark was slower with it off, and its queries faster.",
     ),
 )
-def native_aio_off(known: Known) -> Iterator[Finding]:
+def native_aio_off(known: RuleContext) -> Iterator[Finding]:
     """Asynchronous I/O switched off."""
     if known.switched(AIO) is False:
         action = advise(known, AIO, "ON", live=False, risk="fs.aio-max-nr must allow for it")
@@ -117,10 +117,10 @@ def native_aio_off(known: Known) -> Iterator[Finding]:
         fix="Take the line out. To slow changes down on purpose, set the delay as well, after a test.",
         risk="None: the line does nothing.",
         exceptions="Servers whose delay is set at run time.",
-        mind="A server of this version that delays a change with a delay of 0.",
+        reconsider_when="A server of this version that delays a change with a delay of 0.",
     ),
 )
-def purge_lag_without_delay(known: Known) -> Iterator[Finding]:
+def purge_lag_without_delay(known: RuleContext) -> Iterator[Finding]:
     """A lag from which changes are delayed by nothing."""
     if known.number(LAG) and known.chosen(LAG) and known.number(LAG_DELAY) == 0:
         yield purge_lag_without_delay.finding(
@@ -147,10 +147,10 @@ def purge_lag_without_delay(known: Known) -> Iterator[Finding]:
         risk="Purge threads compete with sessions for pages and locks.",
         restart=True,
         exceptions="Servers that change little.",
-        mind="A history list length that stays low over the busiest hour.",
+        reconsider_when="A history list length that stays low over the busiest hour.",
     ),
 )
-def single_purge_thread(known: Known) -> Iterator[Finding]:
+def single_purge_thread(known: RuleContext) -> Iterator[Finding]:
     """One purge thread beside more processors than MySQL itself gives one."""
     processors = known.host.usable_cpus
     if known.number(PURGE_THREADS) == 1 and known.chosen(PURGE_THREADS) and (processors or 0) > MANY_PROCESSORS:
@@ -178,10 +178,10 @@ def single_purge_thread(known: Known) -> Iterator[Finding]:
         fix="Take the line out.",
         risk="Truncating a file can slow the server down for a moment under heavy writes.",
         exceptions="Servers with as much room to spare for each undo tablespace.",
-        mind="Undo files that stay small all the same.",
+        reconsider_when="Undo files that stay small all the same.",
     ),
 )
-def undo_files_kept_large(known: Known) -> Iterator[Finding]:
+def undo_files_kept_large(known: RuleContext) -> Iterator[Finding]:
     """A limit for truncation of tens of gigabytes."""
     value = known.number(UNDO_LIMIT)
     if value is not None and value > LARGE_UNDO and known.chosen(UNDO_LIMIT):
@@ -209,10 +209,10 @@ def undo_files_kept_large(known: Known) -> Iterator[Finding]:
         risk="Servers with a hundred thousand tables and more start later.",
         restart=True,
         exceptions="Managed platforms, where files cannot be moved.",
-        mind="A start that takes too long with the comparison, and files that stay where they are.",
+        reconsider_when="A start that takes too long with the comparison, and files that stay where they are.",
     ),
 )
-def moved_files_unnoticed(known: Known) -> Iterator[Finding]:
+def moved_files_unnoticed(known: RuleContext) -> Iterator[Finding]:
     """The comparison of paths switched off."""
     if known.switched(PATHS) is False:
         yield moved_files_unnoticed.finding(
@@ -240,10 +240,10 @@ def moved_files_unnoticed(known: Known) -> Iterator[Finding]:
         fix="Set innodb_log_writer_threads to ON.",
         risk="With few sessions at work a commit waits a little longer.",
         exceptions="Servers where few sessions commit at the same time.",
-        mind="A measurement with your own load in which OFF commits more.",
+        reconsider_when="A measurement with your own load in which OFF commits more.",
     ),
 )
-def log_writers_switched_off(known: Known) -> Iterator[Finding]:
+def log_writers_switched_off(known: RuleContext) -> Iterator[Finding]:
     """Dedicated log writer threads switched off on many processors."""
     processors = known.host.usable_cpus or 0
     if known.switched(LOG_WRITERS) is False and processors >= BUSY_PROCESSORS:
@@ -274,10 +274,10 @@ def log_writers_switched_off(known: Known) -> Iterator[Finding]:
         risk="Changes of compressed tables write more redo log.",
         exceptions="Servers without compressed tables, and servers that are always shut down cleanly before their "
         "packages are changed.",
-        mind="A server without tables of ROW_FORMAT = COMPRESSED.",
+        reconsider_when="A server without tables of ROW_FORMAT = COMPRESSED.",
     ),
 )
-def compressed_pages_not_logged(known: Known) -> Iterator[Finding]:
+def compressed_pages_not_logged(known: RuleContext) -> Iterator[Finding]:
     """Images of compressed pages left out of the redo log."""
     if known.switched(COMPRESSED_PAGES) is False:
         action = advise(known, COMPRESSED_PAGES, "ON", risk="changes of compressed tables write more redo log")

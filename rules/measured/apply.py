@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.measured.answers import LocalAnswer
     from rules.measured.claims import Claim
-    from rules.measured.compare import Judged
+    from rules.measured.compare import LocalVerdict
 
 
-def weigh(known: Known, findings: Iterable[Finding]) -> list[Finding]:
+def weigh(known: RuleContext, findings: Iterable[Finding]) -> list[Finding]:
     """The findings, those that an experiment on this host answers with its answer, and with the advice that is left."""
     return [_weighed(known, finding) for finding in findings]
 
 
-def _weighed(known: Known, finding: Finding) -> Finding:
+def _weighed(known: RuleContext, finding: Finding) -> Finding:
     claim = CLAIMS.get(finding.name)
     judged = _judged(known, finding, claim) if claim else None
     if claim and judged:
@@ -34,7 +34,7 @@ def _weighed(known: Known, finding: Finding) -> Finding:
     return (remark(known, finding) if remark else None) or finding
 
 
-def _judged(known: Known, finding: Finding, claim: Claim) -> Judged | None:
+def _judged(known: RuleContext, finding: Finding, claim: Claim) -> LocalVerdict | None:
     from rules import find
 
     rule, before, after = find(finding.name), known.settings.text(claim.option), claim.instead(known)
@@ -47,7 +47,7 @@ def _judged(known: Known, finding: Finding, claim: Claim) -> Judged | None:
     return judged
 
 
-def _settled(finding: Finding, claim: Claim, judged: Judged) -> Finding:
+def _settled(finding: Finding, claim: Claim, judged: LocalVerdict) -> Finding:
     """What is left of severity and advice."""
     if claim.kind == COST:
         return finding  # what may be lost stays as it is, whatever it costs to keep
@@ -70,7 +70,7 @@ def _contradicted(finding: Finding, advice: str) -> Finding:
 TOLD = "told"
 
 
-def fact(known: Known, probe: str, name: str) -> tuple[float, LocalAnswer] | None:
+def fact(known: RuleContext, probe: str, name: str) -> tuple[float, LocalAnswer] | None:
     """A number that the newest run of an experiment found beside its samples, and that run."""
     for answer in known.probes:
         told = answer.facts.get(name) if answer.probe == probe else None
@@ -79,12 +79,12 @@ def fact(known: Known, probe: str, name: str) -> tuple[float, LocalAnswer] | Non
     return None
 
 
-def most_writes(known: Known) -> tuple[float, LocalAnswer] | None:
+def most_writes(known: RuleContext) -> tuple[float, LocalAnswer] | None:
     """Pages a second that the disks under the data were seen to take: a bound, and no reason to ask for as many."""
     return fact(known, "random-write", "most_writes")
 
 
-def _of_capacity(known: Known, finding: Finding) -> Finding | None:
+def _of_capacity(known: RuleContext, finding: Finding) -> Finding | None:
     found, value = most_writes(known), known.number("innodb_io_capacity")
     if found is None or value is None:
         return None
@@ -98,7 +98,7 @@ def _of_capacity(known: Known, finding: Finding) -> Finding | None:
     return finding._replace(local=Local(answer.probe, answer.began_at, TOLD, words))
 
 
-def _of_syncs(known: Known, finding: Finding) -> Finding | None:
+def _of_syncs(known: RuleContext, finding: Finding) -> Finding | None:
     found = fact(known, "commit-latency", "quickest_latency")
     if found is None:
         return None
@@ -108,7 +108,7 @@ def _of_syncs(known: Known, finding: Finding) -> Finding | None:
     return finding._replace(local=Local(answer.probe, answer.began_at, TOLD, words))
 
 
-def _of_seeks(known: Known, finding: Finding) -> Finding | None:
+def _of_seeks(known: RuleContext, finding: Finding) -> Finding | None:
     from rules.core.storage import one_read
 
     found = one_read(known)

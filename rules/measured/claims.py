@@ -9,7 +9,7 @@ from rules.core.advice import default_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.measured.answers import LocalAnswer
 
 GIB = 1 << 30
@@ -38,67 +38,67 @@ class Claim(NamedTuple):
 
     option: str
     example: tuple[str, str]
-    instead: Callable[[Known], str | None]
-    wish: Callable[[Known, str, str], dict[str, str]]
+    instead: Callable[[RuleContext], str | None]
+    wish: Callable[[RuleContext, str, str], dict[str, str]]
     metrics: tuple[str, ...]
     kind: str = WORSE
-    fits: Callable[[Known, LocalAnswer], bool] = lambda _known, _answer: True
+    fits: Callable[[RuleContext, LocalAnswer], bool] = lambda _known, _answer: True
     hours: float = 0.0
     besides: str = ""
     along: tuple[str, ...] = ()
 
 
-def _default(option: str) -> Callable[[Known], str | None]:
-    def instead(known: Known) -> str | None:
+def _default(option: str) -> Callable[[RuleContext], str | None]:
+    def instead(known: RuleContext) -> str | None:
         default = default_of(known, option)
         return None if default is None else str(default)
 
     return instead
 
 
-def _ab(option: str) -> Callable[[Known, str, str], dict[str, str]]:
+def _ab(option: str) -> Callable[[RuleContext, str, str], dict[str, str]]:
     return lambda _known, before, after: {"set": f"{option}={after},{before}"}
 
 
-def _scans(_known: Known, before: str, after: str) -> dict[str, str]:
+def _scans(_known: RuleContext, before: str, after: str) -> dict[str, str]:
     return {"sizes": f"{after},{before}"}
 
 
-def _instances(known: Known, before: str, after: str) -> dict[str, str]:
+def _instances(known: RuleContext, before: str, after: str) -> dict[str, str]:
     return {"instances": f"{after},{before}", "pool": str(max(GIB, known.number(POOL) or GIB))}
 
 
-def _one_a_gigabyte(known: Known) -> str | None:
+def _one_a_gigabyte(known: RuleContext) -> str | None:
     pool = known.number(POOL)
     return None if pool is None or pool < GIB else str(pool // GIB)
 
 
-def _alike(known: Known, answer: LocalAnswer) -> bool:
+def _alike(known: RuleContext, answer: LocalAnswer) -> bool:
     """A pool of at least half the server's: small ones say little of large ones."""
     pool, measured = known.number(POOL), answer.parameters.get("pool", "")
     return pool is not None and measured.isdecimal() and len(measured) <= DIGITS and int(measured) * 2 >= pool
 
 
-def _writes(_known: Known, answer: LocalAnswer) -> bool:
+def _writes(_known: RuleContext, answer: LocalAnswer) -> bool:
     return answer.parameters.get("workload") not in READ_ONLY
 
 
-def _logged(known: Known, _answer: LocalAnswer) -> bool:
+def _logged(known: RuleContext, _answer: LocalAnswer) -> bool:
     from rules.durability.binary_log import writes_binary_log
 
     return writes_binary_log(known)
 
 
-def _flushes(known: Known, before: str, after: str) -> dict[str, str]:
+def _flushes(known: RuleContext, before: str, after: str) -> dict[str, str]:
     return {"flush": f"{after},{before}", "sync": str(min(1, known.number("sync_binlog") or 0))}
 
 
-def _syncs(known: Known, before: str, after: str) -> dict[str, str]:
+def _syncs(known: RuleContext, before: str, after: str) -> dict[str, str]:
     flush = known.number(COMMIT)
     return {"flush": str(1 if flush is None else flush), "sync": f"{after},{before}"}
 
 
-def _delays(known: Known, before: str, after: str) -> dict[str, str]:
+def _delays(known: RuleContext, before: str, after: str) -> dict[str, str]:
     flush, sync = known.number(COMMIT), known.number("sync_binlog")
     return {
         "flush": str(1 if flush is None else flush),
@@ -107,17 +107,17 @@ def _delays(known: Known, before: str, after: str) -> dict[str, str]:
     }
 
 
-def _caches(_known: Known, before: str, after: str) -> dict[str, str]:
+def _caches(_known: RuleContext, before: str, after: str) -> dict[str, str]:
     return {"compare": "thread-cache", "cache": f"{after},{before}"}
 
 
-def _worth_keeping(known: Known) -> str:
+def _worth_keeping(known: RuleContext) -> str:
     from rules.connections.threads import threads_worth_keeping
 
     return str(threads_worth_keeping(known))
 
 
-def _modes(_known: Known, before: str, after: str) -> dict[str, str]:
+def _modes(_known: RuleContext, before: str, after: str) -> dict[str, str]:
     return {"modes": f"{MODES.get(after.upper(), after)},{MODES.get(before.upper(), before)}"}
 
 

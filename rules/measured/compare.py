@@ -12,7 +12,7 @@ from rules.measured.claims import DIGITS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.measured.answers import LocalAnswer, LocalArm, LocalPair
     from rules.measured.claims import Claim
 
@@ -32,7 +32,7 @@ WORDS = {
 }
 
 
-class Beside(NamedTuple):
+class MeasuredPair(NamedTuple):
     """One value beside the other in one metric; `where` tells several of a kind apart, such as `at threads 8`."""
 
     metric: str
@@ -42,7 +42,7 @@ class Beside(NamedTuple):
     where: str
 
 
-class Judged(NamedTuple):
+class LocalVerdict(NamedTuple):
     """What the latest fitting result says of value `of`, laid beside `other`.
 
     `verdict` is worse, better, same (no difference larger than `bound`), mixed or unknown; better is said only where
@@ -57,7 +57,7 @@ class Judged(NamedTuple):
     other: str
     bound: float
     seconds: float
-    besides: tuple[Beside, ...]
+    besides: tuple[MeasuredPair, ...]
     words: str
 
     @property
@@ -66,7 +66,7 @@ class Judged(NamedTuple):
         return self.began_at[:10]
 
 
-def judge(probe: str, claim: Claim, known: Known, of: str, other: str) -> Judged | None:
+def judge(probe: str, claim: Claim, known: RuleContext, of: str, other: str) -> LocalVerdict | None:
     """What was found of both values, or of tested ones around `of`; None where no result has them.
 
     The newest result that answers says under which conditions (server and parameters). Of all under these the newest
@@ -74,7 +74,7 @@ def judge(probe: str, claim: Claim, known: Known, of: str, other: str) -> Judged
     none answers it is the newest.
     """
     answers = [a for a in known.probes if a.probe == probe and a.metric in claim.metrics and claim.fits(known, a)]
-    found: list[tuple[LocalAnswer, Judged]] = []
+    found: list[tuple[LocalAnswer, LocalVerdict]] = []
     for run in dict.fromkeys(map(_run_of, answers)):
         told = [a for a in answers if _run_of(a) == run]
         besides = tuple(b for a in told for b in _besides(a, claim, known, of, other))
@@ -89,7 +89,7 @@ def judge(probe: str, claim: Claim, known: Known, of: str, other: str) -> Judged
     return next(judged for judged in alike if _width(judged) <= NARROWER * narrowest)
 
 
-def _is_answer(judged: Judged) -> bool:
+def _is_answer(judged: LocalVerdict) -> bool:
     return judged.verdict != UNKNOWN and (judged.verdict != SAME or judged.bound <= WORTH)
 
 
@@ -108,7 +108,7 @@ def _run_of(answer: LocalAnswer) -> tuple[str, tuple[str, ...]]:
     return answer.began_at, tuple(arm.name for arm in answer.arms)
 
 
-def _width(judged: Judged) -> float:
+def _width(judged: LocalVerdict) -> float:
     """How wide the widest interval is, as a share of the ratio that it is of."""
     return max((b.pair.high - b.pair.low) / max(b.pair.ratio, TINY) for b in judged.besides)
 
@@ -122,10 +122,10 @@ def _is_number(value: str) -> bool:
     return value.isdecimal() and len(value) <= DIGITS
 
 
-def _summed(told: list[LocalAnswer], besides: tuple[Beside, ...], of: str, other: str) -> Judged:
+def _summed(told: list[LocalAnswer], besides: tuple[MeasuredPair, ...], of: str, other: str) -> LocalVerdict:
     first = told[0]
     used = {name for b in besides for name in (b.pair.arm, b.pair.against)}
-    return Judged(
+    return LocalVerdict(
         probe=first.probe,
         began_at=first.began_at,
         verdict=_together({b.verdict for b in besides}),
@@ -144,7 +144,7 @@ def _together(verdicts: set[str]) -> str:
     return next((verdict for verdict in (WORSE, UNKNOWN, BETTER) if verdict in verdicts), SAME)
 
 
-def _besides(answer: LocalAnswer, claim: Claim, known: Known, of: str, other: str) -> Iterator[Beside]:
+def _besides(answer: LocalAnswer, claim: Claim, known: RuleContext, of: str, other: str) -> Iterator[MeasuredPair]:
     """Each pair of variants that differ in nothing but the two values, and what goes along with them."""
     option = claim.option
     on_axis = answer.axis == option
@@ -156,7 +156,9 @@ def _besides(answer: LocalAnswer, claim: Claim, known: Known, of: str, other: st
             pair = answer.pair(arm.name, against.name)
             if pair is not None:
                 where = "" if on_axis or arm.point is None else f" at {answer.axis} {arm.point:g}"
-                yield Beside(answer.metric, shown(arm.settings[option]), pair, _verdict(pair, answer.better), where)
+                yield MeasuredPair(
+                    answer.metric, shown(arm.settings[option]), pair, _verdict(pair, answer.better), where
+                )
 
 
 def _verdict(pair: LocalPair, better: str) -> str:
@@ -174,13 +176,13 @@ def _rest(arm: LocalArm, claim: Claim) -> dict[str, str]:
     return {name: value for name, value in arm.settings.items() if name != claim.option and name not in claim.along}
 
 
-def _like_the_server(arm: LocalArm, claim: Claim, known: Known) -> bool:
+def _like_the_server(arm: LocalArm, claim: Claim, known: RuleContext) -> bool:
     """Whether what the variant sets besides is what the server has."""
     rest = {name: (value, known.settings.text(name)) for name, value in _rest(arm, claim).items()}
     return all(text is None or _same(name, value, text, known) for name, (value, text) in rest.items())
 
 
-def _around(arms: list[LocalArm], option: str, value: str, known: Known) -> list[LocalArm]:
+def _around(arms: list[LocalArm], option: str, value: str, known: RuleContext) -> list[LocalArm]:
     """The variant of that value, else the nearest below and above it; none for a value beyond what was tested."""
     exactly = [arm for arm in arms if _holds(arm, option, value, known)]
     made = _made(option, value, known)
@@ -192,21 +194,21 @@ def _around(arms: list[LocalArm], option: str, value: str, known: Known) -> list
     return [below[1], above[1]] if below and above else []
 
 
-def _holds(arm: LocalArm, option: str, value: str, known: Known) -> bool:
+def _holds(arm: LocalArm, option: str, value: str, known: RuleContext) -> bool:
     return option in arm.settings and _same(option, arm.settings[option], value, known)
 
 
-def _same(option: str, one: str, other: str, known: Known) -> bool:
+def _same(option: str, one: str, other: str, known: RuleContext) -> bool:
     return _made(option, one, known) == _made(option, other, known)
 
 
-def _made(option: str, value: str, known: Known) -> str:
+def _made(option: str, value: str, known: RuleContext) -> str:
     """What the server makes of a value, so that ON is 1 and 8M is 8388608."""
     found = known.catalog.find_variable(option) or known.catalog.get(option)
     return (take(found.name, value, known.catalog).value or value if found else value).upper()
 
 
-def _words(besides: tuple[Beside, ...], other: str) -> str:
+def _words(besides: tuple[MeasuredPair, ...], other: str) -> str:
     parts, before = [], ""
     for b in besides:
         opening = f"{b.arm} against {shown(other)}: " if b.arm != before else ""
@@ -215,7 +217,7 @@ def _words(besides: tuple[Beside, ...], other: str) -> str:
     return ", ".join(parts)
 
 
-def _difference(b: Beside) -> str:
+def _difference(b: MeasuredPair) -> str:
     rising, falling, what = WORDS[b.metric]
     if b.verdict == UNKNOWN:
         hidden = percent(b.pair.bound) if b.pair.bound < TIMES else "many times"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 POOL = "innodb_buffer_pool_size"
 # Names whose setting makes a memory budget somebody's decision.
@@ -65,11 +65,11 @@ SHARED = (POOL, "key_buffer_size", "aria_pagecache_buffer_size", "temptable_max_
         "to spare, or give the server more.",
         risk="A smaller pool reads more from disk. Shrinking it at run time can stall statements for seconds.",
         exceptions="None.",
-        mind="Nothing: memory that isn't there can't be used.",
+        reconsider_when="Nothing: memory that isn't there can't be used.",
         disagree="MySQL's manual says 50 to 75 percent of memory, MariaDB's 60 to 70 and up to 80.",
     ),
 )
-def pool_exceeds_memory(known: Known) -> Iterator[Finding]:
+def pool_exceeds_memory(known: RuleContext) -> Iterator[Finding]:
     """A pool of nearly all usable memory or more."""
     pool, room = known.number(POOL), usable(known)
     if pool is None or room is None or not known.chosen(POOL):
@@ -108,11 +108,11 @@ def pool_exceeds_memory(known: Known) -> Iterator[Finding]:
         fix="Lower what is largest: the pool, max_connections, or the buffers of each session.",
         risk="Fewer connections may refuse clients; a smaller pool reads more from disk.",
         exceptions="A ceiling above memory is normal for servers with many connections of which few work at once.",
-        mind="The measured size over weeks of peak load.",
+        reconsider_when="The measured size over weeks of peak load.",
         disagree="MySQLTuner and others warn of the ceiling alone, which flags most servers that run well.",
     ),
 )
-def memory_over_budget(known: Known) -> Iterator[Finding]:
+def memory_over_budget(known: RuleContext) -> Iterator[Finding]:
     """Measured, likely or greatest memory beyond what may be used."""
     estimate, room = budget(known), usable(known)
     if estimate is None or room is None or not any(known.chosen(name) for name in CHOSEN):
@@ -171,12 +171,12 @@ def _is_near(measured: int, size: int) -> bool:
         risk="Memory that other programs on the host need. Resizing at run time can stall statements for a moment.",
         exceptions="A nightly scan reads from disk whatever the pool; look at the hours that matter. Where all data "
         "fit into the pool that there is, each page is read once, and the rule keeps silent.",
-        mind="Pages read a second that don't fall with the larger pool.",
+        reconsider_when="Pages read a second that don't fall with the larger pool.",
         disagree="Rules of thumb (80 percent of memory, as large as the data) know neither the working set "
         "nor who else lives on the host.",
     ),
 )
-def small_buffer_pool(known: Known) -> Iterator[Finding]:
+def small_buffer_pool(known: RuleContext) -> Iterator[Finding]:
     """Steady reads from disk with a full pool and memory free."""
     pool, room, window = known.number(POOL), usable(known), steady(known)
     reads, asked = (window.rate(f"innodb_buffer_pool_{what}") for what in ("reads", "read_requests"))
@@ -211,7 +211,7 @@ def misses_much(reads: float, asked: float | None) -> bool:
     return bool(asked) and reads >= FEW_READS and reads * 100 >= (asked or 0) * MISSED_PERCENT
 
 
-def _free_for_the_pool(known: Known, pool: int, usable_bytes: int) -> int:
+def _free_for_the_pool(known: RuleContext, pool: int, usable_bytes: int) -> int:
     """The pool that fits, less what other programs of the host hold just now."""
     fits, memory = pool_that_fits(known, usable_bytes), known.host.memory
     if memory is None or memory.available is None or usable_bytes < memory.total:
@@ -220,7 +220,7 @@ def _free_for_the_pool(known: Known, pool: int, usable_bytes: int) -> int:
     return fits if room >= fits else in_steps(known, room)
 
 
-def _for_the_data(known: Known, pool: int, most: int) -> int:
+def _for_the_data(known: RuleContext, pool: int, most: int) -> int:
     """No more than the data need; the pool that there is where it holds all of them, for then they are read once."""
     data = known.server.data
     if data is None:
@@ -228,7 +228,7 @@ def _for_the_data(known: Known, pool: int, most: int) -> int:
     return pool if data.innodb_bytes <= pool else min(most, pool_that_holds(known, data.innodb_bytes))
 
 
-def _kept_free(known: Known, total: int) -> int:
+def _kept_free(known: RuleContext, total: int) -> int:
     """Pages that are free in a pool which is full: the server keeps innodb_lru_scan_depth of each instance ready."""
     kept = (known.number("innodb_lru_scan_depth") or 0) * (known.number("innodb_buffer_pool_instances") or 1)
     return total * FREE_PERCENT // 100 + kept
@@ -248,10 +248,10 @@ def _kept_free(known: Known, total: int) -> int:
         fix="Lower the pool where something else needs the memory.",
         risk="The data may grow. Shrinking the pool at run time can stall statements for seconds.",
         exceptions="Memory that nothing else wants costs nothing.",
-        mind="Data in use that grows into the pool.",
+        reconsider_when="Data in use that grows into the pool.",
     ),
 )
-def idle_buffer_pool(known: Known) -> Iterator[Finding]:
+def idle_buffer_pool(known: RuleContext) -> Iterator[Finding]:
     """A pool that somebody sized and that stays mostly empty."""
     free, total = (known.server.counter(f"innodb_buffer_pool_pages_{kind}") for kind in ("free", "total"))
     pool = known.number(POOL)
@@ -281,10 +281,10 @@ def idle_buffer_pool(known: Known) -> Iterator[Finding]:
         "machines with several memory nodes let the pool interleave.",
         risk="None.",
         exceptions="Memory of the server's that is never touched may lie in swap without harm.",
-        mind="No page coming in from swap (si of vmstat) over a busy hour.",
+        reconsider_when="No page coming in from swap (si of vmstat) over a busy hour.",
     ),
 )
-def swapped_server(known: Known) -> Iterator[Finding]:
+def swapped_server(known: RuleContext) -> Iterator[Finding]:
     """A server process with much of it swapped out."""
     process = known.host.process
     if process is not None and process.swapped is not None and process.swapped > SWAPPED:
@@ -308,10 +308,10 @@ def swapped_server(known: Known) -> Iterator[Finding]:
         fix="Lower the pool and the buffers of each session, or raise the limit of the control group.",
         risk="None.",
         exceptions="Other processes of the same group may be the ones that were killed; the kernel's log tells.",
-        mind="A kernel log that names another process.",
+        reconsider_when="A kernel log that names another process.",
     ),
 )
-def killed_for_memory(known: Known) -> Iterator[Finding]:
+def killed_for_memory(known: RuleContext) -> Iterator[Finding]:
     """Kills that the control group has counted."""
     group = known.host.cgroup
     if group is not None and group.oom_kills:

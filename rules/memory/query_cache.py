@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Action, Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 QUERY_CACHE_DOCS = Docs(
     why="One lock guards the whole cache, and every change of a table throws its results out. MySQL "
@@ -25,7 +25,8 @@ QUERY_CACHE_DOCS = Docs(
     risk="Switching it off waits for the cache's lock, which can stall statements for a moment on a busy "
     "server; reads that it answered go to the tables.",
     exceptions="Read-only servers with few processors and the same statements over and over.",
-    mind="Qcache_hits far above Com_select and Qcache_inserts on this server, and a test without it that is slower.",
+    reconsider_when="Qcache_hits far above Com_select and Qcache_inserts on this server, and a test without "
+    "it that is slower.",
     disagree="phpMyAdmin and tuning-primer recommend to enable it, MySQLTuner to enlarge it.",
 )
 
@@ -40,7 +41,7 @@ QUERY_CACHE_DOCS = Docs(
     evidence=("QC-01", "ASK-05"),
     docs=QUERY_CACHE_DOCS,
 )
-def query_cache(known: Known) -> Iterator[Finding]:
+def query_cache(known: RuleContext) -> Iterator[Finding]:
     """A query cache switched on with a size."""
     kind = known.text("query_cache_type") or ""
     size = known.number("query_cache_size")
@@ -55,7 +56,7 @@ def query_cache(known: Known) -> Iterator[Finding]:
     )
 
 
-def _without_cache(known: Known) -> tuple[Action, ...]:
+def _without_cache(known: RuleContext) -> tuple[Action, ...]:
     stall = "can stall statements for a moment while it waits for the cache's lock"
     return these(
         advise(known, "query_cache_type", "OFF", risk=stall, watch="Qcache_hits"),
@@ -76,7 +77,7 @@ def _without_cache(known: Known) -> tuple[Action, ...]:
         fix="Set query_cache_size to 0.",
     ),
 )
-def rearmed_query_cache(known: Known) -> Iterator[Finding]:
+def rearmed_query_cache(known: RuleContext) -> Iterator[Finding]:
     """A size in the file that switches a cache on whose type the file leaves off."""
     if _rearmed(known):
         size = known.number("query_cache_size") or 0
@@ -89,7 +90,7 @@ def rearmed_query_cache(known: Known) -> Iterator[Finding]:
         )
 
 
-def _rearmed(known: Known) -> bool:
+def _rearmed(known: RuleContext) -> bool:
     """Whether MariaDB switches the cache on because of its size alone."""
     size, kind = (known.file_verdict.effective.get(f"query_cache_{end}") for end in ("size", "type"))
     unset = {None, "0", str(default_of(known, "query_cache_size"))}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.core.rule import Rule
 
 KIB = 1 << 10
@@ -46,14 +46,14 @@ TABLE_LIMITS = ("tmp_table_size", "tmp_memory_table_size", "max_heap_table_size"
 NEW_SESSIONS = "sessions that are open already keep their own value"
 
 
-def _above(known: Known, name: str, limit: int) -> int | None:
+def _above(known: RuleContext, name: str, limit: int) -> int | None:
     """The variable's value where somebody set it above the limit."""
     value = known.number(name)
     return value if value is not None and value > limit and known.chosen(name) else None
 
 
 def _too_large(
-    speaker: Rule, known: Known, name: str, message: str, severity: Severity, *, live: bool = True
+    speaker: Rule, known: RuleContext, name: str, message: str, severity: Severity, *, live: bool = True
 ) -> Finding:
     """A finding that sends a buffer back to its default; `live` is False where that works at a start alone."""
     default = default_of(known, name)
@@ -95,12 +95,12 @@ def _too_large(
         risk="None known; no restart. Measure a nightly scan before and after where one matters.",
         exceptions="Servers that scan MyISAM or Aria from network storage with a high latency a request. "
         "InnoDB never reads with this buffer, so a server with InnoDB alone only saves memory.",
-        mind="A sweep on this host in which a larger piece is faster by more than the noise.",
+        reconsider_when="A sweep on this host in which a larger piece is faster by more than the noise.",
         disagree="Configuration templates of the 2000s set 1M to 8M without a measurement. For writing "
         "SELECT INTO OUTFILE a 32M buffer was 8 percent faster than 8K (RBS-11).",
     ),
 )
-def oversized_read_buffer(known: Known) -> Iterator[Finding]:
+def oversized_read_buffer(known: RuleContext) -> Iterator[Finding]:
     """read_buffer_size above the fastest published size, where scans use it."""
     value = _above(known, "read_buffer_size", FASTEST_READ)
     if value is not None:
@@ -114,7 +114,7 @@ def oversized_read_buffer(known: Known) -> Iterator[Finding]:
         )
 
 
-def _has_file_tables(known: Known) -> bool:
+def _has_file_tables(known: RuleContext) -> bool:
     """Whether anything shows tables of MyISAM or Aria beside the system's own."""
     if known.text("default_storage_engine") in FILE_ENGINES:
         return True
@@ -142,11 +142,11 @@ def _has_file_tables(known: Known) -> bool:
         risk="None known. MEMORY tables allocate in smaller steps.",
         restart=True,
         exceptions="MEMORY tables that are filled with many rows at once allocate a little faster in large steps.",
-        mind="A trace of a server of this version that reads a table in pieces of this size.",
+        reconsider_when="A trace of a server of this version that reads a table in pieces of this size.",
         disagree="The manual still describes the buffer as the one for sequential scans of MyISAM tables.",
     ),
 )
-def pointless_read_buffer(known: Known) -> Iterator[Finding]:
+def pointless_read_buffer(known: RuleContext) -> Iterator[Finding]:
     """read_buffer_size raised on a version that doesn't scan with it."""
     value = _above(known, "read_buffer_size", FASTEST_READ)
     if value is None:
@@ -171,12 +171,12 @@ def pointless_read_buffer(known: Known) -> Iterator[Finding]:
     )
 
 
-def _in_memory_engine(known: Known) -> bool:
+def _in_memory_engine(known: RuleContext) -> bool:
     """Whether statements make their own temporary tables with the engine MEMORY."""
     return known.text("internal_tmp_mem_storage_engine") == "MEMORY"
 
 
-def _since_start(known: Known, name: str) -> bool:
+def _since_start(known: RuleContext, name: str) -> bool:
     """Whether the running value was set after the start, so that no file gives it."""
     setting = known.settings.get(name)
     return setting is not None and setting.origin is Origin.RUNTIME
@@ -200,12 +200,12 @@ def _since_start(known: Known, name: str) -> bool:
         fix="Leave the default for all, and raise it with SET SESSION for the statement that sorts much.",
         risk="A large sort that fitted in one pass may need several; watch Sort_merge_passes.",
         exceptions="A reporting server with few sessions that all sort much.",
-        mind="Sort_merge_passes rising with the smaller value, together with slower statements.",
+        reconsider_when="Sort_merge_passes rising with the smaller value, together with slower statements.",
         disagree="MySQLTuner and others raise it when a tenth of all sorts merge, whatever that costs; "
         "MySQL's own developers recommend 512K for utf8mb4 (CS-02).",
     ),
 )
-def oversized_sort_buffer(known: Known) -> Iterator[Finding]:
+def oversized_sort_buffer(known: RuleContext) -> Iterator[Finding]:
     """sort_buffer_size set far above the default for all sessions."""
     stepwise = known.target.since("mysql", 8, 0, 12)
     value = _above(known, "sort_buffer_size", HUGE_SORT if stepwise else LARGE_SORT[known.target.flavour])
@@ -240,12 +240,12 @@ def oversized_sort_buffer(known: Known) -> Iterator[Finding]:
         "with SET SESSION for those that must.",
         risk="A hash join that fitted in memory may spill to disk.",
         exceptions="An analytic server on MySQL 8.0.18 or later with few sessions that join large tables.",
-        mind="Such joins slower with the smaller buffer, on this server.",
+        reconsider_when="Such joins slower with the smaller buffer, on this server.",
         disagree="MySQLTuner and Releem raise this buffer while joins without indexes are seen; the need "
         "never ends that way.",
     ),
 )
-def oversized_join_buffer(known: Known) -> Iterator[Finding]:
+def oversized_join_buffer(known: RuleContext) -> Iterator[Finding]:
     """join_buffer_size set far above the default for all sessions."""
     value = _above(known, "join_buffer_size", LARGE_JOIN)
     if value is None:
@@ -271,7 +271,7 @@ def oversized_join_buffer(known: Known) -> Iterator[Finding]:
     yield _too_large(oversized_join_buffer, known, "join_buffer_size", message, severity)
 
 
-def join_limit(known: Known) -> int | None:
+def join_limit(known: RuleContext) -> int | None:
     """What all join buffers of a statement may take together, on MariaDB; None where nothing bounds them."""
     unbounded = "OPTIMIZE_JOIN_BUFFER_SIZE=OFF" in (known.text("optimizer_switch") or "")
     return None if unbounded else known.number(JOIN_LIMIT)
@@ -293,10 +293,10 @@ def join_limit(known: Known) -> int | None:
         fix="Leave the default for all; set it with SET SESSION for the statement that profits.",
         risk="Multi-range reads on MySQL go in smaller batches.",
         exceptions="MySQL servers with large multi-range reads from spinning disks.",
-        mind="A statement with a multi-range read that is measurably slower with the default.",
+        reconsider_when="A statement with a multi-range read that is measurably slower with the default.",
     ),
 )
-def oversized_read_rnd_buffer(known: Known) -> Iterator[Finding]:
+def oversized_read_rnd_buffer(known: RuleContext) -> Iterator[Finding]:
     """read_rnd_buffer_size set far above the default for all sessions."""
     value = _above(known, "read_rnd_buffer_size", LARGE_RANDOM)
     if value is not None:
@@ -326,11 +326,12 @@ def oversized_read_rnd_buffer(known: Known) -> Iterator[Finding]:
         fix="Lower it to what the memory budget allows, and mend the statements that need such tables.",
         risk="More temporary tables go to disk; watch Created_tmp_disk_tables.",
         exceptions="Servers with few sessions and large reports.",
-        mind="Created_tmp_disk_tables a second rising with the lower limit, together with slower statements.",
+        reconsider_when="Created_tmp_disk_tables a second rising with the lower limit, together with slower "
+        "statements.",
         disagree="Advisors that raise this together with max_heap_table_size whenever tables go to disk.",
     ),
 )
-def oversized_temporary_tables(known: Known) -> Iterator[Finding]:
+def oversized_temporary_tables(known: RuleContext) -> Iterator[Finding]:
     """A limit of temporary tables in memory set so high that few sessions fill the memory."""
     if not any(map(known.chosen, TABLE_LIMITS)):
         return
@@ -361,10 +362,10 @@ def oversized_temporary_tables(known: Known) -> Iterator[Finding]:
         fix="Set both to the size that is meant.",
         risk="A raised max_heap_table_size also lets MEMORY tables of users grow that far.",
         exceptions="None.",
-        mind="A server of this version that keeps a larger temporary table in memory.",
+        reconsider_when="A server of this version that keeps a larger temporary table in memory.",
     ),
 )
-def capped_temporary_tables(known: Known) -> Iterator[Finding]:
+def capped_temporary_tables(known: RuleContext) -> Iterator[Finding]:
     """tmp_table_size set above the limit of MEMORY tables."""
     cap = known.number("max_heap_table_size")
     value = _above(known, "tmp_table_size", cap) if cap is not None else None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Action, Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
 CACHE = "table_open_cache"
@@ -52,10 +52,10 @@ FILES_A_CONNECTION = 5
         "connection.",
         risk="Each open table takes memory and up to two file descriptors.",
         exceptions="Servers with a handful of tables and of sessions, on a machine with very little memory.",
-        mind="Table_open_cache_overflows that stays level through the busiest hour.",
+        reconsider_when="Table_open_cache_overflows that stays level through the busiest hour.",
     ),
 )
-def tiny_table_cache(known: Known) -> Iterator[Finding]:
+def tiny_table_cache(known: RuleContext) -> Iterator[Finding]:
     """A cache that was made smaller than the floor of the server, or than the connections that use it."""
     value, connections = known.number(CACHE), _connections(known)
     floor = FLOOR_MARIADB if known.target.is_mariadb else FLOOR_MYSQL
@@ -76,13 +76,13 @@ def tiny_table_cache(known: Known) -> Iterator[Finding]:
     )
 
 
-def _connections(known: Known) -> int | None:
+def _connections(known: RuleContext) -> int | None:
     """How many there may be; the catalog has no default, because the system's limit on files may lower it."""
     value = known.number("max_connections")
     return CONNECTIONS if value is None and line_of(known, "max_connections") is None else value
 
 
-def wider_cache(known: Known, value: int) -> tuple[Action | None, str]:
+def wider_cache(known: RuleContext, value: int) -> tuple[Action | None, str]:
     """Twice the tables, at least an ordinary cache and one for each connection; and the whole remedy in words.
 
     Where a running server was granted too few files for that, the remedy begins with them and takes a restart.
@@ -131,12 +131,12 @@ ON_DISK_PERCENT = 25
         "files for that.",
         risk="Each open table takes memory and up to two file descriptors.",
         exceptions="A backup or a job that visits thousands of tables once: any cache overflows then.",
-        mind="Overflows that go on as before with twice the cache, over the same hours.",
+        reconsider_when="Overflows that go on as before with twice the cache, over the same hours.",
         disagree="Advisors compare Opened_tables with the uptime, or warn at a few an hour, which flags every server "
         "that was started or flushed lately.",
     ),
 )
-def overflowing_table_cache(known: Known) -> Iterator[Finding]:
+def overflowing_table_cache(known: RuleContext) -> Iterator[Finding]:
     """Tables that push each other out of the cache."""
     window, size = steady(known), known.number(CACHE)
     rate = busy(window, "table_open_cache_overflows", OPENED)
@@ -168,11 +168,11 @@ def overflowing_table_cache(known: Known) -> Iterator[Finding]:
         fix="Raise table_definition_cache to the number of tables in use.",
         risk="Memory for each definition.",
         exceptions="Servers that create and drop tables all day; jobs that visit each of many tables once.",
-        mind="Opened_table_definitions that goes on as before with twice the cache.",
+        reconsider_when="Opened_table_definitions that goes on as before with twice the cache.",
         disagree="MySQLTuner wants the cache as large as the number of all tables, and counts them by opening each.",
     ),
 )
-def overflowing_definition_cache(known: Known) -> Iterator[Finding]:
+def overflowing_definition_cache(known: RuleContext) -> Iterator[Finding]:
     """Definitions that push each other out of a full cache."""
     window, size = steady(known), known.number(DEFINITIONS)
     rate = busy(window, "opened_table_definitions", OPENED)
@@ -206,11 +206,11 @@ def overflowing_definition_cache(known: Known) -> Iterator[Finding]:
         risk="None.",
         restart=True,
         exceptions="None: what was opened once is likely to be opened again.",
-        mind="A busiest day on which the three together stay far below the limit.",
+        reconsider_when="A busiest day on which the three together stay far below the limit.",
         disagree="Advisors that look at Open_files alone pass over InnoDB's files, which are most of them.",
     ),
 )
-def open_files_near_limit(known: Known) -> Iterator[Finding]:
+def open_files_near_limit(known: RuleContext) -> Iterator[Finding]:
     """Descriptors in use against those that there are."""
     limit = known.number(FILES)
     parts = descriptors(known)
@@ -225,7 +225,7 @@ def open_files_near_limit(known: Known) -> Iterator[Finding]:
     )
 
 
-def descriptors(known: Known) -> list[int]:
+def descriptors(known: RuleContext) -> list[int]:
     """File descriptors in use: of files that InnoDB didn't open, of InnoDB's, of connections."""
     return [known.server.counter(name) or 0 for name in ("open_files", "innodb_num_open_files", "threads_connected")]
 
@@ -250,12 +250,12 @@ def descriptors(known: Known) -> list[int]:
         "or add an index that yields the order.",
         risk="None from looking. A higher limit takes memory for each temporary table.",
         exceptions="Reports by night. Tables with BLOB or TEXT columns, which only TempTable keeps in memory.",
-        mind="Statements that aren't faster when one session raises the limit for itself.",
+        reconsider_when="Statements that aren't faster when one session raises the limit for itself.",
         disagree="Most advisors tell everybody to raise tmp_table_size and max_heap_table_size together until the "
         "share falls, which no size achieves for BLOB columns, and which MySQL 8.0 heeds in part only.",
     ),
 )
-def temporary_tables_on_disk(known: Known) -> Iterator[Finding]:
+def temporary_tables_on_disk(known: RuleContext) -> Iterator[Finding]:
     """Temporary tables on disk, in number and share, in the busiest hour or now."""
     for window, when, _ in seen(known, TEMPORARY):
         rate = busy(window, "created_tmp_disk_tables", ON_DISK_A_SECOND)
@@ -272,7 +272,7 @@ def temporary_tables_on_disk(known: Known) -> Iterator[Finding]:
         return
 
 
-def _lowered(known: Known, name: str) -> bool:
+def _lowered(known: RuleContext, name: str) -> bool:
     value = known.number(name)
     return value is not None and value < ORDINARY and known.chosen(name)
 
@@ -294,10 +294,10 @@ def _lowered(known: Known, name: str) -> bool:
         "only then allow more memory.",
         risk="More memory for the server: up to the new limit.",
         exceptions="A large report that runs alone.",
-        mind="A counter that stands still over the busiest hour.",
+        reconsider_when="A counter that stands still over the busiest hour.",
     ),
 )
-def exhausted_temporary_memory(known: Known) -> Iterator[Finding]:
+def exhausted_temporary_memory(known: RuleContext) -> Iterator[Finding]:
     """Temporary tables that found no memory left, in the busiest hour or now."""
     store = known.number(STORE)
     for window, when, _ in seen(known, TEMPORARY):

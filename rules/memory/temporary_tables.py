@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Action, Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 MARIADB = Span("mariadb")
 ENGINE = "internal_tmp_mem_storage_engine"
@@ -49,12 +49,12 @@ DIRECTORIES = ("tmpdir", "innodb_tmpdir", "slave_load_tmpdir", "replica_load_tmp
         risk="TempTable takes memory from one store, which temptable_max_ram limits for all sessions together.",
         exceptions="Versions about 8.0.19, in which TempTable was very slow once it overflowed into mapped files; "
         "statements with fixed columns only, for which MEMORY can be somewhat faster.",
-        mind="Your own statements, measured with either engine: the variable can be set for one session.",
+        reconsider_when="Your own statements, measured with either engine: the variable can be set for one session.",
         disagree="Advisors went back to MEMORY after a report of 2020 in which an overflowing TempTable of 8.0.19 took "
         "four minutes where InnoDB took a quarter of a second; that fault has been mended since.",
     ),
 )
-def padded_temporary_tables(known: Known) -> Iterator[Finding]:
+def padded_temporary_tables(known: RuleContext) -> Iterator[Finding]:
     """The older engine for temporary tables in memory, by somebody's choice."""
     if known.text(ENGINE) != "MEMORY" or not known.chosen(ENGINE):
         return
@@ -83,10 +83,10 @@ def padded_temporary_tables(known: Known) -> Iterator[Finding]:
         fix="Take out internal_tmp_mem_storage_engine, or these lines.",
         risk="With TempTable the limits count for all sessions together: look at their size first.",
         exceptions="Programs that choose TempTable in their sessions.",
-        mind="A count of TempTable's memory in the Performance Schema that rises.",
+        reconsider_when="A count of TempTable's memory in the Performance Schema that rises.",
     ),
 )
-def temptable_limits_unused(known: Known) -> Iterator[Finding]:
+def temptable_limits_unused(known: RuleContext) -> Iterator[Finding]:
     """Limits of one engine, and the other one chosen."""
     named = [name for name in LIMITS if known.chosen(name)]
     if named and known.text(ENGINE) == "MEMORY":
@@ -111,10 +111,10 @@ def temptable_limits_unused(known: Known) -> Iterator[Finding]:
         fix="Take the line out: the default is OFF.",
         risk="Temporary tables take memory again, up to the limits for them.",
         exceptions="None known: a session that must go to disk can set it for itself.",
-        mind="Created_tmp_disk_tables that rises no slower with OFF.",
+        reconsider_when="Created_tmp_disk_tables that rises no slower with OFF.",
     ),
 )
-def temporary_tables_forced_to_disk(known: Known) -> Iterator[Finding]:
+def temporary_tables_forced_to_disk(known: RuleContext) -> Iterator[Finding]:
     """big_tables, switched on for all sessions."""
     if not known.settings.on("big_tables") or not known.chosen("big_tables"):
         return
@@ -143,10 +143,10 @@ def temporary_tables_forced_to_disk(known: Known) -> Iterator[Finding]:
         fix="Take the line out, or allow the default of 16M.",
         risk="Each session may have several such tables at once, each up to the limit.",
         exceptions="Machines with very little memory and many sessions.",
-        mind="Created_tmp_disk_tables that doesn't rise through the busiest hour with the low limit.",
+        reconsider_when="Created_tmp_disk_tables that doesn't rise through the busiest hour with the low limit.",
     ),
 )
-def starved_temporary_tables(known: Known) -> Iterator[Finding]:
+def starved_temporary_tables(known: RuleContext) -> Iterator[Finding]:
     """A limit of temporary tables in memory that somebody set far below the default."""
     for name in limits(known):
         value = known.number(name)
@@ -161,7 +161,7 @@ def starved_temporary_tables(known: Known) -> Iterator[Finding]:
             )
 
 
-def limits(known: Known) -> tuple[str, ...]:
+def limits(known: RuleContext) -> tuple[str, ...]:
     """The variables that limit an internal temporary table in memory here.
 
     MEMORY tables heed the limit of users' tables too; TempTable heeds none but its store's before MySQL 8.0.28.
@@ -174,7 +174,7 @@ def limits(known: Known) -> tuple[str, ...]:
     return written, USERS
 
 
-def ordinary_limit(known: Known, name: str) -> Action | None:
+def ordinary_limit(known: RuleContext, name: str) -> Action | None:
     """The default of a limit of temporary tables in memory."""
     return advise(
         known,
@@ -200,10 +200,10 @@ def ordinary_limit(known: Known, name: str) -> Action | None:
         fix="Take the line out, or allow several times the limit in memory.",
         risk="A statement may fill the disk under tmpdir; from 11.5 on max_tmp_total_space_usage bounds all of them.",
         exceptions="Servers on which large statements are meant to fail.",
-        mind="A statement whose temporary table outgrows memory and that ends well.",
+        reconsider_when="A statement whose temporary table outgrows memory and that ends well.",
     ),
 )
-def temporary_tables_too_large_for_disk(known: Known) -> Iterator[Finding]:
+def temporary_tables_too_large_for_disk(known: RuleContext) -> Iterator[Finding]:
     """A limit on disk that lies within the one in memory."""
     disk = known.number(ON_DISK)
     sizes = [size for name in limits(known) if (size := known.number(name)) is not None]
@@ -243,12 +243,12 @@ def temporary_tables_too_large_for_disk(known: Known) -> Iterator[Finding]:
         restart=True,
         exceptions="Hosts with memory to spare for the whole file system, on which its size was reckoned into the "
         "memory budget.",
-        mind="A file system that is never more than half full, on a host that never swaps.",
+        reconsider_when="A file system that is never more than half full, on a host that never swaps.",
         disagree="Many guides put tmpdir into memory for speed. Linux keeps short-lived files of a disk in memory too, "
         "as long as there is room.",
     ),
 )
-def memory_backed_temporary_files(known: Known) -> Iterator[Finding]:
+def memory_backed_temporary_files(known: RuleContext) -> Iterator[Finding]:
     """A directory for temporary files below one that systems keep in memory."""
     for name in DIRECTORIES:
         places = (known.text(name) or "").split(":") if known.chosen(name) else []
@@ -277,11 +277,11 @@ def memory_backed_temporary_files(known: Known) -> Iterator[Finding]:
         risk="A statement that would go beyond the limit fails; the server and its other statements go on.",
         restart=True,
         exceptions="A file system of its own for the file.",
-        mind="A file that has kept its size over months.",
+        reconsider_when="A file that has kept its size over months.",
         disagree="The default grows without limit too. It is left alone here, since nobody chose it.",
     ),
 )
-def endless_temporary_tablespace(known: Known) -> Iterator[Finding]:
+def endless_temporary_tablespace(known: RuleContext) -> Iterator[Finding]:
     """Somebody's own file for temporary tables, without an end."""
     text = known.text(FILE)
     last = (text or "").rpartition(";")[2].split(":")

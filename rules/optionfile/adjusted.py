@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
-from advisor.optionfile.lines import Kind
+from advisor.optionfile.lines import LineKind
 from advisor.verdict import Outcome
 from advisor.verdict.plugins import LOADERS
 from rules.core.rule import Docs, rule
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding, Fix, Target
     from advisor.verdict import LineVerdict
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 # What may follow the first letter of a size in bytes: 10GB, 10gigs, 10mbytes.
 BYTES = frozenset(
@@ -43,10 +43,10 @@ ROUNDING = 0.01  # an adjustment by less than this share is a rounding that nobo
         "writes what they mean, which can differ from what the server does now, so it is unsafe.",
         exceptions="Rounding to a block size of a few bytes is a note. So are the extension that the server cuts off "
         "log_bin, and a port beside skip_networking.",
-        mind="A server of this very version that prints the value as written.",
+        reconsider_when="A server of this very version that prints the value as written.",
     ),
 )
-def adjusted_value(known: Known) -> Iterator[Finding]:
+def adjusted_value(known: RuleContext) -> Iterator[Finding]:
     """Lines whose value the server changes, silently or not."""
     for line in lines_with(known, Outcome.ADJUSTED):
         from rules.core import fixes
@@ -100,10 +100,10 @@ def _is_harmless(line: LineVerdict) -> bool:
         risk="The successor may have another default or unit; read its description first.",
         restart=True,
         exceptions="A file that an older version reads as well may need the old name.",
-        mind="The vendor taking the deprecation back.",
+        reconsider_when="The vendor taking the deprecation back.",
     ),
 )
-def deprecated_option(known: Known) -> Iterator[Finding]:
+def deprecated_option(known: RuleContext) -> Iterator[Finding]:
     """Lines with an option or a spelling that the target calls deprecated."""
     for line in known.file_verdict.lines:
         since = line.option.deprecated if line.option is not None else None
@@ -144,10 +144,10 @@ def _reached(since: str | None, target: Target) -> bool:
         risk="None: the server does the same without it. A successor takes effect at the next start.",
         exceptions="A file that older versions read as well may need the line. A line that loads a library that "
         "went gets no fix: move to what replaces the plugin first.",
-        mind="A server of this very version that behaves differently with the line.",
+        reconsider_when="A server of this very version that behaves differently with the line.",
     ),
 )
-def ignored_option(known: Known) -> Iterator[Finding]:
+def ignored_option(known: RuleContext) -> Iterator[Finding]:
     """Lines that the target reads and passes over."""
     for line in lines_with(known, Outcome.IGNORED):
         from rules.core import fixes
@@ -182,10 +182,10 @@ def _of_library(line: LineVerdict) -> str:
         fix="Write the number with one letter, or without any where it is no size.",
         risk="None for 10GB: the server reads the same number. 10Minutes are 10485760 to it: there the fix is unsafe.",
         exceptions="None.",
-        mind="A server that refuses the value, or reads another number.",
+        reconsider_when="A server that refuses the value, or reads another number.",
     ),
 )
-def unread_letters(known: Known) -> Iterator[Finding]:
+def unread_letters(known: RuleContext) -> Iterator[Finding]:
     """Numbers with more letters behind them than the server reads."""
     for line in known.file_verdict.lines:
         if (line.placed.line.value or "x")[-2:].isalpha():
@@ -203,7 +203,7 @@ def unread_letters(known: Known) -> Iterator[Finding]:
                 )
 
 
-def _as_read(line: LineVerdict, known: Known) -> str | None:
+def _as_read(line: LineVerdict, known: RuleContext) -> str | None:
     if line.option is None or line.option.kind not in ("int", "uint"):
         return None
     from rules.core.fixes import number_as_read
@@ -225,14 +225,14 @@ def _as_read(line: LineVerdict, known: Known) -> str | None:
         "lies elsewhere.",
         restart=True,
         exceptions="None: other backslashes, as in C:\\mysql\\data, are kept and not reported.",
-        mind="A my_print_defaults that prints the path as written.",
+        reconsider_when="A my_print_defaults that prints the path as written.",
     ),
 )
-def escaped_path(known: Known) -> Iterator[Finding]:
+def escaped_path(known: RuleContext) -> Iterator[Finding]:
     """Windows paths, in any group, with a letter behind a backslash that makes it another character."""
     for file in known.file_verdict.resolved.files:
         for line in file.lines:
-            if line.kind is Kind.OPTION and not line.templated and line.raw and "\\" in line.raw:
+            if line.kind is LineKind.OPTION and not line.templated and line.raw and "\\" in line.raw:
                 from rules.optionfile.groups import escaped
 
                 found = escaped(line)

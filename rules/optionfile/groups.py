@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence, Edit, Fix, Severity
 from advisor.optionfile import groups_read
-from advisor.optionfile.lines import Kind
+from advisor.optionfile.lines import LineKind
 from advisor.redaction.secrets import MASK, quoted, redact_value, visible
 from rules.core.subject import UNSAFE, revalue, written
 
@@ -47,7 +47,7 @@ ESCAPES = {"b": "a backspace", "t": "a tab", "n": "a new line", "r": "a carriage
 WINDOWS = re.compile(r"[A-Za-z]:\\|\\\\|\.{0,2}\\?[\w .-]+\\[\w .-]+\\")
 
 
-class Meant(NamedTuple):
+class LikelyServerGroup(NamedTuple):
     """A group that looks meant for a server: its name as written, the first line of it, what is said, what to write."""
 
     name: str
@@ -57,19 +57,19 @@ class Meant(NamedTuple):
     severity: Severity
 
 
-def meant_groups(file: OptionFile, catalog: Catalog) -> list[Meant]:
+def meant_groups(file: OptionFile, catalog: Catalog) -> list[LikelyServerGroup]:
     """The groups of a file that the target doesn't read and that look meant for it, each once."""
     target = catalog.target
-    found: dict[str, Meant] = {}
-    for header in (line for line in file.lines if line.kind is Kind.GROUP and line.name and not line.templated):
+    found: dict[str, LikelyServerGroup] = {}
+    for header in (line for line in file.lines if line.kind is LineKind.GROUP and line.name and not line.templated):
         name = (header.name or "").lower()
         if name in found or name in PROGRAMS or name in groups_read(target) or VERSIONED.fullmatch(name):
             continue
-        options = [line for line in file.lines if line.kind is Kind.OPTION and (line.group or "").lower() == name]
+        options = [line for line in file.lines if line.kind is LineKind.OPTION and (line.group or "").lower() == name]
         why = _why(name, options, catalog)
         if why is not None and len(found) < MANY:
             message = f"{target.label} does not read [{header.name}]{why[0].format(plural(len(options)))}"
-            found[name] = Meant(header.name or "", header, message, *why[1:])
+            found[name] = LikelyServerGroup(header.name or "", header, message, *why[1:])
     return list(found.values())
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding, Fix
     from advisor.verdict import LineVerdict
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.core.rule import Rule
 
 ASKED = ("ASK-01",)
@@ -31,7 +31,7 @@ LEFT = {
 NO_INCLUDE = "Without its ! this line is not an include but an unknown option."
 
 
-def lines_with(known: Known, outcome: Outcome) -> Iterator[LineVerdict]:
+def lines_with(known: RuleContext, outcome: Outcome) -> Iterator[LineVerdict]:
     """The lines that the server takes so."""
     return (line for line in known.file_verdict.lines if line.outcome is outcome)
 
@@ -50,7 +50,7 @@ def _without_hint(reason: str) -> str:
     return reason
 
 
-def _refusal(speaker: Rule, known: Known, line: LineVerdict, words: str, fix: Fix | None = None) -> Finding:
+def _refusal(speaker: Rule, known: RuleContext, line: LineVerdict, words: str, fix: Fix | None = None) -> Finding:
     """A finding about an option that the server refuses, or passes over where it is `loose_`."""
     ends = "Its loose prefix lets the server start without it, with a warning." if line.loose else _stop(line, known)
     reason = line.reason if words.startswith("remove") else _without_hint(line.reason)
@@ -64,7 +64,7 @@ def _refusal(speaker: Rule, known: Known, line: LineVerdict, words: str, fix: Fi
     )
 
 
-def _stop(line: LineVerdict, known: Known) -> str:
+def _stop(line: LineVerdict, known: RuleContext) -> str:
     """Which server does not start with the line: the one that was examined, on its platform."""
     examined = known.catalog.read_as
     if examined != known.target:
@@ -99,10 +99,10 @@ def _stop(line: LineVerdict, known: Known) -> str:
         exceptions="Options of plugins that are loaded at run time with INSTALL PLUGIN are known to the "
         "server only then. A name that Percona Server documents, one of Windows alone, and any that is new to a target "
         "that was not examined, is a note without a fix: the server that runs may have it.",
-        mind="A server of this very version that starts with the line.",
+        reconsider_when="A server of this very version that starts with the line.",
     ),
 )
-def unknown_option(known: Known) -> Iterator[Finding]:
+def unknown_option(known: RuleContext) -> Iterator[Finding]:
     """Lines whose name no option of the target has."""
     for line in lines_with(known, Outcome.UNKNOWN):
         if line.loose and _of_plugin(line, known):
@@ -122,7 +122,7 @@ def _is_include(line: LineVerdict) -> bool:
     return written(line.placed.line).startswith("include")
 
 
-def _unexamined(speaker: Rule, known: Known, *, of_value: bool) -> Iterator[Finding]:
+def _unexamined(speaker: Rule, known: RuleContext, *, of_value: bool) -> Iterator[Finding]:
     """Notes, without a fix, on names or words that the examined server lacks, and another server may have."""
     for line in lines_with(known, Outcome.UNEXAMINED):
         if line.loose or (line.canonical is not None) is not of_value:
@@ -136,20 +136,20 @@ def _unexamined(speaker: Rule, known: Known, *, of_value: bool) -> Iterator[Find
         )
 
 
-def _check(known: Known) -> str:
+def _check(known: RuleContext) -> str:
     if known.catalog.read_as != known.target:
         return f"check it in the manual of {known.target.label}"
     return "keep the line for a server that has it; loose_ before the name lets the others start"
 
 
-def _of_plugin(line: LineVerdict, known: Known) -> bool:
+def _of_plugin(line: LineVerdict, known: RuleContext) -> bool:
     name = written(line.placed.line).removeprefix("loose_")
     option = known.catalog.get(name)
     known_plugin = option is not None and option.plugin is not None
     return known_plugin or NOT_LOADED in line.reason or of_component(name, known.target)
 
 
-def _near(line: LineVerdict, fix: Fix | None, known: Known) -> str:
+def _near(line: LineVerdict, fix: Fix | None, known: RuleContext) -> str:
     """The successor that another flavour gave it, where the target has that, else what comes of the line."""
     name = written(line.placed.line)
     other = documented(name, known.target) if not line.loose else None
@@ -179,10 +179,10 @@ def _without(line: LineVerdict) -> str:
         risk="None: the whole name is taken by every version that has the option.",
         restart=True,
         exceptions="None.",
-        mind="A server of this very version that starts with the line.",
+        reconsider_when="A server of this very version that starts with the line.",
     ),
 )
-def ambiguous_option(known: Known) -> Iterator[Finding]:
+def ambiguous_option(known: RuleContext) -> Iterator[Finding]:
     """Lines whose name is the beginning of several options."""
     for line in lines_with(known, Outcome.AMBIGUOUS):
         from rules.core import fixes
@@ -207,10 +207,10 @@ def ambiguous_option(known: Known) -> Iterator[Finding]:
         risk="The line has never worked on this version: check what the other lines expect of it.",
         restart=True,
         exceptions="None.",
-        mind="A server of this very version that starts with the line.",
+        reconsider_when="A server of this very version that starts with the line.",
     ),
 )
-def invalid_value(known: Known) -> Iterator[Finding]:
+def invalid_value(known: RuleContext) -> Iterator[Finding]:
     """Lines whose value the server can't read."""
     for line in lines_with(known, Outcome.INVALID):
         from rules.core import fixes
@@ -236,16 +236,16 @@ def invalid_value(known: Known) -> Iterator[Finding]:
         restart=True,
         exceptions="A plugin that another file loads, or that INSTALL PLUGIN has installed; a cluster's address that "
         "another file or the command line gives.",
-        mind="A server of this very version that starts with the file.",
+        reconsider_when="A server of this very version that starts with the file.",
     ),
 )
-def refused_start(known: Known) -> Iterator[Finding]:
+def refused_start(known: RuleContext) -> Iterator[Finding]:
     """Lines at whose value the server stops after it has read its files."""
     for line in lines_with(known, Outcome.STOPS):
         yield _refusal(refused_start, known, line, "set what it needs beside it, or remove the line")
 
 
-def _values(line: LineVerdict, known: Known) -> str:
+def _values(line: LineVerdict, known: RuleContext) -> str:
     from rules.core.fixes import number_words
 
     placed = line.placed.line
@@ -277,10 +277,10 @@ def _values(line: LineVerdict, known: Known) -> str:
         risk="None.",
         restart=True,
         exceptions="An empty value after the equals sign is an empty text for options that hold text.",
-        mind="A server of this very version that starts with the line.",
+        reconsider_when="A server of this very version that starts with the line.",
     ),
 )
-def missing_argument(known: Known) -> Iterator[Finding]:
+def missing_argument(known: RuleContext) -> Iterator[Finding]:
     """Lines that name an option without the value it requires."""
     for line in lines_with(known, Outcome.MISSING_ARGUMENT):
         words = "write = and a value, or remove the line"
@@ -300,10 +300,10 @@ def missing_argument(known: Known) -> Iterator[Finding]:
         risk="A switch without its value is on: make sure that this is what was meant.",
         restart=True,
         exceptions="None.",
-        mind="A server of this very version that starts with the line.",
+        reconsider_when="A server of this very version that starts with the line.",
     ),
 )
-def unexpected_argument(known: Known) -> Iterator[Finding]:
+def unexpected_argument(known: RuleContext) -> Iterator[Finding]:
     """Lines that give a value to an option that takes none."""
     for line in lines_with(known, Outcome.UNEXPECTED_ARGUMENT):
         from rules.core import fixes
@@ -326,10 +326,10 @@ def unexpected_argument(known: Known) -> Iterator[Finding]:
         risk="A successor may count in another unit: days became seconds, one file's size became the size of all.",
         restart=True,
         exceptions="MariaDB keeps some removed options as stubs that do nothing: these are ignored-option.",
-        mind="A server of this very version that starts with the line.",
+        reconsider_when="A server of this very version that starts with the line.",
     ),
 )
-def removed_option(known: Known) -> Iterator[Finding]:
+def removed_option(known: RuleContext) -> Iterator[Finding]:
     """Lines whose option other versions have and the target has not."""
     for line in lines_with(known, Outcome.REMOVED):
         from rules.core import fixes
@@ -339,7 +339,7 @@ def removed_option(known: Known) -> Iterator[Finding]:
         yield _refusal(removed_option, known, line, instead(line, fix, words, known), fix)
 
 
-def instead(line: LineVerdict, fix: Fix | None, otherwise: str, known: Known) -> str:
+def instead(line: LineVerdict, fix: Fix | None, otherwise: str, known: RuleContext) -> str:
     """What the fix writes in its place, else a successor that the target has."""
     from rules.core.fixes import help_removed
 

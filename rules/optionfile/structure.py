@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Location, Origin, Severity
 from advisor.optionfile import groups_read
-from advisor.optionfile.lines import Kind
+from advisor.optionfile.lines import LineKind
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.verdict import take
 from rules.core.rule import Docs, rule
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding, Fix, Setting
     from advisor.optionfile.lines import Line, Problem
     from advisor.verdict import LineVerdict
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 ASKED = ("ASK-01",)
 # Groups that client programs read and servers don't; [mariadb] and [client-server] are read by MariaDB's server.
@@ -79,16 +79,16 @@ OF_SERVERS = frozenset(
 ELSEWHERE = ("missing-", "unreadable-", "relative-")
 
 
-def _is_included(known: Known, path: str, line: int) -> bool:
+def _is_included(known: RuleContext, path: str, line: int) -> bool:
     """Whether servers leave the file at that line and go on, as they do in an included one."""
     return any(p.name == CUT_SHORT and (p.path, p.line) == (path, line) for p in known.file_verdict.resolved.problems)
 
 
-def _stops(known: Known, path: str, line: int) -> Severity:
+def _stops(known: RuleContext, path: str, line: int) -> Severity:
     return Severity.WARNING if _is_included(known, path, line) else Severity.ERROR
 
 
-def _end(known: Known, path: str, line: int) -> str:
+def _end(known: RuleContext, path: str, line: int) -> str:
     if _is_included(known, path, line):
         return "Servers read no further in this file, and go on with the one that includes it."
     return "Every program that reads the file stops here, so the server will not start."
@@ -108,14 +108,14 @@ def _end(known: Known, path: str, line: int) -> str:
         risk="None.",
         restart=True,
         exceptions="None.",
-        mind="A my_print_defaults of this version that reads the file to its end.",
+        reconsider_when="A my_print_defaults of this version that reads the file to its end.",
     ),
 )
-def syntax_error(known: Known) -> Iterator[Finding]:
+def syntax_error(known: RuleContext) -> Iterator[Finding]:
     """Lines that are neither option, group, include, comment nor blank."""
     for file in known.file_verdict.resolved.files:
         for line in file.lines:
-            if line.kind is Kind.REJECTED:
+            if line.kind is LineKind.REJECTED:
                 from rules.core import fixes
 
                 yield syntax_error.finding(
@@ -141,15 +141,15 @@ def syntax_error(known: Known) -> Iterator[Finding]:
         risk="Lines that were never read take effect.",
         restart=True,
         exceptions="None.",
-        mind="A my_print_defaults of this version that reads the file to its end.",
+        reconsider_when="A my_print_defaults of this version that reads the file to its end.",
     ),
 )
-def option_outside_group(known: Known) -> Iterator[Finding]:
+def option_outside_group(known: RuleContext) -> Iterator[Finding]:
     """Option lines above the first group header of a file."""
     for file in known.file_verdict.resolved.files:
         before = _before_groups(file.lines)
-        outside = [line for line in before if line.kind is Kind.OPTION]
-        broken = any(line.kind is Kind.REJECTED for line in before)  # a header, maybe, that only needs mending
+        outside = [line for line in before if line.kind is LineKind.OPTION]
+        broken = any(line.kind is LineKind.REJECTED for line in before)  # a header, maybe, that only needs mending
         fix = _under_a_header(outside, known) if outside and not broken else None
         for line in outside:
             from rules.optionfile import groups
@@ -165,11 +165,11 @@ def option_outside_group(known: Known) -> Iterator[Finding]:
 
 
 def _before_groups(lines: tuple[Line, ...]) -> tuple[Line, ...]:
-    first = next((at for at, line in enumerate(lines) if line.kind is Kind.GROUP), len(lines))
+    first = next((at for at, line in enumerate(lines) if line.kind is LineKind.GROUP), len(lines))
     return lines[:first]
 
 
-def _under_a_header(outside: list[Line], known: Known) -> Fix | None:
+def _under_a_header(outside: list[Line], known: RuleContext) -> Fix | None:
     from rules.core import fixes
 
     return fixes.headed(outside, known)
@@ -191,10 +191,10 @@ def _under_a_header(outside: list[Line], known: Known) -> Fix | None:
         "or group, a program that reads only one of the two may depend on it, so that fix counts as unsafe.",
         exceptions="A versioned group such as [mysqld-8.0] overrides on purpose. Options that collect "
         "values, such as replicate_do_db and plugin_load_add, are no duplicates.",
-        mind="A file that is meant as defaults for others to override.",
+        reconsider_when="A file that is meant as defaults for others to override.",
     ),
 )
-def duplicate_option(known: Known) -> Iterator[Finding]:
+def duplicate_option(known: RuleContext) -> Iterator[Finding]:
     """Lines that a later line overrides."""
     verdict = known.file_verdict
     for canonical, overridden in verdict.overridden.items():
@@ -212,7 +212,7 @@ def duplicate_option(known: Known) -> Iterator[Finding]:
                 )
 
 
-def _decides(winner: LineVerdict, known: Known) -> bool:
+def _decides(winner: LineVerdict, known: RuleContext) -> bool:
     """Whether the line sets the whole value by itself: flag sets, and lines without a value, may build on others."""
     option, line = winner.option, winner.placed.line
     if option is None or not sets_value(winner, known.catalog):
@@ -264,14 +264,14 @@ def _again(line: LineVerdict, winner: LineVerdict) -> str:
         risk="The setting takes effect on the server for the first time.",
         restart=True,
         exceptions="None.",
-        mind="A client program that takes the option.",
+        reconsider_when="A client program that takes the option.",
     ),
 )
-def server_option_in_client_group(known: Known) -> Iterator[Finding]:
+def server_option_in_client_group(known: RuleContext) -> Iterator[Finding]:
     """Options that only servers have, under [client], [mysql], [mysqldump] and their like."""
     for file in known.file_verdict.resolved.files:
         for line in file.lines:
-            group = (line.group or "").lower() if line.kind is Kind.OPTION else ""
+            group = (line.group or "").lower() if line.kind is LineKind.OPTION else ""
             if group and (group in CLIENT_GROUPS or group in STARTERS or group in CHECKERS):
                 name = written(line)
                 readers = _readers(group, name)
@@ -310,14 +310,14 @@ def _readers(group: str, name: str) -> str:
         restart=True,
         exceptions="Groups of servers that mysqld_multi starts ([mysqld1]) are notes: those servers read them. A "
         "Windows service of the group's name reads it too, and so can a server with --defaults-group-suffix.",
-        mind="A server that prints the options of the group with --print-defaults.",
+        reconsider_when="A server that prints the options of the group with --print-defaults.",
     ),
 )
-def unread_group(known: Known) -> Iterator[Finding]:
+def unread_group(known: RuleContext) -> Iterator[Finding]:
     """Groups that no server reads as this one is started, though they hold what only servers take."""
     read = groups_read(known.target)
     for file in known.file_verdict.resolved.files:
-        names = {(line.name or "").lower() for line in file.lines if line.kind is Kind.GROUP}
+        names = {(line.name or "").lower() for line in file.lines if line.kind is LineKind.GROUP}
         if names <= read | CLIENT_GROUPS | STARTERS | OTHER_FLAVOUR:
             continue
         from rules.optionfile.groups import meant_groups
@@ -345,10 +345,10 @@ def unread_group(known: Known) -> Iterator[Finding]:
         restart=True,
         exceptions="A checkout on a file system without modes, where the file's mode says nothing of the "
         "server's copy.",
-        mind="A server that reads such a file.",
+        reconsider_when="A server that reads such a file.",
     ),
 )
-def ignored_option_file(known: Known) -> Iterator[Finding]:
+def ignored_option_file(known: RuleContext) -> Iterator[Finding]:
     """Files that are writable for everybody, as lint finds them and as a running server's host has them."""
     told = {p.path for p in known.file_verdict.resolved.problems if p.name == WORLD_WRITABLE}
     found = {copy.path for copy in known.files.files if copy.mode & WRITTEN_BY_OTHERS} if known.has("files") else set()
@@ -373,10 +373,10 @@ def ignored_option_file(known: Known) -> Iterator[Finding]:
         risk="Settings of the file take effect at the next start.",
         restart=True,
         exceptions="On a machine other than the server's a missing include is normal: --root DIR maps its paths.",
-        mind="A my_print_defaults on the server's own host that prints the file's options.",
+        reconsider_when="A my_print_defaults on the server's own host that prints the file's options.",
     ),
 )
-def include_problem(known: Known) -> Iterator[Finding]:
+def include_problem(known: RuleContext) -> Iterator[Finding]:
     """Includes that servers pass over, or that go wrong."""
     for problem in known.file_verdict.resolved.problems:
         if problem.name in (WORLD_WRITABLE, CUT_SHORT):
@@ -413,10 +413,10 @@ def _file(location: Location | None) -> Subject:
         "service's command line.",
         risk="None: the file alone changes nothing until the next start.",
         exceptions="A value that was set for an hour, such as during a load.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def file_differs_from_running(known: Known) -> Iterator[Finding]:
+def file_differs_from_running(known: RuleContext) -> Iterator[Finding]:
     """Effective lines of the server's files whose variable has another value now."""
     from advisor.verdict.compare import agrees
     from rules.system.kernel import by_the_system
@@ -441,7 +441,7 @@ def file_differs_from_running(known: Known) -> Iterator[Finding]:
         )
 
 
-def _either(known: Known, line: LineVerdict, setting: Setting) -> str:
+def _either(known: RuleContext, line: LineVerdict, setting: Setting) -> str:
     """How to get the file's value, and how to keep the running one."""
     from advisor.verdict.settings import notation
     from rules.core.origin import decider, where
@@ -466,7 +466,7 @@ def _named(line: LineVerdict) -> str:
     return f"{line.placed.path}:{line.placed.line.number}"
 
 
-def _drift(known: Known, setting: Setting) -> tuple[Severity, str]:
+def _drift(known: RuleContext, setting: Setting) -> tuple[Severity, str]:
     """How the running value came to differ; what SET PERSIST set counts as set at run time until the next start."""
     held = known.files.persisted_options if known.has("files") and setting.origin is Origin.RUNTIME else None
     persisted = next((option.value for option in held or () if option.name == setting.name), None)

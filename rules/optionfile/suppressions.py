@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 FAMILY = "SUP"
 AFTER_ALL = ("findings",)
 
 
-def _nothing_alone(known: Known) -> Iterator[Finding]:  # noqa: ARG001 - what every rule is given
+def _nothing_alone(known: RuleContext) -> Iterator[Finding]:  # noqa: ARG001 - what every rule is given
     """By itself such a rule has nothing to look at."""
     yield from ()
 
@@ -37,7 +37,7 @@ unused_suppression = rule(
         fix="Take the comment out, or the one word of it that isn't needed any more.",
         risk="None: it suppresses nothing.",
         exceptions="A file that is linted for other targets, or together with other files, elsewhere.",
-        mind="A run in which the suppression hides something.",
+        reconsider_when="A run in which the suppression hides something.",
     ),
 )(_nothing_alone)
 
@@ -55,7 +55,7 @@ malformed_suppression = rule(
         "`# mycnf: ignore-file[CODE] reason` for the whole file; codes, names and families do.",
         risk="None.",
         exceptions="None.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )(_nothing_alone)
 
@@ -72,6 +72,6 @@ unexplained_suppression = rule(
         fix="Write the reason behind the closing bracket.",
         risk="None.",
         exceptions="None.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )(_nothing_alone)

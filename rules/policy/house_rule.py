@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Catalog, Option
     from advisor.core.model import Target
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 WHOLE = ("int", "uint")
 NUMBERS = (*WHOLE, "double")
@@ -58,7 +58,7 @@ class Ruled(NamedTuple):
     rules: tuple[HouseRule, ...]
 
 
-def ruled(known: "Known") -> dict[str, Ruled]:
+def ruled(known: "RuleContext") -> dict[str, Ruled]:
     """The options that house rules speak of, by the name that all their aliases share; what the target lacks is not."""
     found: dict[str, Ruled] = {}
     for rule in known.house:

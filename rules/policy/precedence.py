@@ -11,24 +11,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.core.model import Action, Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.policy.house_rule import Ruled
 
 FAMILY = "HOU"
 
 
-def defer(known: Known, findings: Iterable[Finding]) -> list[Finding]:
+def defer(known: RuleContext, findings: Iterable[Finding]) -> list[Finding]:
     """The findings, without the advice that a house rule forbids; refusals keep theirs, or nothing would start."""
     house = ruled(known)
     return [_deferred(f, _asked(f, known, house), known) for f in findings]
 
 
-def _asked(finding: Finding, known: Known, house: dict[str, Ruled]) -> Ruled | None:
+def _asked(finding: Finding, known: RuleContext, house: dict[str, Ruled]) -> Ruled | None:
     option = known.catalog.get(finding.canonical) if finding.canonical else None
     return house.get(root(option)) if option else None
 
 
-def _deferred(finding: Finding, asked: Ruled | None, known: Known) -> Finding:
+def _deferred(finding: Finding, asked: Ruled | None, known: RuleContext) -> Finding:
     if asked is None or finding.code.startswith(FAMILY) or finding.severity is Severity.ERROR:
         return finding
     if not _takes_away(finding, asked, known) and all(
@@ -39,7 +39,7 @@ def _deferred(finding: Finding, asked: Ruled | None, known: Known) -> Finding:
     return finding._replace(help=f"the house rules for {asked.option.name} decide: {asks}", fix=None, actions=())
 
 
-def _advised(finding: Finding, known: Known) -> set[str]:
+def _advised(finding: Finding, known: RuleContext) -> set[str]:
     """The values that the finding would have written for its own option."""
     edits = finding.fix.edits if finding.fix else ()
     texts = {e.text for e in edits if e.text.strip() and "\n" not in e.text and e.text not in known.catalog.options}
@@ -56,7 +56,7 @@ def _values(action: Action, option: str) -> set[str]:
     return {value.strip("'") for name, _, value in told if name.replace("-", "_") == option}
 
 
-def _takes_away(finding: Finding, asked: Ruled, known: Known) -> bool:
+def _takes_away(finding: Finding, asked: Ruled, known: RuleContext) -> bool:
     """Whether the advice is to remove the line that counts, of an option that the house requires."""
     counts = known.file_verdict.effective.get(finding.canonical or "")
     here = counts is not None and finding.location is not None and counts.placed.line.number == finding.location.line

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Location
 from advisor.optionfile import groups_read
-from advisor.optionfile.lines import Kind
+from advisor.optionfile.lines import LineKind
 from advisor.redaction.secrets import redact_value
 from rules.core.advice import advise, these, words
 from rules.core.rule import Docs, rule
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Option
     from advisor.core.model import Action, Finding
     from advisor.verdict import LineVerdict
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule, Ruled
 
@@ -28,7 +28,7 @@ OWN_WORDS = "The rule is the house's own: its configuration file says who wrote 
 EXCEPTIONS = "A server that may differ: `targets` narrows the rule, a suppression with a reason excuses a line."
 
 
-class Value(NamedTuple):
+class RuledValue(NamedTuple):
     """What an option is set to: the text to compare bounds with, and all notations of it, the running one included."""
 
     about: Subject
@@ -49,10 +49,10 @@ class Value(NamedTuple):
         restart=True,
         exceptions="A file that is one of several which the server reads: name the one that includes the others, or "
         "leave this rule out for the pieces with per-file-ignores.",
-        mind="A change of the house rules.",
+        reconsider_when="A change of the house rules.",
     ),
 )
-def missing_house_option(known: Known) -> Iterator[Finding]:
+def missing_house_option(known: RuleContext) -> Iterator[Finding]:
     """Options that must be set, and are not."""
     for name, asked in ruled(known).items():
         required = [r for r in asked.rules if r.required]
@@ -80,10 +80,10 @@ def missing_house_option(known: Known) -> Iterator[Finding]:
         risk="The option goes back to its default at the next start: mycnf explain OPTION tells which that is.",
         restart=True,
         exceptions=EXCEPTIONS,
-        mind="A change of the house rules.",
+        reconsider_when="A change of the house rules.",
     ),
 )
-def forbidden_house_option(known: Known) -> Iterator[Finding]:
+def forbidden_house_option(known: RuleContext) -> Iterator[Finding]:
     """Options that must not be set, and are: every line of them."""
     for name, asked in ruled(known).items():
         forbidding = next((r for r in asked.rules if r.forbidden), None)
@@ -111,10 +111,10 @@ def forbidden_house_option(known: Known) -> Iterator[Finding]:
         fix="Raise the value to the minimum.",
         risk="As of any change of that option: mycnf explain OPTION tells whether it needs a restart.",
         exceptions=EXCEPTIONS,
-        mind="A change of the house rules.",
+        reconsider_when="A change of the house rules.",
     ),
 )
-def below_house_minimum(known: Known) -> Iterator[Finding]:
+def below_house_minimum(known: RuleContext) -> Iterator[Finding]:
     """Numbers under the house's minimum."""
     for asked, r, value in _valued(known):
         if below(r, asked.option, value.text):
@@ -133,10 +133,10 @@ def below_house_minimum(known: Known) -> Iterator[Finding]:
         fix="Lower the value to the maximum.",
         risk="As of any change of that option: mycnf explain OPTION tells whether it needs a restart.",
         exceptions=EXCEPTIONS,
-        mind="A change of the house rules.",
+        reconsider_when="A change of the house rules.",
     ),
 )
-def above_house_maximum(known: Known) -> Iterator[Finding]:
+def above_house_maximum(known: RuleContext) -> Iterator[Finding]:
     """Numbers over the house's maximum."""
     for asked, r, value in _valued(known):
         if above(r, asked.option, value.text):
@@ -156,10 +156,10 @@ def above_house_maximum(known: Known) -> Iterator[Finding]:
         fix="Write one of the allowed values.",
         risk="As of any change of that option: mycnf explain OPTION tells whether it needs a restart.",
         exceptions=EXCEPTIONS,
-        mind="A change of the house rules.",
+        reconsider_when="A change of the house rules.",
     ),
 )
-def value_outside_house_rules(known: Known) -> Iterator[Finding]:
+def value_outside_house_rules(known: RuleContext) -> Iterator[Finding]:
     """Values that the house doesn't list."""
     for asked, r, value in _valued(known):
         if outside(r, asked.option, value.notations, known.catalog):
@@ -167,12 +167,12 @@ def value_outside_house_rules(known: Known) -> Iterator[Finding]:
             yield _wrong(value_outside_house_rules, r, value, limit, advice=_advice(known, asked))
 
 
-def _lines(known: Known, name: str) -> list[LineVerdict]:
+def _lines(known: RuleContext, name: str) -> list[LineVerdict]:
     """The lines of an option under any of its names."""
     return [line for line in known.file_verdict.lines if line.option is not None and root(line.option) == name]
 
 
-def _valued(known: Known) -> Iterator[tuple[Ruled, HouseRule, Value]]:
+def _valued(known: RuleContext) -> Iterator[tuple[Ruled, HouseRule, RuledValue]]:
     """Each house rule for an option whose value can be told, with that value."""
     for asked in ruled(known).values():
         value = _value(known, asked.option)
@@ -180,23 +180,23 @@ def _valued(known: Known) -> Iterator[tuple[Ruled, HouseRule, Value]]:
             yield from ((asked, r, value) for r in asked.rules)
 
 
-def _value(known: Known, option: Option) -> Value | None:
+def _value(known: RuleContext, option: Option) -> RuledValue | None:
     """The option's value, in the running server if there is one, else in the file; None where nobody can tell."""
     variable = option.variable or option.name
     lines = [x for x in known.file_verdict.effective.values() if x.option and root(x.option) == root(option)]
     if known.has("server"):
         text = known.settings.text(variable)
-        return None if text is None else Value(of_variable(known, variable), text, (text,), None)
+        return None if text is None else RuledValue(of_variable(known, variable), text, (text,), None)
     if not lines or lines[-1].placed.line.templated:
         return None
     line = lines[-1]
     text = line.value if line.value is not None else line.placed.line.value
     if text is None:
         return None
-    return Value(of_verdict(line), text, (text, *([line.running] if line.running is not None else ())), line)
+    return RuledValue(of_verdict(line), text, (text, *([line.running] if line.running is not None else ())), line)
 
 
-def _wrong(speaking: Rule, broken: HouseRule, value: Value, limit: str, *, advice: Action | None) -> Finding:
+def _wrong(speaking: Rule, broken: HouseRule, value: RuledValue, limit: str, *, advice: Action | None) -> Finding:
     name = value.about.canonical or broken.option
     message = f"{name} is {redact_value(name, value.text) or 'empty'}, and {limit}."
     todo = words(advice) or f"set {name} to what the house rules allow"
@@ -218,7 +218,7 @@ def _says(
     return speaking.finding(said, about, severity=broken.severity, help=help, actions=these(action))
 
 
-def _advice(known: Known, asked: Ruled) -> Action | None:
+def _advice(known: RuleContext, asked: Ruled) -> Action | None:
     """The value to write: the first of those that the house rules name which keeps to all of them."""
     named = [v for r in asked.rules for v in (*r.allowed, r.minimum, r.maximum) if v is not None]
     good = next((v for v in named if keeps(asked.rules, asked.option, v, known.catalog)), None)
@@ -230,12 +230,12 @@ def _advice(known: Known, asked: Ruled) -> Action | None:
     return advise(known, name, SWITCH.get(good.upper(), good) if kind == "bool" else good)
 
 
-def _nowhere(known: Known, option: Option) -> Subject:
+def _nowhere(known: RuleContext, option: Option) -> Subject:
     """Where an option that is not set belongs: under the server's first group, else at the top of the first file."""
     if known.has("server"):
         return of_variable(known, option.variable or option.name)
     file = known.file_verdict.resolved.files[0]
-    groups = [x for x in file.lines if x.kind is Kind.GROUP and x.name in groups_read(known.target)]
+    groups = [x for x in file.lines if x.kind is LineKind.GROUP and x.name in groups_read(known.target)]
     line = next((x for x in groups if x.name == "mysqld"), groups[0] if groups else None)
     if line is None:
         return Subject(option.name, option.name, None, None, Location(file.path, 1))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.verdict import LineVerdict
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 LOGGED = ("binlog_do_db", "binlog_ignore_db")
 APPLIED = ("replicate_do_db", "replicate_ignore_db")
@@ -25,7 +25,7 @@ MOST_NAMED = 4  # databases that a sentence can hold
 NEVER_LOGGED = frozenset({"information_schema", "performance_schema", "sys"})
 
 
-def filters(known: Known, names: tuple[str, ...]) -> list[LineVerdict]:
+def filters(known: RuleContext, names: tuple[str, ...]) -> list[LineVerdict]:
     """The lines that name databases in these filters; each line adds to those before it."""
     lines = known.file_verdict.lines
     return [line for line in lines if line.canonical in names and line.outcome not in REFUSED and _named(line)]
@@ -48,10 +48,10 @@ def _named(line: LineVerdict) -> str:
         risk="From then on the filter does what was meant; what went missing until then stays missing.",
         restart=True,
         exceptions="A database whose name has a comma in it.",
-        mind="A server that logs the changes of one of the databases.",
+        reconsider_when="A server that logs the changes of one of the databases.",
     ),
 )
-def filter_list_in_one_name(known: Known) -> Iterator[Finding]:
+def filter_list_in_one_name(known: RuleContext) -> Iterator[Finding]:
     """Commas in the name of a database."""
     for line in filters(known, (*LOGGED, *APPLIED)):
         name = _named(line)
@@ -79,10 +79,10 @@ def filter_list_in_one_name(known: Known) -> Iterator[Finding]:
         risk="Larger binary logs.",
         restart=True,
         exceptions="Databases whose content can be made anew at any time.",
-        mind="A restore that was tried and missed nothing.",
+        reconsider_when="A restore that was tried and missed nothing.",
     ),
 )
-def filtered_binary_log(known: Known) -> Iterator[Finding]:
+def filtered_binary_log(known: RuleContext) -> Iterator[Finding]:
     """Filters on a binary log that is written."""
     lines = [line for line in filters(known, LOGGED) if _leaves_out(line)]
     if lines and writes_binary_log(known):
@@ -118,10 +118,10 @@ def _leaves_out(line: LineVerdict) -> bool:
         "stands for any character, unless a backslash comes before it.",
         restart=True,
         exceptions="Applications that always select the database before they change its tables.",
-        mind="A replica with this filter that holds what its source has in these databases.",
+        reconsider_when="A replica with this filter that holds what its source has in these databases.",
     ),
 )
-def filter_by_default_database(known: Known) -> Iterator[Finding]:
+def filter_by_default_database(known: RuleContext) -> Iterator[Finding]:
     """Filters of a replica that go by the database which the session uses."""
     for line in filters(known, APPLIED)[:1]:
         better = str(line.canonical).replace("_db", "_table").replace("replicate_", "replicate_wild_")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 MARIADB = (Span("mariadb"),)
 ADDRESS = "wsrep_cluster_address"
@@ -48,10 +48,10 @@ BLOCKING = {"RSYNC": "rsync", "RSYNC_WAN": "rsync_wan", "MYSQLDUMP": "mysqldump"
         risk="A node that joins replaces its data by that of the cluster.",
         restart=True,
         exceptions="A node that is kept out of the cluster for a while.",
-        mind="wsrep_ready that says ON.",
+        reconsider_when="wsrep_ready that says ON.",
     ),
 )
-def galera_half_configured(known: Known) -> Iterator[Finding]:
+def galera_half_configured(known: RuleContext) -> Iterator[Finding]:
     """One half of what a node needs."""
     if known.text(ON) == "OFF" and has_provider(known):
         yield galera_half_configured.finding(
@@ -81,10 +81,10 @@ def galera_half_configured(known: Known) -> Iterator[Finding]:
         risk="A node that finds no other waits for one.",
         restart=True,
         exceptions="Clusters of one node, for tests.",
-        mind="A restart after which wsrep_cluster_size is the same on all nodes.",
+        reconsider_when="A restart after which wsrep_cluster_size is the same on all nodes.",
     ),
 )
-def galera_founds_itself_anew(known: Known) -> Iterator[Finding]:
+def galera_founds_itself_anew(known: RuleContext) -> Iterator[Finding]:
     """An address without members, or the option that founds a cluster, in a file."""
     address = known.text(ADDRESS) or ""
     if in_use(known) and known.chosen(ADDRESS) and address.startswith(SCHEME) and not _members(known):
@@ -116,10 +116,10 @@ def galera_founds_itself_anew(known: Known) -> Iterator[Finding]:
         risk="A part without a majority refuses writes until the others are back.",
         restart=True,
         exceptions="Two nodes of which only one is ever written to, as the vendor says.",
-        mind="A majority that survives the loss of any one place.",
+        reconsider_when="A majority that survives the loss of any one place.",
     ),
 )
-def galera_without_quorum(known: Known) -> Iterator[Finding]:
+def galera_without_quorum(known: RuleContext) -> Iterator[Finding]:
     """Options of the provider that pass over quorum."""
     given = provider_options(known)
     found = [name for name in WITHOUT_QUORUM if given.get(name) in YES]
@@ -131,7 +131,7 @@ def galera_without_quorum(known: Known) -> Iterator[Finding]:
         )
 
 
-def provider_options(known: Known) -> dict[str, str]:
+def provider_options(known: RuleContext) -> dict[str, str]:
     """The options of the provider, names and values in upper case."""
     pairs = (part.partition("=") for part in (known.text(OPTIONS) or "").split(";"))
     return {name.strip(): value.strip() for name, _, value in pairs}
@@ -151,10 +151,10 @@ def provider_options(known: Known) -> dict[str, str]:
         fix="Set binlog_format = ROW.",
         risk="Changes of many rows make larger binary logs.",
         exceptions="None.",
-        mind="A statement of the vendor that other formats are supported.",
+        reconsider_when="A statement of the vendor that other formats are supported.",
     ),
 )
-def galera_not_in_rows(known: Known) -> Iterator[Finding]:
+def galera_not_in_rows(known: RuleContext) -> Iterator[Finding]:
     """A node whose format isn't that of rows."""
     value = known.text("binlog_format")
     if in_use(known) and value is not None and value != "ROW" and not _refused(known):
@@ -170,13 +170,13 @@ def galera_not_in_rows(known: Known) -> Iterator[Finding]:
         )
 
 
-def _refused(known: Known) -> bool:
+def _refused(known: RuleContext) -> bool:
     """Whether the verdict on the file has said already that a node doesn't start so."""
     lines = (known.file_verdict.effective.get(name) for name in ("binlog_format", PROVIDER))
     return any(line is not None and line.outcome is Outcome.STOPS for line in lines)
 
 
-def _why_used(known: Known) -> str:
+def _why_used(known: RuleContext) -> str:
     return PROVIDER if has_provider(known) else ON
 
 
@@ -196,10 +196,10 @@ def _why_used(known: Known) -> str:
         risk="Numbers of one statement may have gaps, as those of a cluster have anyway.",
         restart=True,
         exceptions="Nodes that apply with one thread and insert one row at a time.",
-        mind="No waits for auto-increment locks on any node.",
+        reconsider_when="No waits for auto-increment locks on any node.",
     ),
 )
-def galera_locks_auto_increment(known: Known) -> Iterator[Finding]:
+def galera_locks_auto_increment(known: RuleContext) -> Iterator[Finding]:
     """A node that takes locks for numbers."""
     name, mode = "innodb_autoinc_lock_mode", known.number("innodb_autoinc_lock_mode")
     if in_use(known) and mode is not None and mode != INTERLEAVED:
@@ -230,10 +230,10 @@ def galera_locks_auto_increment(known: Known) -> Iterator[Finding]:
         risk="The node writes all changes to its binary log.",
         restart=True,
         exceptions="Nodes that take all writes themselves.",
-        mind="A replica of this node that has all rows.",
+        reconsider_when="A replica of this node that has all rows.",
     ),
 )
-def galera_logs_half(known: Known) -> Iterator[Finding]:
+def galera_logs_half(known: RuleContext) -> Iterator[Finding]:
     """A binary log of the node's own writes alone."""
     if in_use(known) and writes_binary_log(known) and known.settings.on("log_slave_updates") is False:
         action = advise(
@@ -262,10 +262,10 @@ def galera_logs_half(known: Known) -> Iterator[Finding]:
         fix="Take the line out, and set RSU in the session that carries a change from node to node.",
         risk="A change of a definition then blocks the cluster while it runs.",
         exceptions="A node on which such a change is being carried out just now.",
-        mind="Definitions that are the same on all nodes.",
+        reconsider_when="Definitions that are the same on all nodes.",
     ),
 )
-def galera_local_schema_changes(known: Known) -> Iterator[Finding]:
+def galera_local_schema_changes(known: RuleContext) -> Iterator[Finding]:
     """The method for one session, set for all."""
     name = "wsrep_osu_method"
     if in_use(known) and known.chosen(name) and known.text(name) == "RSU":
@@ -293,10 +293,10 @@ def galera_local_schema_changes(known: Known) -> Iterator[Finding]:
         fix="Set wsrep_sst_method = mariabackup on all nodes, with an account for it.",
         risk="It needs mariadb-backup and socat on all nodes, and the same method everywhere.",
         exceptions="Small databases, and nodes that may stand still: rsync is the fastest.",
-        mind="Transfers that take less time than anybody minds.",
+        reconsider_when="Transfers that take less time than anybody minds.",
     ),
 )
-def galera_blocking_transfer(known: Known) -> Iterator[Finding]:
+def galera_blocking_transfer(known: RuleContext) -> Iterator[Finding]:
     """A method of transfer that blocks its giver, chosen by somebody."""
     name = "wsrep_sst_method"
     method = BLOCKING.get(known.text(name) or "")
@@ -324,10 +324,10 @@ def galera_blocking_transfer(known: Known) -> Iterator[Finding]:
         fix="Add a third node, or an arbitrator on another host.",
         risk="A third node gets all writes; an arbitrator gets all traffic, and keeps nothing.",
         exceptions="Clusters with an arbitrator, or with more nodes than the address names.",
-        mind="wsrep_cluster_size of 3.",
+        reconsider_when="wsrep_cluster_size of 3.",
     ),
 )
-def galera_of_two_nodes(known: Known) -> Iterator[Finding]:
+def galera_of_two_nodes(known: RuleContext) -> Iterator[Finding]:
     """An address of two nodes, and no third member that the server knows."""
     nodes = _members(known)
     counted = known.server.counter("wsrep_cluster_size") if known.has("server") else None
@@ -339,7 +339,7 @@ def galera_of_two_nodes(known: Known) -> Iterator[Finding]:
         )
 
 
-def _members(known: Known) -> list[str]:
+def _members(known: RuleContext) -> list[str]:
     """The nodes of the address, each once."""
     address = (known.text(ADDRESS) or "").removeprefix(SCHEME).partition("?")[0]
     return list(dict.fromkeys(node.strip() for node in address.split(",") if node.strip()))
@@ -362,10 +362,10 @@ def _members(known: Known) -> list[str]:
         risk="A lost node is noticed later.",
         restart=True,
         exceptions="None known. One version of the provider was asked.",
-        mind="A node that starts with these lines.",
+        reconsider_when="A node that starts with these lines.",
     ),
 )
-def refused_galera_timeout(known: Known) -> Iterator[Finding]:
+def refused_galera_timeout(known: RuleContext) -> Iterator[Finding]:
     """A time to suspect that has no room for three messages."""
     given = provider_options(known)
     suspect, alive = (_seconds(given.get(name, default)) for name, default in TIMEOUTS.items())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 APPLIERS = "wsrep_slave_threads"
 NO_KEY = "wsrep_certify_nonpk"
@@ -43,10 +43,10 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
         risk="Each applier is a session with its memory. Tables without a primary key are applied in series anyway.",
         exceptions="Nodes whose queue stays empty (wsrep_local_recv_queue_avg), and one applier as a remedy for "
         "appliers that conflict.",
-        mind="wsrep_local_recv_queue_avg near 0 and wsrep_flow_control_paused at 0 over a busy hour.",
+        reconsider_when="wsrep_local_recv_queue_avg near 0 and wsrep_flow_control_paused at 0 over a busy hour.",
     ),
 )
-def single_galera_applier(known: Known) -> Iterator[Finding]:
+def single_galera_applier(known: RuleContext) -> Iterator[Finding]:
     """One applier, explicitly configured."""
     if in_use(known) and known.chosen(APPLIERS) and known.number(APPLIERS) == 1:
         yield single_galera_applier.finding(
@@ -74,10 +74,10 @@ def single_galera_applier(known: Known) -> Iterator[Finding]:
         risk="A file of that size in the data directory of each node.",
         restart=True,
         exceptions="Databases that are copied in minutes, and clusters that write little.",
-        mind="Maintenance after which nodes came back by IST.",
+        reconsider_when="Maintenance after which nodes came back by IST.",
     ),
 )
-def small_galera_cache(known: Known) -> Iterator[Finding]:
+def small_galera_cache(known: RuleContext) -> Iterator[Finding]:
     """A cache for write sets of the default size or less, explicitly configured."""
     size = _bytes(provider_options(known).get(CACHE, ""))
     if in_use(known) and known.chosen(OPTIONS) and size is not None and size <= SMALL:
@@ -110,10 +110,10 @@ def _bytes(text: str) -> int | None:
         fix="Take the line out, and give each table a primary key.",
         risk="None known.",
         exceptions="Databases in which each table has a primary key: there the option changes nothing.",
-        mind="No table without a primary key.",
+        reconsider_when="No table without a primary key.",
     ),
 )
-def galera_without_certification_keys(known: Known) -> Iterator[Finding]:
+def galera_without_certification_keys(known: RuleContext) -> Iterator[Finding]:
     """Certification of tables without a primary key, switched off."""
     if in_use(known) and known.switched(NO_KEY) is False:
         action = advise(known, NO_KEY, "ON")

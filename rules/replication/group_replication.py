@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 MYSQL = (Span("mysql"),)
 FOUNDS = "group_replication_bootstrap_group"
@@ -41,10 +41,10 @@ OUTSIDE = ("OFFLINE", "ERROR")  # states in which a member has left its group, o
         fix="Take the line out. To found a group set the variable, start group replication, and set it back.",
         risk="A member that finds no group doesn't become one by itself.",
         exceptions="Groups of one member, for tests.",
-        mind="A restart after which the member is in the group that it left.",
+        reconsider_when="A restart after which the member is in the group that it left.",
     ),
 )
-def group_founds_itself_anew(known: Known) -> Iterator[Finding]:
+def group_founds_itself_anew(known: RuleContext) -> Iterator[Finding]:
     """The option that founds a group, left ON."""
     if known.chosen(FOUNDS) and known.settings.on(FOUNDS):
         yield group_founds_itself_anew.finding(
@@ -70,10 +70,10 @@ def group_founds_itself_anew(known: Known) -> Iterator[Finding]:
         risk="With GTIDs some statements are refused, such as changes of tables of two engines in one transaction.",
         restart=True,
         exceptions="None.",
-        mind="A member with these settings that is ONLINE.",
+        reconsider_when="A member with these settings that is ONLINE.",
     ),
 )
-def group_needs_unmet(known: Known) -> Iterator[Finding]:
+def group_needs_unmet(known: RuleContext) -> Iterator[Finding]:
     """A member that can't join."""
     lacking = list(_lacking(known)) if known.chosen(GROUP) else []
     if lacking:
@@ -84,7 +84,7 @@ def group_needs_unmet(known: Known) -> Iterator[Finding]:
         )
 
 
-def _lacking(known: Known) -> Iterator[str]:
+def _lacking(known: RuleContext) -> Iterator[str]:
     if known.text("gtid_mode") not in {"ON", None}:
         yield "gtid_mode = ON with enforce_gtid_consistency = ON"
     if not writes_binary_log(known):
@@ -103,7 +103,7 @@ def _lacking(known: Known) -> Iterator[str]:
         yield f"{CHECKSUM} = NONE"
 
 
-def _says(known: Known, names: tuple[str, ...]) -> bool:
+def _says(known: RuleContext, names: tuple[str, ...]) -> bool:
     """Whether the value is told by a server or a file, or the default is certain: that of the old name is."""
     return known.has("server") or any(map(known.chosen, names)) or known.target.version < (8, 0)
 
@@ -123,10 +123,10 @@ def _says(known: Known, names: tuple[str, ...]) -> bool:
         risk="Transactions on such tables fail. The whole group must be started anew for the change.",
         restart=True,
         exceptions="Applications without cascading foreign keys that never ask for SERIALIZABLE.",
-        mind="A schema without cascading foreign keys.",
+        reconsider_when="A schema without cascading foreign keys.",
     ),
 )
-def multi_primary_without_checks(known: Known) -> Iterator[Finding]:
+def multi_primary_without_checks(known: RuleContext) -> Iterator[Finding]:
     """Several primaries, and nobody checks."""
     several = known.chosen(SINGLE) and known.settings.on(SINGLE) is False
     if several and known.settings.on(CHECKS) is not True:
@@ -152,10 +152,10 @@ def multi_primary_without_checks(known: Known) -> Iterator[Finding]:
         fix="Leave flow control on, and look why the member is slow.",
         risk="Writers wait while a member is behind.",
         exceptions="Groups whose slow members never take over and serve no readers.",
-        mind="Queues that stay short on all members at the busiest hour.",
+        reconsider_when="Queues that stay short on all members at the busiest hour.",
     ),
 )
-def group_without_flow_control(known: Known) -> Iterator[Finding]:
+def group_without_flow_control(known: RuleContext) -> Iterator[Finding]:
     """Flow control switched off by somebody."""
     if known.chosen(FLOW) and known.text(FLOW) == "DISABLED":
         yield group_without_flow_control.finding(
@@ -180,10 +180,10 @@ def group_without_flow_control(known: Known) -> Iterator[Finding]:
         fix="Take the line out, and part large changes into pieces.",
         risk="Transactions above the limit fail.",
         exceptions="While a large table is being loaded.",
-        mind="Transactions that are known to stay small.",
+        reconsider_when="Transactions that are known to stay small.",
     ),
 )
-def unlimited_group_transactions(known: Known) -> Iterator[Finding]:
+def unlimited_group_transactions(known: RuleContext) -> Iterator[Finding]:
     """The limit on transactions taken away."""
     if known.chosen(LIMIT) and known.number(LIMIT) == 0:
         yield unlimited_group_transactions.finding(
@@ -210,10 +210,10 @@ def unlimited_group_transactions(known: Known) -> Iterator[Finding]:
         fix="Bring unreachable members back. Run at least three members: three survive the loss of one, five of two.",
         risk="Each member gets all writes.",
         exceptions="A group that is being built or repaired at the moment.",
-        mind="performance_schema.replication_group_members with three members ONLINE.",
+        reconsider_when="performance_schema.replication_group_members with three members ONLINE.",
     ),
 )
-def group_that_survives_nothing(known: Known) -> Iterator[Finding]:
+def group_that_survives_nothing(known: RuleContext) -> Iterator[Finding]:
     """A group that the loss of one member stops, or that has stopped."""
     part = known.server.replication
     if part is None or part.group_state in OUTSIDE:
@@ -258,10 +258,10 @@ def _counted(members: int, states: dict[str, int]) -> str:
         fix="Find the reason in the error log, then run START GROUP_REPLICATION.",
         risk="A member that has transactions of its own is refused by the group.",
         exceptions="A member that was taken out for maintenance.",
-        mind="MEMBER_STATE ONLINE on this server.",
+        reconsider_when="MEMBER_STATE ONLINE on this server.",
     ),
 )
-def member_outside_its_group(known: Known) -> Iterator[Finding]:
+def member_outside_its_group(known: RuleContext) -> Iterator[Finding]:
     """A member that is OFFLINE, or that failed."""
     part = known.server.replication
     if part is None or part.group_state not in OUTSIDE:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Action, Finding
     from advisor.facts.server import ApplierTimes
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 LAGGING = 60  # seconds behind; readers of a replica notice that
 VISIBLE = 5  # seconds behind; less comes and goes within each large transaction
@@ -56,11 +56,11 @@ BEHIND = "seconds_behind"
         risk="More threads contend for locks. In MySQL before 8.0.27 they need the parallel type LOGICAL_CLOCK to "
         "help, and replica_preserve_commit_order to show readers the source's order.",
         exceptions="A configured delay (SQL_Delay): only what exceeds it counts.",
-        mind="Seconds_Behind_Source of 0, asked several times.",
+        reconsider_when="Seconds_Behind_Source of 0, asked several times.",
         disagree="Other advisors report a single applying thread without any lag.",
     ),
 )
-def replica_lag(known: Known) -> Iterator[Finding]:
+def replica_lag(known: RuleContext) -> Iterator[Finding]:
     """Each channel that is behind, or that doesn't know how far."""
     for channel in channels(known):
         seconds = lag_of(known, channel)
@@ -76,7 +76,7 @@ def replica_lag(known: Known) -> Iterator[Finding]:
             yield _behind(known, channel, seconds)
 
 
-def lag_of(known: Known, channel: dict[str, str]) -> int | None:
+def lag_of(known: RuleContext, channel: dict[str, str]) -> int | None:
     """Seconds that a channel is behind beyond its configured delay, the larger of two measures; None where unknown."""
     seconds, delay = number_of(channel.get(BEHIND)), number_of(channel.get("sql_delay")) or 0
     if seconds is None:
@@ -85,7 +85,7 @@ def lag_of(known: Known, channel: dict[str, str]) -> int | None:
     return max(0, seconds - delay, (times.applying or 0) - delay if times else 0)
 
 
-def _behind(known: Known, channel: dict[str, str], seconds: int) -> Finding:
+def _behind(known: RuleContext, channel: dict[str, str], seconds: int) -> Finding:
     delay = number_of(channel.get("sql_delay"))
     beyond = f" beyond its configured delay of {lasted(delay)}" if delay else ""
     threads = number_of(value(known, THREADS))
@@ -102,7 +102,7 @@ def _behind(known: Known, channel: dict[str, str], seconds: int) -> Finding:
     )
 
 
-def _details(known: Known, channel: dict[str, str]) -> str:
+def _details(known: RuleContext, channel: dict[str, str]) -> str:
     """What is waiting, and for what, one sentence each."""
     times, waiting = _times(known, channel), _unapplied(channel)
     oldest = (times.applying if times else None) or 0
@@ -114,13 +114,13 @@ def _details(known: Known, channel: dict[str, str]) -> str:
     return "".join(f" {sentence}" for sentence in told if sentence)
 
 
-def _next_step(known: Known, channel: dict[str, str]) -> str:
+def _next_step(known: RuleContext, channel: dict[str, str]) -> str:
     if _locked(known, channel):
         return "find the session that holds the lock, and end its transaction"
     return "measure again: if the lag grows, look for locks, large transactions and tables without a primary key"
 
 
-def _in_parallel(known: Known) -> tuple[Action, ...]:
+def _in_parallel(known: RuleContext) -> tuple[Action, ...]:
     """Four threads, and on MySQL what they need to help and to keep the order of commits."""
     clock = value(known, PARALLEL_BY) == "DATABASE"
     ordered = value(known, ORDER) == "OFF" and all("LOGICAL_CLOCK" in need for need in order_needs(known))
@@ -131,7 +131,7 @@ def _in_parallel(known: Known) -> tuple[Action, ...]:
     )
 
 
-def _locked(known: Known, channel: dict[str, str]) -> bool:
+def _locked(known: RuleContext, channel: dict[str, str]) -> bool:
     """Whether the applier waits for a lock; with workers its own state doesn't tell, but that of its workers does."""
     state, times = channel.get("sql_running_state", "").lower(), _times(known, channel)
     return bool(times and times.locked) or (state.startswith("waiting for") and state.endswith("lock"))
@@ -156,18 +156,18 @@ def _why_unknown(channel: dict[str, str]) -> str:
     return "the server does not know it yet"
 
 
-def _last_known(known: Known, channel: dict[str, str]) -> str:
+def _last_known(known: RuleContext, channel: dict[str, str]) -> str:
     times, behind = _times(known, channel), number_of(channel.get("time_diff"))
     if times and times.applied is not None:
         return f" The newest applied transaction was committed {lasted(max(0, times.applied))} ago."
     return f" The newest event received is {lasted(behind)} newer than the newest applied." if behind else ""
 
 
-def _times(known: Known, channel: dict[str, str]) -> ApplierTimes | None:
+def _times(known: RuleContext, channel: dict[str, str]) -> ApplierTimes | None:
     part = known.server.replication
     name = channel.get("channel_name", "")
     return next((times for times in (part.applier_times if part else ()) if times.channel == name), None)
 
 
-def _name(known: Known) -> str:
+def _name(known: RuleContext) -> str:
     return "Seconds_Behind_Source" if known.target.since("mysql", 8, 0, 22) else "Seconds_Behind_Master"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
 CONFIRMING = ("rpl_semi_sync_replica", "rpl_semi_sync_slave")
@@ -54,10 +54,10 @@ ERRORS = {"receiver": "last_io_errno", "applier": "last_sql_errno"}
         "replication is switched on there too. Or switch it off here.",
         risk="None.",
         exceptions="A replica that is away for a moment.",
-        mind="The status variable that says ON, and a replica that is counted as a client.",
+        reconsider_when="The status variable that says ON, and a replica that is counted as a client.",
     ),
 )
-def semi_sync_not_in_force(known: Known) -> Iterator[Finding]:
+def semi_sync_not_in_force(known: RuleContext) -> Iterator[Finding]:
     """Semi-synchronous replication that waits for nobody."""
     for name in SEMI_SYNC:
         status, clients = (known.server.status.get(f"{name}_{what}", "") for what in ("status", "clients"))
@@ -83,10 +83,10 @@ def semi_sync_not_in_force(known: Known) -> Iterator[Finding]:
         fix="Look up the error in the server's log or in the replica's status, mend its cause, and start the replica.",
         risk="Passing over the error lets the data drift apart.",
         exceptions="A replica that somebody stopped for a backup or as a delayed copy.",
-        mind="Both threads running.",
+        reconsider_when="Both threads running.",
     ),
 )
-def stopped_replica(known: Known) -> Iterator[Finding]:
+def stopped_replica(known: RuleContext) -> Iterator[Finding]:
     """Threads that don't run, or can't reach the source."""
     for channel in channels(known):
         for step in STEPS:
@@ -125,10 +125,10 @@ def _how_to_start(running: str, error: int | None) -> str:
         fix="On MySQL set SOURCE_AUTO_POSITION = 1, on MariaDB MASTER_USE_GTID = slave_pos, with the replica stopped.",
         risk="The source must still have the binary logs that the replica lacks.",
         exceptions="Sources without GTIDs, and tools that start a replica at a position.",
-        mind="A source that can't tell its GTIDs.",
+        reconsider_when="A source that can't tell its GTIDs.",
     ),
 )
-def replica_by_file_position(known: Known) -> Iterator[Finding]:
+def replica_by_file_position(known: RuleContext) -> Iterator[Finding]:
     """A channel without automatic positions, where they could be."""
     for channel in channels(known):
         by_file = channel.get("using_gtid") == "No" or (
@@ -162,12 +162,12 @@ def replica_by_file_position(known: Known) -> Iterator[Finding]:
         restart=True,
         exceptions="Semi-synchronous replicas, which have confirmed what they would throw away: the rule is silent "
         "there.",
-        mind="Automatic positions by GTID, with which the replica asks for what it lacks.",
+        reconsider_when="Automatic positions by GTID, with which the replica asks for what it lacks.",
         disagree="MySQL's manual counts it among the safest settings; MariaDB's advises against it on "
         "semi-synchronous replicas.",
     ),
 )
-def relay_logs_not_recovered(known: Known) -> Iterator[Finding]:
+def relay_logs_not_recovered(known: RuleContext) -> Iterator[Finding]:
     """A replica by file and position that trusts its relay logs."""
     confirms = any(known.settings.on(f"{name}_enabled") for name in CONFIRMING)
     subject = _by_file_and_position(known)
@@ -181,7 +181,7 @@ def relay_logs_not_recovered(known: Known) -> Iterator[Finding]:
         )
 
 
-def _by_file_and_position(known: Known) -> str | None:
+def _by_file_and_position(known: RuleContext) -> str | None:
     """The variable to point at where a replica finds its place by file and position, or where its file says so."""
     if known.has("server"):
         by_file = any(channel.get("auto_position") == "0" for channel in channels(known))
@@ -206,10 +206,10 @@ def _by_file_and_position(known: Known) -> str | None:
         risk="The replica writes each change twice, as the source does.",
         restart=True,
         exceptions="Servers that keep a log of local changes only, on purpose.",
-        mind="A log that holds what its readers need.",
+        reconsider_when="A log that holds what its readers need.",
     ),
 )
-def replica_updates_not_logged(known: Known) -> Iterator[Finding]:
+def replica_updates_not_logged(known: RuleContext) -> Iterator[Finding]:
     """A replica with a binary log of its own changes alone."""
     if channels(known) and known.settings.on("log_bin") and value(known, LOGS_UPDATES) == "OFF":
         action = advise_one(known, LOGS_UPDATES, "ON", risk="the replica writes each change twice")
@@ -243,10 +243,10 @@ def replica_updates_not_logged(known: Known) -> Iterator[Finding]:
         "out again before an upgrade to 8.4.",
         exceptions="Replicas that are never behind, or that apply with a single worker. WRITESET_SESSION, which keeps "
         "the order within each session, where a replica older than 8.0.27 cannot keep the order of commits.",
-        mind="Replicas whose lag is no smaller with write sets.",
+        reconsider_when="Replicas whose lag is no smaller with write sets.",
     ),
 )
-def commit_order_tracking(known: Known) -> Iterator[Finding]:
+def commit_order_tracking(known: RuleContext) -> Iterator[Finding]:
     """A source with replicas that tracks by commit order."""
     part = known.server.replication
     if part is None or not part.replicas_connected or known.text("transaction_write_set_extraction") == "OFF":
@@ -282,10 +282,10 @@ PLAIN, SUPER = "read_only", "super_read_only"
         fix="Set super_read_only = ON on MySQL, read_only = ON on MariaDB.",
         risk="Applications and jobs that write to the replica get errors. Promoting the replica must switch it off.",
         exceptions="Replicas that take part in a ring, and those with databases of their own.",
-        mind="Applications that are meant to write here.",
+        reconsider_when="Applications that are meant to write here.",
     ),
 )
-def writable_replica(known: Known) -> Iterator[Finding]:
+def writable_replica(known: RuleContext) -> Iterator[Finding]:
     """A replica without read_only, or with read_only alone where super_read_only exists."""
     if known.has("server"):
         part = known.server.replication
@@ -306,11 +306,11 @@ def writable_replica(known: Known) -> Iterator[Finding]:
     )
 
 
-def _exempt(known: Known) -> str:
+def _exempt(known: RuleContext) -> str:
     return "CONNECTION_ADMIN or SUPER" if known.target.since("mysql", 8) else "SUPER"
 
 
-def _closed(known: Known) -> Action | None:
+def _closed(known: RuleContext) -> Action | None:
     """The wider of the two that the target has; undoing it restores both."""
     name = PLAIN if known.text(SUPER) is None else SUPER
     action = advise(known, name, "ON", risk="clients that write here get errors", watch="Com_insert")

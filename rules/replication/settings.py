@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Action, Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 MYSQL = (Span("mysql"),)
 # MySQL 8.0.26 gave most options of a replica a second name; both are read since.
@@ -31,40 +31,40 @@ ORDER_WITHOUT_LOG = (8, 0, 19)  # from here on the order of commits is kept with
 SEMI_SYNC = ("rpl_semi_sync_source", "rpl_semi_sync_master")
 
 
-def named(known: Known, names: tuple[str, ...]) -> str | None:
+def named(known: RuleContext, names: tuple[str, ...]) -> str | None:
     """The name that somebody set, that of a file's line before its other name; None where nobody set one."""
     chosen = [name for name in names if known.chosen(name)]
     return next((name for name in chosen if name in known.file_verdict.effective), chosen[0] if chosen else None)
 
 
-def value(known: Known, names: tuple[str, ...]) -> str | None:
+def value(known: RuleContext, names: tuple[str, ...]) -> str | None:
     """The value of a variable of several names, in upper case: what somebody set, else what the server has."""
     name = named(known, names)
     return known.text(name) if name else next((text for text in map(known.text, names) if text is not None), None)
 
 
-def known_name(known: Known, names: tuple[str, ...]) -> str:
+def known_name(known: RuleContext, names: tuple[str, ...]) -> str:
     """The name that somebody set, or else the first that the server has."""
     return named(known, names) or next((name for name in names if known.text(name) is not None), names[0])
 
 
-def workers(known: Known) -> int:
+def workers(known: RuleContext) -> int:
     """How many threads apply changes side by side."""
     return number_of(value(known, WORKERS)) or 0
 
 
-def advise_one(known: Known, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
+def advise_one(known: RuleContext, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
     """The action under the first of these names that the target takes."""
     tried = (advise(known, name, to, risk=risk) for name in names)
     return next((action for action in tried if action is not None), None)
 
 
-def advise_stopped(known: Known, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
+def advise_stopped(known: RuleContext, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
     """The same for what the server refuses to change while the replica's threads run."""
     return while_stopped(known, advise_one(known, names, to, risk=risk))
 
 
-def channels(known: Known) -> list[dict[str, str]]:
+def channels(known: RuleContext) -> list[dict[str, str]]:
     """What the server says of each source that it follows, under the names that all versions can be read by.
 
     Names are lower case, without the words replica, slave, source and master that differ between versions.
@@ -97,10 +97,10 @@ def called(channel: dict[str, str]) -> str:
         fix="Set STRICT, compare the data and build the replica anew where it differs.",
         risk="Replication stops at the next such row, as it should.",
         exceptions="Sources that write to each other in a ring, and an hour of repair.",
-        mind="A comparison of all tables that finds no difference.",
+        reconsider_when="A comparison of all tables that finds no difference.",
     ),
 )
-def idempotent_replica(known: Known) -> Iterator[Finding]:
+def idempotent_replica(known: RuleContext) -> Iterator[Finding]:
     """The mode that hides conflicts, set by somebody."""
     name = named(known, EXEC_MODE)
     if name and known.text(name) == "IDEMPOTENT":
@@ -126,10 +126,10 @@ def idempotent_replica(known: Known) -> Iterator[Finding]:
         fix="Keep ALL_NON_LOSSY alone, or take the line out, and give the replica's columns the source's types.",
         risk="Replication stops at a table whose columns are smaller than the source's.",
         exceptions="The time of a change of types that is carried out on the replicas first.",
-        mind="Column types that are the same on source and replica: then nothing is converted.",
+        reconsider_when="Column types that are the same on source and replica: then nothing is converted.",
     ),
 )
-def lossy_replica_conversions(known: Known) -> Iterator[Finding]:
+def lossy_replica_conversions(known: RuleContext) -> Iterator[Finding]:
     """Conversions that lose data, allowed by somebody."""
     name = named(known, CONVERSIONS)
     allowed = (known.text(name) or "").split(",") if name else []
@@ -157,11 +157,12 @@ def lossy_replica_conversions(known: Known) -> Iterator[Finding]:
         risk="A replica that logs what it applies writes more.",
         restart=True,
         exceptions="Servers that are no replicas: there the line does nothing.",
-        mind="A replica that starts with these lines. 5.7 and 8.0.15 were asked; for later versions the manual says "
+        reconsider_when="A replica that starts with these lines. 5.7 and 8.0.15 were asked; for later "
+        "versions the manual says "
         "that the logical clock is needed.",
     ),
 )
-def unsupported_commit_order(known: Known) -> Iterator[Finding]:
+def unsupported_commit_order(known: RuleContext) -> Iterator[Finding]:
     """The order of commits asked for, without the clock or the log."""
     name, needs = named(known, ORDER) or named(known, PARALLEL_BY), order_needs(known)
     if name and value(known, ORDER) == "ON" and workers(known) and needs:
@@ -175,7 +176,7 @@ def unsupported_commit_order(known: Known) -> Iterator[Finding]:
         )
 
 
-def order_needs(known: Known) -> list[str]:
+def order_needs(known: RuleContext) -> list[str]:
     """What the order of commits needs and the server lacks, in words."""
     needs = ["the parallel type LOGICAL_CLOCK"] if value(known, PARALLEL_BY) == "DATABASE" else []
     if known.target.version < ORDER_WITHOUT_LOG:
@@ -199,10 +200,10 @@ def order_needs(known: Known) -> list[str]:
         risk="Workers wait for each other's commits. Before 8.0.27 it needs the parallel type LOGICAL_CLOCK, before "
         "8.0.19 also the binary log and the logging of replicated changes.",
         exceptions="Replicas that nobody reads from and that never take over.",
-        mind="Readers that don't care which of two changes they see first.",
+        reconsider_when="Readers that don't care which of two changes they see first.",
     ),
 )
-def unordered_parallel_replica(known: Known) -> Iterator[Finding]:
+def unordered_parallel_replica(known: RuleContext) -> Iterator[Finding]:
     """Two workers or more, and nobody keeps the order."""
     about_order, about_workers = named(known, ORDER), named(known, WORKERS)
     name = about_order or about_workers
@@ -234,10 +235,10 @@ def unordered_parallel_replica(known: Known) -> Iterator[Finding]:
         fix="Set the parallel type to LOGICAL_CLOCK.",
         risk="Without kept order of commits, two transactions of one database may be seen in the other order.",
         exceptions="Sources with many databases that are equally busy.",
-        mind="A replica whose lag is no smaller with the logical clock.",
+        reconsider_when="A replica whose lag is no smaller with the logical clock.",
     ),
 )
-def parallel_by_database(known: Known) -> Iterator[Finding]:
+def parallel_by_database(known: RuleContext) -> Iterator[Finding]:
     """Two workers or more that are shared out by database."""
     name = named(known, PARALLEL_BY) or named(known, WORKERS)
     if name and value(known, PARALLEL_BY) == "DATABASE" and workers(known) > 1:
@@ -269,10 +270,10 @@ def parallel_by_database(known: Known) -> Iterator[Finding]:
         "where several workers have applied changes: 5.7 and 8.0 change the line back, and say so in the log.",
         exceptions="Replicas with GTIDs and automatic positions, which ask for what they lack: the rule is silent "
         "where all channels have them.",
-        mind="A replica that was killed under load and went on without a duplicate.",
+        reconsider_when="A replica that was killed under load and went on without a duplicate.",
     ),
 )
-def replica_position_in_files(known: Known) -> Iterator[Finding]:
+def replica_position_in_files(known: RuleContext) -> Iterator[Finding]:
     """A place kept in files, by a line or by default."""
     names = [name for name in POSITIONS if known.text(name) == "FILE"]
     chosen = next((name for name in names if known.chosen(name)), None)
@@ -289,7 +290,7 @@ def replica_position_in_files(known: Known) -> Iterator[Finding]:
         )
 
 
-def _is_replica(known: Known) -> str | None:
+def _is_replica(known: RuleContext) -> str | None:
     """The variable to point at on a server that follows another, or whose file has lines for replicas alone."""
     if known.has("server"):
         part = known.server.replication
@@ -297,7 +298,7 @@ def _is_replica(known: Known) -> str | None:
     return next((name for name in (*WORKERS, *PARALLEL_BY, "relay_log_recovery") if known.chosen(name)), None)
 
 
-def _finds_itself(known: Known) -> bool:
+def _finds_itself(known: RuleContext) -> bool:
     """Whether all channels of a running replica have automatic positions."""
     part = known.server.replication if known.has("server") else None
     rows = part.replica_rows if part else ()
@@ -317,10 +318,10 @@ def _finds_itself(known: Known) -> bool:
         fix="Set relay_log_purge to ON.",
         risk="Relay logs that were applied are removed at once; what reads them for another replica's sake fails.",
         exceptions="Failover tools that compare relay logs and purge them by a job of their own.",
-        mind="A job that purges relay logs, and its schedule.",
+        reconsider_when="A job that purges relay logs, and its schedule.",
     ),
 )
-def relay_logs_never_purged(known: Known) -> Iterator[Finding]:
+def relay_logs_never_purged(known: RuleContext) -> Iterator[Finding]:
     """Relay logs that somebody keeps."""
     if known.settings.on("relay_log_purge") is False and known.chosen("relay_log_purge"):
         action = advise(known, "relay_log_purge", "ON", risk="relay logs that were applied are removed at once")
@@ -347,10 +348,10 @@ def relay_logs_never_purged(known: Known) -> Iterator[Finding]:
         risk="Relay logs take more of the disk while the replica is behind.",
         restart=True,
         exceptions="None: a smaller max_relay_log_size keeps the limit.",
-        mind="A receiver that never waits for room.",
+        reconsider_when="A receiver that never waits for room.",
     ),
 )
-def tight_relay_log_limit(known: Known) -> Iterator[Finding]:
+def tight_relay_log_limit(known: RuleContext) -> Iterator[Finding]:
     """A limit that holds fewer than two relay logs."""
     limit = known.number("relay_log_space_limit")
     size = known.number("max_relay_log_size") or known.number("max_binlog_size")
@@ -380,10 +381,10 @@ def tight_relay_log_limit(known: Known) -> Iterator[Finding]:
         "is left on any replica.",
         risk="A replica that still gets transactions without a GTID stops.",
         exceptions="While the switch is under way.",
-        mind="A switch that is going on just now.",
+        reconsider_when="A switch that is going on just now.",
     ),
 )
-def half_switched_gtid_mode(known: Known) -> Iterator[Finding]:
+def half_switched_gtid_mode(known: RuleContext) -> Iterator[Finding]:
     """A permissive mode that somebody left behind."""
     mode = known.text("gtid_mode") or ""
     if mode.endswith("_PERMISSIVE") and known.chosen("gtid_mode"):
@@ -409,11 +410,11 @@ def half_switched_gtid_mode(known: Known) -> Iterator[Finding]:
         fix="Set the wait point to AFTER_SYNC.",
         risk="After a crash a replica may be ahead of its source, so the replica has to take over.",
         exceptions="Failovers that always wait for the old source to come back.",
-        mind="A failover plan that was written for AFTER_COMMIT.",
+        reconsider_when="A failover plan that was written for AFTER_COMMIT.",
         disagree="MariaDB keeps AFTER_COMMIT as its default, and documents a failover plan for either.",
     ),
 )
-def semi_sync_after_commit(known: Known) -> Iterator[Finding]:
+def semi_sync_after_commit(known: RuleContext) -> Iterator[Finding]:
     """Semi-synchronous replication that waits too late."""
     for name in SEMI_SYNC:
         enabled, point = f"{name}_enabled", f"{name}_wait_point"

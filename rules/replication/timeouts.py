@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 RETRIES = ("replica_transaction_retries", "slave_transaction_retries")
 NET_TIMEOUT = ("replica_net_timeout", "slave_net_timeout")
@@ -38,10 +38,10 @@ HOUR = 3600  # seconds: sixty times the default
         fix="Take the line out.",
         risk="A transaction that can't succeed is tried ten times before replication stops.",
         exceptions="None known.",
-        mind="A replica that is never read from and applies with one thread.",
+        reconsider_when="A replica that is never read from and applies with one thread.",
     ),
 )
-def unretried_replica_transactions(known: Known) -> Iterator[Finding]:
+def unretried_replica_transactions(known: RuleContext) -> Iterator[Finding]:
     """No second try, by somebody's choice."""
     name = named(known, RETRIES)
     if name and known.number(name) == 0:
@@ -70,10 +70,10 @@ def unretried_replica_transactions(known: Known) -> Iterator[Finding]:
         "SOURCE TO (CHANGE MASTER TO): the server set it to half of the old value, and keeps it over restarts.",
         risk="With the old heartbeat period a quiet source makes the replica reconnect every minute.",
         exceptions="Sources that send heartbeats more often than that, by a setting of their own.",
-        mind="A replica that noticed a lost source at once.",
+        reconsider_when="A replica that noticed a lost source at once.",
     ),
 )
-def slow_to_miss_its_source(known: Known) -> Iterator[Finding]:
+def slow_to_miss_its_source(known: RuleContext) -> Iterator[Finding]:
     """A long wait, by somebody's choice."""
     name = named(known, NET_TIMEOUT)
     seconds = known.number(name) if name else None
@@ -87,7 +87,7 @@ def slow_to_miss_its_source(known: Known) -> Iterator[Finding]:
         )
 
 
-def _heartbeat(known: Known) -> str:
+def _heartbeat(known: RuleContext) -> str:
     modern = known.target.since("mysql", 8, 0, 23)
     change, source = ("REPLICATION SOURCE", "SOURCE") if modern else ("MASTER", "MASTER")
     threads = replica_word(known)
@@ -107,10 +107,10 @@ def _heartbeat(known: Known) -> str:
         fix="Set the mode to optimistic, the default, or the threads to 0.",
         risk="In the optimistic mode transactions that conflict are rolled back and tried again.",
         exceptions="Replicas of several sources, some of which have a mode of their own.",
-        mind="A busy thread besides the first.",
+        reconsider_when="A busy thread besides the first.",
     ),
 )
-def parallel_threads_without_work(known: Known) -> Iterator[Finding]:
+def parallel_threads_without_work(known: RuleContext) -> Iterator[Finding]:
     """Threads that somebody asked for, and a mode that has no use for them."""
     threads = known.number(THREADS)
     if threads and known.chosen(THREADS) and known.chosen(MODE) and known.text(MODE) == "NONE":

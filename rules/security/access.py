@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Location, Severity
-from advisor.optionfile.lines import Kind
+from advisor.optionfile.lines import LineKind
 from advisor.redaction.secrets import is_secret
 from rules.core.advice import advise, these, words
 from rules.core.rule import Docs, rule
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 READ_BY_OTHERS = 0o004
 OLD_TLS = frozenset({"TLSV1", "TLSV1.0", "TLSV1.1"})
@@ -35,10 +35,10 @@ OLD_TLS = frozenset({"TLSV1", "TLSV1.0", "TLSV1.1"})
         risk="Clients that relied on it need accounts.",
         restart=True,
         exceptions="While a password is being reset, with skip_networking.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def no_access_control(known: Known) -> Iterator[Finding]:
+def no_access_control(known: RuleContext) -> Iterator[Finding]:
     """Accounts switched off."""
     line = known.file_verdict.effective.get("skip_grant_tables")
     if (line is not None and line.value == "TRUE") or known.settings.on("skip_grant_tables"):
@@ -49,7 +49,7 @@ def no_access_control(known: Known) -> Iterator[Finding]:
         )
 
 
-def _by(known: Known) -> str:
+def _by(known: RuleContext) -> str:
     """How the server is reached without accounts, where that is by less than usual."""
     from rules.core.network import by_socket_alone
 
@@ -69,14 +69,14 @@ def _by(known: Known) -> str:
         "or use socket authentication or a login path.",
         risk="Programs that read the password from here must be given another way.",
         exceptions="A file of one user with mode 600 outside any repository.",
-        mind="An account that may do next to nothing.",
+        reconsider_when="An account that may do next to nothing.",
     ),
 )
-def plaintext_secret(known: Known) -> Iterator[Finding]:
+def plaintext_secret(known: RuleContext) -> Iterator[Finding]:
     """Option lines of any group that hold a secret."""
     for file in known.file_verdict.resolved.files:
         for line in file.lines:
-            if line.kind is Kind.OPTION and line.value and not line.templated and is_secret(written(line)):
+            if line.kind is LineKind.OPTION and line.value and not line.templated and is_secret(written(line)):
                 yield plaintext_secret.finding(
                     f"[{line.group}] holds a secret in plain text, and so does each copy of this file."
                     if line.group
@@ -98,10 +98,10 @@ def plaintext_secret(known: Known) -> Iterator[Finding]:
         fix="chmod 600 for the file (640 where the server's group must read it), and change the password.",
         risk="Programs under other accounts that read the file lose access to it.",
         exceptions="None.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def world_readable_secret(known: Known) -> Iterator[Finding]:
+def world_readable_secret(known: RuleContext) -> Iterator[Finding]:
     """Secrets in files whose mode lets everybody read."""
     for copy in known.files.files:
         if copy.holds_secret and copy.mode & READ_BY_OTHERS:
@@ -127,10 +127,10 @@ def world_readable_secret(known: Known) -> Iterator[Finding]:
         fix="Switch it off, and on again for the session of the program that loads files.",
         risk="Programs that use LOAD DATA LOCAL fail.",
         exceptions="Servers that are loaded that way, from hosts that hold nothing else.",
-        mind="A program that needs it.",
+        reconsider_when="A program that needs it.",
     ),
 )
-def local_infile(known: Known) -> Iterator[Finding]:
+def local_infile(known: RuleContext) -> Iterator[Finding]:
     """Local files allowed explicitly, or by default on a server that accounts of other hosts use."""
     if known.settings.on("local_infile") and (known.chosen("local_infile") or _has_remote_accounts(known)):
         action = advise(known, "local_infile", "OFF", risk="programs that use LOAD DATA LOCAL fail")
@@ -158,10 +158,10 @@ def local_infile(known: Known) -> Iterator[Finding]:
         risk="Programs that read or write elsewhere fail.",
         restart=True,
         exceptions="Servers where nobody has the FILE privilege.",
-        mind="No account with the FILE privilege.",
+        reconsider_when="No account with the FILE privilege.",
     ),
 )
-def files_anywhere(known: Known) -> Iterator[Finding]:
+def files_anywhere(known: RuleContext) -> Iterator[Finding]:
     """An empty secure_file_priv: explicit, or the default where accounts besides the administrator's have FILE."""
     if known.text("secure_file_priv") != "":
         return
@@ -176,7 +176,7 @@ def files_anywhere(known: Known) -> Iterator[Finding]:
         )
 
 
-def _file_accounts(known: Known) -> tuple[Severity | None, str]:
+def _file_accounts(known: RuleContext) -> tuple[Severity | None, str]:
     """How much the FILE privilege of accounts weighs, and who has it besides administrators at the host, who may all.
 
     A warning where an account without SUPER may come from another host, else a note; None where nothing tells.
@@ -193,7 +193,7 @@ def _file_accounts(known: Known) -> tuple[Severity | None, str]:
     return (Severity.WARNING if afar else Severity.NOTE), who
 
 
-def _has_remote_accounts(known: Known) -> bool:
+def _has_remote_accounts(known: RuleContext) -> bool:
     from rules.core.network import only_from_here
     from rules.security.accounts import HERE
 
@@ -215,10 +215,10 @@ def _has_remote_accounts(known: Known) -> bool:
         risk="Clients of the last decade's first half can't connect by TLS.",
         restart=True,
         exceptions="None.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def old_tls(known: Known) -> Iterator[Finding]:
+def old_tls(known: RuleContext) -> Iterator[Finding]:
     """Old protocol versions that somebody allows."""
     old = [v for v in (known.text("tls_version") or "").replace(" ", "").split(",") if v in OLD_TLS]
     if old and known.chosen("tls_version"):
@@ -242,10 +242,10 @@ def old_tls(known: Known) -> Iterator[Finding]:
         fix="Switch it off when the search is over; the slow log and statement digests answer most questions.",
         risk="None.",
         exceptions="While something is searched for. With NONE in log_output the rule is silent.",
-        mind="An auditor who asks for exactly this log.",
+        reconsider_when="An auditor who asks for exactly this log.",
     ),
 )
-def general_log(known: Known) -> Iterator[Finding]:
+def general_log(known: RuleContext) -> Iterator[Finding]:
     """The general log switched on."""
     nowhere = "NONE" in (known.text("log_output") or "").split(",")  # which outranks FILE and TABLE beside it
     if known.chosen("general_log") and known.settings.on("general_log") and not nowhere:

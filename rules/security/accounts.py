@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Location, Severity
-from rules.core.context import Missing
+from rules.core.context import MissingFact
 from rules.core.network import only_from_here
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import Subject
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.facts.server import Accounts
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 HERE, ANYWHERE = "here", "anywhere"
 NATIVE = "mysql_native_password"
 OWNER_WRITES = 0o200
 
 
-def of_kind(known: Known, wanted: Callable[[Accounts], bool]) -> list[Accounts]:
+def of_kind(known: RuleContext, wanted: Callable[[Accounts], bool]) -> list[Accounts]:
     """The kinds of accounts that are wanted; Missing where the accounts couldn't be read."""
     if known.server.accounts is None:
         table = "global_priv" if known.target.is_mariadb else "user"
-        raise Missing(f"SELECT on mysql.{table} (mycnf grants)")
+        raise MissingFact(f"SELECT on mysql.{table} (mycnf grants)")
     return [kind for kind in known.server.accounts if wanted(kind)]
 
 
@@ -57,10 +57,10 @@ def has_or_have(kinds: list[Accounts]) -> str:
         fix="DROP USER ''@'host' for each of them.",
         risk="Programs that log in without a name fail.",
         exceptions="None.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def anonymous_account(known: Known) -> Iterator[Finding]:
+def anonymous_account(known: RuleContext) -> Iterator[Finding]:
     """Accounts that anybody is."""
     kinds = of_kind(known, lambda kind: kind.anonymous)
     if kinds:
@@ -87,10 +87,10 @@ def anonymous_account(known: Known) -> Iterator[Finding]:
         "VIA unix_socket (MariaDB) for the system user of that name.",
         risk="Programs that log in without the password fail until they are told it.",
         exceptions="Servers of developers and tests that nobody else reaches.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def passwordless_account(known: Known) -> Iterator[Finding]:
+def passwordless_account(known: RuleContext) -> Iterator[Finding]:
     """Accounts that let in whoever names them; nameless ones have a rule of their own."""
     kinds = of_kind(known, lambda kind: kind.passwordless and not kind.anonymous)
     if kinds:
@@ -127,11 +127,11 @@ def _from_where(wide: list[Accounts], afar: list[Accounts]) -> str:
         "information_schema for DEFINER first. Don't rename the account, which leaves them without a definer.",
         exceptions="Containers, where the image makes root@% and the network decides who gets there. The rule is "
         "silent where the server takes no connection from other hosts (skip_networking, bind_address).",
-        mind="A firewall that lets administrators' hosts through alone.",
+        reconsider_when="A firewall that lets administrators' hosts through alone.",
         disagree="CIS asks for no wildcard in any account's host; official container images make root@% by default.",
     ),
 )
-def superuser_from_anywhere(known: Known) -> Iterator[Finding]:
+def superuser_from_anywhere(known: RuleContext) -> Iterator[Finding]:
     """All-powerful accounts with a wildcard for a host."""
     kinds = of_kind(known, lambda kind: kind.supreme and kind.reach == ANYWHERE)
     if kinds and not only_from_here(known):
@@ -154,10 +154,10 @@ def superuser_from_anywhere(known: Known) -> Iterator[Finding]:
         fix="Load the plugin again, or move the accounts: ALTER USER … IDENTIFIED WITH … BY ….",
         risk="None.",
         exceptions="Accounts that are meant to be shut; ACCOUNT LOCK says so.",
-        mind="Nobody who misses them.",
+        reconsider_when="Nobody who misses them.",
     ),
 )
-def locked_out_account(known: Known) -> Iterator[Finding]:
+def locked_out_account(known: RuleContext) -> Iterator[Finding]:
     """Accounts without their plugin."""
     active = {plugin.name.lower() for plugin in known.server.plugins if plugin.status == "ACTIVE"}
     kinds = of_kind(known, lambda kind: kind.plugin.lower() not in active)
@@ -184,10 +184,10 @@ def locked_out_account(known: Known) -> Iterator[Finding]:
         risk="Programs with old client libraries can't log in with the new plugin; caching_sha2_password wants TLS, a "
         "socket or an RSA key at the first login.",
         exceptions="Programs whose library can't be changed yet.",
-        mind="No upgrade ahead.",
+        reconsider_when="No upgrade ahead.",
     ),
 )
-def native_password_account(known: Known) -> Iterator[Finding]:
+def native_password_account(known: RuleContext) -> Iterator[Finding]:
     """Accounts that the next series refuses."""
     active = {plugin.name.lower() for plugin in known.server.plugins if plugin.status == "ACTIVE"}
     kinds = of_kind(known, lambda kind: kind.plugin == NATIVE)
@@ -212,10 +212,10 @@ def native_password_account(known: Known) -> Iterator[Finding]:
         fix="chown root for the option files, and mode 644, or 640 with the server's group.",
         risk="Programs that edit the file under the server's account can't any more; SET PERSIST doesn't need it.",
         exceptions="A server that a user runs for himself.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def server_writes_its_options(known: Known) -> Iterator[Finding]:
+def server_writes_its_options(known: RuleContext) -> Iterator[Finding]:
     """Option files that belong to the account under which the server runs."""
     uid = known.host.process.uid if known.host.process else None
     if not uid:  # root may write everywhere: there it is another rule's matter

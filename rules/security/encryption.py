@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 # What each flavour leaves unencrypted unless told: the rows of encrypted tables pass through all of them.
 BESIDE = {
@@ -27,7 +27,7 @@ WANTED = frozenset({"ON", "FORCE", "1", "2"})
 KEY_FILES = ("file_key_management_filename", "keyring_file_data")
 
 
-def encrypts_tables(known: Known) -> str | None:
+def encrypts_tables(known: RuleContext) -> str | None:
     """The variable by which somebody asked for encrypted tables, None where nobody did."""
     name = TABLES[known.target.flavour]
     return name if known.chosen(name) and known.text(name) in WANTED else None
@@ -50,10 +50,10 @@ def encrypts_tables(known: Known) -> str | None:
         risk="Without the key the server can't start after a crash. Encrypting costs processor time at each write.",
         restart=True,
         exceptions="Logs that lie on an encrypted file system.",
-        mind="An encrypted device beneath the data directory.",
+        reconsider_when="An encrypted device beneath the data directory.",
     ),
 )
-def half_encrypted(known: Known) -> Iterator[Finding]:
+def half_encrypted(known: RuleContext) -> Iterator[Finding]:
     """Logs in plain text beside encrypted tables."""
     name = encrypts_tables(known)
     plain = [n for n in BESIDE[known.target.flavour] if known.settings.on(n) is False]
@@ -80,10 +80,10 @@ def half_encrypted(known: Known) -> Iterator[Finding]:
         fix="Set innodb_encryption_threads, 4 say, and watch information_schema.INNODB_TABLESPACES_ENCRYPTION.",
         risk="The threads read and write every page once; innodb_encryption_rotation_iops bounds them.",
         exceptions="A server that has had threads once, is encrypted already and rotates no keys.",
-        mind="Every tablespace with ENCRYPTION_SCHEME 1.",
+        reconsider_when="Every tablespace with ENCRYPTION_SCHEME 1.",
     ),
 )
-def encryption_that_waits(known: Known) -> Iterator[Finding]:
+def encryption_that_waits(known: RuleContext) -> Iterator[Finding]:
     """Nobody to encrypt what is there."""
     name = encrypts_tables(known)
     if name and known.number("innodb_encryption_threads") == 0:
@@ -116,10 +116,10 @@ def encryption_that_waits(known: Known) -> Iterator[Finding]:
         risk="A server that doesn't find the key at its start can't read its tables: move the file while it is down.",
         restart=True,
         exceptions="None.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def key_beside_data(known: Known) -> Iterator[Finding]:
+def key_beside_data(known: RuleContext) -> Iterator[Finding]:
     """Keys under the data directory."""
     datadir = _path(known, "datadir")
     for name in KEY_FILES:
@@ -133,7 +133,7 @@ def key_beside_data(known: Known) -> Iterator[Finding]:
             )
 
 
-def _path(known: Known, name: str) -> str:
+def _path(known: RuleContext, name: str) -> str:
     text = None if known.text(name) is None else known.settings.text(name)
     return posixpath.normpath(text) if text else ""
 
@@ -158,10 +158,10 @@ def _inside(path: str, folder: str) -> bool:
         fix="Switch innodb_buffer_pool_in_core_file off; the default since 8.4.",
         risk="A fault in a page of the pool can't be looked at in the core.",
         exceptions="While a corrupted page is searched for.",
-        mind="A fault that can't be found without the pool.",
+        reconsider_when="A fault that can't be found without the pool.",
     ),
 )
-def pool_in_core(known: Known) -> Iterator[Finding]:
+def pool_in_core(known: RuleContext) -> Iterator[Finding]:
     """Core files asked for, with the pool in them."""
     line = known.file_verdict.effective.get("core_file")
     if line is not None and known.settings.on("innodb_buffer_pool_in_core_file"):
@@ -190,10 +190,10 @@ def pool_in_core(known: Known) -> Iterator[Finding]:
         risk="None.",
         restart=True,
         exceptions="Somebody decided to take part.",
-        mind="A decision to take part.",
+        reconsider_when="A decision to take part.",
     ),
 )
-def reports_home(known: Known) -> Iterator[Finding]:
+def reports_home(known: RuleContext) -> Iterator[Finding]:
     """The feedback plugin asked for."""
     if switched_on(known, "feedback"):
         yield reports_home.finding(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 NATIVE = "MYSQL_NATIVE_PASSWORD"
 NEW_ACCOUNTS = ("default_authentication_plugin", "authentication_policy")
@@ -39,10 +39,10 @@ SUPERUSER = frozenset({"root", "0"})
         "socket or an RSA key at the first login.",
         restart=True,
         exceptions="Programs whose library can't be changed yet.",
-        mind="No account with the plugin, and no upgrade ahead.",
+        reconsider_when="No account with the plugin, and no upgrade ahead.",
     ),
 )
-def native_passwords_kept(known: Known) -> Iterator[Finding]:
+def native_passwords_kept(known: RuleContext) -> Iterator[Finding]:
     """The old plugin asked for by name."""
     names = [n for n in NEW_ACCOUNTS if known.chosen(n) and (known.text(n) or "").partition(",")[0].strip() == NATIVE]
     names += ["mysql_native_password"] if switched_on(known, "mysql_native_password") else []
@@ -67,10 +67,10 @@ def native_passwords_kept(known: Known) -> Iterator[Finding]:
         fix="Take the lines out, and give accounts with a short hash a new password.",
         risk="Clients from before MySQL 4.1 can't log in.",
         exceptions="None.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def old_passwords(known: Known) -> Iterator[Finding]:
+def old_passwords(known: RuleContext) -> Iterator[Finding]:
     """Short hashes made or let in."""
     for name, bad in (("old_passwords", True), ("secure_auth", False)):
         if known.chosen(name) and known.settings.on(name) is bad:
@@ -99,10 +99,10 @@ def old_passwords(known: Known) -> Iterator[Finding]:
         risk="Functions that were loaded that way can't be created again.",
         restart=True,
         exceptions="Old libraries of functions that can't be built anew.",
-        mind="Nobody who may write to the plugin directory or to mysql.func.",
+        reconsider_when="Nobody who may write to the plugin directory or to mysql.func.",
     ),
 )
-def any_library_function(known: Known) -> Iterator[Finding]:
+def any_library_function(known: RuleContext) -> Iterator[Finding]:
     """The check on loaded functions switched off."""
     if switched_on(known, "allow_suspicious_udfs"):
         yield any_library_function.finding(
@@ -127,10 +127,10 @@ def any_library_function(known: Known) -> Iterator[Finding]:
         risk="Tables with DATA DIRECTORY or INDEX DIRECTORY are no longer followed.",
         restart=True,
         exceptions="MyISAM or Aria tables that lie on another disk by DATA DIRECTORY.",
-        mind="A table that needs it.",
+        reconsider_when="A table that needs it.",
     ),
 )
-def followed_symlinks(known: Known) -> Iterator[Finding]:
+def followed_symlinks(known: RuleContext) -> Iterator[Finding]:
     """Symbolic links asked for."""
     if switched_on(known, "symbolic_links"):
         yield followed_symlinks.finding(
@@ -154,10 +154,10 @@ def followed_symlinks(known: Known) -> Iterator[Finding]:
         fix="Take the line out.",
         risk="Statements that the server can't parse are no longer in the log.",
         exceptions="While a client that sends broken statements is searched for.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def raw_log(known: Known) -> Iterator[Finding]:
+def raw_log(known: RuleContext) -> Iterator[Finding]:
     """Passwords left in the log."""
     if switched_on(known, "log_raw"):
         action = advise(known, "log_raw", "OFF")
@@ -183,10 +183,10 @@ def raw_log(known: Known) -> Iterator[Finding]:
         risk="Tools that read the password from there must be given it another way.",
         restart=True,
         exceptions="Replicas that report no password.",
-        mind="No replica with report_password.",
+        reconsider_when="No replica with report_password.",
     ),
 )
-def shown_replica_passwords(known: Known) -> Iterator[Finding]:
+def shown_replica_passwords(known: RuleContext) -> Iterator[Finding]:
     """Passwords in the list of replicas."""
     for name in ("show_slave_auth_info", "show_replica_auth_info"):
         if switched_on(known, name):
@@ -212,10 +212,10 @@ def shown_replica_passwords(known: Known) -> Iterator[Finding]:
         fix="Name the addresses of the proxies.",
         risk="Proxies that are left out are taken for the clients themselves.",
         exceptions="A network that only the proxies can reach the server through.",
-        mind="A firewall that lets nobody but the proxies through.",
+        reconsider_when="A firewall that lets nobody but the proxies through.",
     ),
 )
-def any_proxy(known: Known) -> Iterator[Finding]:
+def any_proxy(known: RuleContext) -> Iterator[Finding]:
     """Every address trusted as a proxy."""
     networks = (known.text("proxy_protocol_networks") or "").replace(" ", "").split(",")
     if "*" in networks and known.chosen("proxy_protocol_networks"):
@@ -240,10 +240,10 @@ def any_proxy(known: Known) -> Iterator[Finding]:
         risk="Clients of the X protocol on other hosts lose their way in.",
         restart=True,
         exceptions="Clients that come over the X protocol from other hosts on purpose.",
-        mind="A firewall that closes the port.",
+        reconsider_when="A firewall that closes the port.",
     ),
 )
-def second_port_open(known: Known) -> Iterator[Finding]:
+def second_port_open(known: RuleContext) -> Iterator[Finding]:
     """One port bound to the host, the other forgotten."""
     bound = known.chosen("bind_address") and known.text("bind_address") is not None
     if not bound or beyond_the_host(known) or known.settings.on("skip_networking") or _without_x(known):
@@ -256,14 +256,14 @@ def second_port_open(known: Known) -> Iterator[Finding]:
         )
 
 
-def _is_x_open(known: Known) -> bool:
+def _is_x_open(known: RuleContext) -> bool:
     # The variable is the plugin's: a running server without it has no such port, and a file leaves it at every address.
     if known.settings.get("mysqlx_bind_address") is None:
         return not known.has("server")
     return beyond_the_host(known, "mysqlx_bind_address")
 
 
-def _without_x(known: Known) -> bool:
+def _without_x(known: RuleContext) -> bool:
     line = known.file_verdict.effective.get("mysqlx")
     return line is not None and "OFF" in (line.value, line.running)
 
@@ -281,10 +281,10 @@ def _without_x(known: Known) -> bool:
         risk="Files that belong to root must be given to that account first, or the server can't read them.",
         restart=True,
         exceptions="None.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def server_as_root(known: Known) -> Iterator[Finding]:
+def server_as_root(known: RuleContext) -> Iterator[Finding]:
     """The superuser as the process's account, or named as the server's account for this start or the next one."""
     line = known.file_verdict.effective.get("user")
     process = known.host.process if known.has("host") else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import lasted
-from rules.core.context import Missing
+from rules.core.context import MissingFact
 from rules.core.network import beyond_the_host, by_socket_alone
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import of_variable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
 # Words of OpenSSL's names for ciphers that encrypt nothing, weakly, or for whoever asks (SSL-05).
@@ -23,7 +23,7 @@ WEAK = frozenset({"NULL", "ENULL", "ANULL", "EXP", "EXPORT", "LOW", "RC4", "DES"
 MAKES_ITS_OWN = (11, 4)  # MariaDB: since then a server without a certificate makes one at its start
 
 
-def switch(known: Known) -> str | None:
+def switch(known: RuleContext) -> str | None:
     """The option that switches TLS off, None where none does."""
     line = known.file_verdict.effective.get("ssl")
     if line is not None and line.value == "FALSE":
@@ -32,7 +32,7 @@ def switch(known: Known) -> str | None:
     return "tls_version" if emptied else None
 
 
-def named(known: Known, name: str) -> bool:
+def named(known: RuleContext, name: str) -> bool:
     """Whether somebody named a file for the option."""
     return known.chosen(name) and known.text(name) not in (None, "", "(NO DEFAULT VALUE)")
 
@@ -51,12 +51,12 @@ def named(known: Known, name: str) -> bool:
         risk="A handshake takes processor time at each new connection.",
         restart=True,
         exceptions="A network that is encrypted beneath the server, such as a mesh of proxies with TLS of their own.",
-        mind="No client on another host.",
+        reconsider_when="No client on another host.",
         disagree="Measurements of 2011 and 2013 are cited against TLS (SSL-01): it costs most where connections are "
         "set up, and little where they are kept.",
     ),
 )
-def tls_switched_off(known: Known) -> Iterator[Finding]:
+def tls_switched_off(known: RuleContext) -> Iterator[Finding]:
     """TLS off by somebody's choice, and the port open to others."""
     name = switch(known)
     if name is not None and beyond_the_host(known):
@@ -84,10 +84,10 @@ def tls_switched_off(known: Known) -> Iterator[Finding]:
         risk="None.",
         restart=True,
         exceptions="A certificate file that holds the private key too.",
-        mind="A certificate shown by the status variable Ssl_server_not_after.",
+        reconsider_when="A certificate shown by the status variable Ssl_server_not_after.",
     ),
 )
-def certificate_without_key(known: Known) -> Iterator[Finding]:
+def certificate_without_key(known: RuleContext) -> Iterator[Finding]:
     """One of the pair alone."""
     given = [name for name in ("ssl_cert", "ssl_key") if named(known, name)]
     if len(given) == 1 and switch(known) is None:
@@ -116,10 +116,10 @@ def certificate_without_key(known: Known) -> Iterator[Finding]:
         risk="Clients that know nothing better can't connect by TLS.",
         restart=True,
         exceptions="None.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def weak_cipher(known: Known) -> Iterator[Finding]:
+def weak_cipher(known: RuleContext) -> Iterator[Finding]:
     """Ciphers that somebody allows and nobody should."""
     names = (known.text("ssl_cipher") or "").replace(",", ":").replace(" ", ":").split(":")
     weak = [name for name in names if name[:1] not in ("!", "-") and not WEAK.isdisjoint(_words(name))]
@@ -148,10 +148,10 @@ def _words(name: str) -> list[str]:
         risk="None.",
         restart=True,
         exceptions="A server that is meant for its socket alone; skip_networking says that more plainly.",
-        mind="A client of another host that is connected.",
+        reconsider_when="A client of another host that is connected.",
     ),
 )
-def required_but_not_offered(known: Known) -> Iterator[Finding]:
+def required_but_not_offered(known: RuleContext) -> Iterator[Finding]:
     """TLS demanded of clients by a server that has none."""
     bare = known.target.is_mariadb and known.target.version < MAKES_ITS_OWN and not named(known, "ssl_cert")
     asked = known.chosen("require_secure_transport") and known.settings.on("require_secure_transport")
@@ -181,10 +181,10 @@ def required_but_not_offered(known: Known) -> Iterator[Finding]:
         risk="A certificate from outside expires and must be renewed.",
         restart=True,
         exceptions="Clients that hold this server's ca.pem and verify with it.",
-        mind="Clients with ssl-mode = VERIFY_CA or VERIFY_IDENTITY.",
+        reconsider_when="Clients with ssl-mode = VERIFY_CA or VERIFY_IDENTITY.",
     ),
 )
-def unproved_certificate(known: Known) -> Iterator[Finding]:
+def unproved_certificate(known: RuleContext) -> Iterator[Finding]:
     """Encryption demanded, and nothing to tell the server by."""
     asked = known.chosen("require_secure_transport") and known.settings.on("require_secure_transport")
     own = any(named(known, name) for name in ("ssl_cert", "ssl_key", "ssl_ca"))
@@ -202,7 +202,7 @@ SHARE = 3  # of a certificate's life the last third: what lives for a week is re
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def offered(known: Known) -> bool | None:
+def offered(known: RuleContext) -> bool | None:
     """Whether the server offers TLS; None where it doesn't say. MySQL 8.4 and later have no have_ssl any more."""
     have = known.text("have_ssl")
     if have is not None:
@@ -223,14 +223,14 @@ def moment(text: str) -> int | None:
         return None
 
 
-def taken_at(known: Known) -> float:
+def taken_at(known: RuleContext) -> float:
     """When the facts were taken, in seconds since 1970; Missing where that isn't known."""
     from datetime import datetime
 
     try:
         return datetime.fromisoformat(known.taken_at).timestamp()
     except ValueError:
-        raise Missing("the time at which the facts were taken") from None
+        raise MissingFact("the time at which the facts were taken") from None
 
 
 @rule(
@@ -249,10 +249,10 @@ def taken_at(known: Known) -> float:
         risk="A handshake takes processor time at each new connection.",
         restart=True,
         exceptions="A network that is encrypted beneath the server.",
-        mind="No account that may come from another host.",
+        reconsider_when="No account that may come from another host.",
     ),
 )
-def no_tls(known: Known) -> Iterator[Finding]:
+def no_tls(known: RuleContext) -> Iterator[Finding]:
     """Open to other hosts, and nothing to encrypt with."""
     accounts = known.server.accounts
     afar = None if accounts is None else any(kind.reach != "here" for kind in accounts)
@@ -284,10 +284,10 @@ def no_tls(known: Known) -> Iterator[Finding]:
         risk="None.",
         restart=True,
         exceptions="None.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def tls_that_failed(known: Known) -> Iterator[Finding]:
+def tls_that_failed(known: RuleContext) -> Iterator[Finding]:
     """TLS meant and not had."""
     pair = named(known, "ssl_cert") and named(known, "ssl_key")
     if pair and offered(known) is False and switch(known) is None:
@@ -311,10 +311,10 @@ def tls_that_failed(known: Known) -> Iterator[Finding]:
         "(MariaDB) takes it up without a restart.",
         risk="Clients that pinned the old certificate refuse the new one.",
         exceptions="None.",
-        mind="A clock that is wrong, where the facts were taken.",
+        reconsider_when="A clock that is wrong, where the facts were taken.",
     ),
 )
-def expired_certificate(known: Known) -> Iterator[Finding]:
+def expired_certificate(known: RuleContext) -> Iterator[Finding]:
     """A certificate outside its time."""
     status, now = known.server.status, taken_at(known)
     until, since = moment(status.get(UNTIL, "")), moment(status.get(SINCE, ""))
@@ -345,10 +345,10 @@ def expired_certificate(known: Known) -> Iterator[Finding]:
         "a restart.",
         risk="Clients that pinned the old certificate refuse the new one.",
         exceptions="None.",
-        mind="A renewal that is under way.",
+        reconsider_when="A renewal that is under way.",
     ),
 )
-def certificate_expires_soon(known: Known) -> Iterator[Finding]:
+def certificate_expires_soon(known: RuleContext) -> Iterator[Finding]:
     """A certificate near its end."""
     status, now = known.server.status, taken_at(known)
     until, since = moment(status.get(UNTIL, "")), moment(status.get(SINCE, ""))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.sizes import about
 
 if TYPE_CHECKING:
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
 MIB = 1 << 20
@@ -56,7 +56,7 @@ class Budget(NamedTuple):
         return ", ".join([*parts, f"{about(self.ceiling)} ceiling ({self.sessions})"])
 
 
-def budget(known: Known) -> Budget | None:
+def budget(known: RuleContext) -> Budget | None:
     """The three numbers; None where a size that they rest on is not known, a templated pool for instance."""
     pool, connections = known.number("innodb_buffer_pool_size"), known.number("max_connections")
     if pool is None or connections is None:
@@ -68,14 +68,14 @@ def budget(known: Known) -> Budget | None:
     return Budget(taken, likely, ceiling, connections, each)
 
 
-def largest_part(known: Known, connections: int) -> tuple[str, int]:
+def largest_part(known: RuleContext, connections: int) -> tuple[str, int]:
     """The option that bounds the largest part of the ceiling, and the bytes that all sessions together take by it."""
     parts = {name: size * connections for name, size in of_a_session(known).items()}
     parts |= {name: known.number(name) or 0 for name in (POOL, *CACHES)} | {"temptable_max_ram": temptable(known)}
     return max(parts.items(), key=lambda part: part[1])
 
 
-def expected(known: Known) -> int:
+def expected(known: RuleContext) -> int:
     """What the server takes at the peak of its connections by its counters alone, whatever was measured."""
     peak = known.server.counter("max_used_connections") or 0
     running = min(peak, known.server.counter("threads_running") or 0)
@@ -84,14 +84,14 @@ def expected(known: Known) -> int:
     return at_rest(known) + shared_used(known) + tables + sessions
 
 
-def measured(known: Known) -> int | None:
+def measured(known: RuleContext) -> int | None:
     """Resident bytes of the server's process, else what the server accounts for itself."""
     if known.has("host") and known.host.process is not None and known.host.process.resident:
         return known.host.process.resident
     return known.server.instrumented_bytes if known.has("server") else None
 
 
-def usable(known: Known) -> tuple[int, str] | None:
+def usable(known: RuleContext) -> tuple[int, str] | None:
     """Bytes that the server may use, and what sets them: the machine's memory or a control group's limit."""
     host = known.host
     size = host.usable_memory
@@ -101,7 +101,7 @@ def usable(known: Known) -> tuple[int, str] | None:
     return size, f"{about(size)} of {'the control group' if limited else 'memory'}"
 
 
-def pool_that_fits(known: Known, usable_bytes: int) -> int:
+def pool_that_fits(known: RuleContext, usable_bytes: int) -> int:
     """A buffer pool for the memory, in whole steps of chunk size times instances, which the server takes unchanged.
 
     What remains when the system, the server's other parts, its sessions and a few percent to spare are taken off.
@@ -112,18 +112,18 @@ def pool_that_fits(known: Known, usable_bytes: int) -> int:
     return in_steps(known, _within(known, left, usable_bytes))
 
 
-def in_steps(known: Known, size: int) -> int:
+def in_steps(known: RuleContext, size: int) -> int:
     """The size in whole steps below it, in whole megabytes where a step is too much."""
     step = _step(known, size)
     return size // step * step if size >= step else size // MIB * MIB
 
 
-def too_tight(known: Known, pool: int, usable_bytes: int) -> bool:
+def too_tight(known: RuleContext, pool: int, usable_bytes: int) -> bool:
     """Whether a pool with its lists, the server at rest and the system's own part are more than the memory."""
     return pool > _within(known, usable_bytes - system_part(usable_bytes) - at_rest(known), usable_bytes)
 
 
-def _within(known: Known, room: int, usable_bytes: int) -> int:
+def _within(known: RuleContext, room: int, usable_bytes: int) -> int:
     """The pool whose pages and lists fill the room, at least a part of the memory that every server may have."""
     percent = series(known).pool_percent
     pool = room if room <= DEFAULT_POOL else (room * 100 + DEFAULT_POOL * percent) // (100 + percent)
@@ -135,25 +135,25 @@ def system_part(usable_bytes: int) -> int:
     return min(SYSTEM, usable_bytes // SYSTEM_SHARE)
 
 
-def _sessions(known: Known) -> int:
+def _sessions(known: RuleContext) -> int:
     """What all sessions take that may be connected, or that were at the peak, while few of them are at work."""
     connections = known.number("max_connections") or 0
     peak = known.server.counter("max_used_connections") if known.has("server") else None
     return (connections if peak is None else min(connections, peak)) * idle(known)
 
 
-def pool_that_holds(known: Known, data_bytes: int) -> int:
+def pool_that_holds(known: RuleContext, data_bytes: int) -> int:
     """A buffer pool for all of the data and a quarter more, for undo and growth; in whole steps too."""
     wanted = data_bytes * (100 + GROWTH_PERCENT) // 100
     step = _step(known, wanted)
     return -(-wanted // step) * step
 
 
-def _step(known: Known, size: int) -> int:
+def _step(known: RuleContext, size: int) -> int:
     return (known.number("innodb_buffer_pool_chunk_size") or CHUNK) * instances(known, size)
 
 
-def instances(known: Known, size: int) -> int:
+def instances(known: RuleContext, size: int) -> int:
     """A number of parts that divides a pool of that size both as it runs now and after a restart (BPI-04)."""
     running = max(1, known.number(INSTANCES) or 1)
     if size < GIB or not known.target.is_mysql or known.chosen(INSTANCES):
@@ -164,7 +164,7 @@ def instances(known: Known, size: int) -> int:
     return lcm(running, max(1, min(size // (2 * CHUNK), int(cpus or MOST_INSTANCES * 4) // 4, MOST_INSTANCES)))
 
 
-def _highest(known: Known) -> int:
+def _highest(known: RuleContext) -> int:
     """The most that the process has ever had resident."""
     process = known.host.process if known.has("host") else None
     return process.peak_resident or 0 if process is not None else 0
@@ -174,7 +174,7 @@ KIB = 1 << 10
 MIB = 1 << 20
 
 
-class Series(NamedTuple):
+class SeriesMemory(NamedTuple):
     """Bytes, from that version on: the process `at_rest` without the buffers that variables size, what
     performance_schema adds to it, and a `session` that has read a row, without its buffers.
     """
@@ -193,12 +193,12 @@ class Series(NamedTuple):
 
 # The first that fits counts. Transactions make MySQL's sessions dear: each keeps one, with its locks, once it has read.
 SERIES = (
-    Series("mysql", (8, 4), 215 * MIB, 245 * MIB, 1024 * KIB),
-    Series("mysql", (8, 0), 90 * MIB, 280 * MIB, 1024 * KIB),
-    Series("mysql", (), 40 * MIB, 135 * MIB, 640 * KIB),
-    Series("mariadb", (11, 8), 100 * MIB, 100 * MIB, 320 * KIB),
-    Series("mariadb", (11, 4), 170 * MIB, 100 * MIB, 320 * KIB),
-    Series("mariadb", (), 90 * MIB, 100 * MIB, 320 * KIB),
+    SeriesMemory("mysql", (8, 4), 215 * MIB, 245 * MIB, 1024 * KIB),
+    SeriesMemory("mysql", (8, 0), 90 * MIB, 280 * MIB, 1024 * KIB),
+    SeriesMemory("mysql", (), 40 * MIB, 135 * MIB, 640 * KIB),
+    SeriesMemory("mariadb", (11, 8), 100 * MIB, 100 * MIB, 320 * KIB),
+    SeriesMemory("mariadb", (11, 4), 170 * MIB, 100 * MIB, 320 * KIB),
+    SeriesMemory("mariadb", (), 90 * MIB, 100 * MIB, 320 * KIB),
 )
 DEFAULT_POOL = 128 * MIB  # `at_rest` was measured with it, and holds its lists
 LEAST_TEMPTABLE = 1024 * MIB
@@ -227,12 +227,12 @@ LOG_CACHES: dict[str, tuple[str, ...]] = {
 }
 
 
-def series(known: Known) -> Series:
+def series(known: RuleContext) -> SeriesMemory:
     """The measured numbers of the server's series."""
     return next(s for s in SERIES if known.target.since(s.flavour, *s.version))
 
 
-def at_rest(known: Known) -> int:
+def at_rest(known: RuleContext) -> int:
     """What the process holds beside the buffers that variables size, and the statements prepared just now."""
     measured = series(known)
     schema = measured.schema if known.settings.on("performance_schema") else 0
@@ -240,67 +240,67 @@ def at_rest(known: Known) -> int:
     return measured.at_rest + schema + prepared * PREPARED
 
 
-def shared(known: Known) -> int:
+def shared(known: RuleContext) -> int:
     """The buffers that all sessions share, at their full size."""
     return _fixed(known) + sum(known.number(name) or 0 for name in CACHES)
 
 
-def shared_used(known: Known) -> int:
+def shared_used(known: RuleContext) -> int:
     """The same with the caches of tables in files as full as they have ever been; the pool fills sooner or later."""
     return _fixed(known) + sum(_filled(known, name) for name in CACHES)
 
 
-def shared_beside_pool(known: Known) -> int:
+def shared_beside_pool(known: RuleContext) -> int:
     """The same without the buffer pool and its lists."""
     pool = known.number(POOL) or 0
     filled = shared_used(known) if known.has("server") else shared(known)
     return filled - pool - pool_lists(known, pool)
 
 
-def _fixed(known: Known) -> int:
+def _fixed(known: RuleContext) -> int:
     cache = known.number("query_cache_size") or 0
     used = (known.text("query_cache_type") or "OFF") not in {"OFF", "0"}
     lists = pool_lists(known, known.number(POOL) or 0)
     return sum(known.number(name) or 0 for name in FIXED) + lists + (cache if used else 0)
 
 
-def pool_lists(known: Known, pool: int) -> int:
+def pool_lists(known: RuleContext, pool: int) -> int:
     """What a pool of that size takes beside its pages, beyond what a default one does."""
     return max(0, pool - DEFAULT_POOL) * series(known).pool_percent // 100
 
 
-def _filled(known: Known, name: str) -> int:
+def _filled(known: RuleContext, name: str) -> int:
     size = known.number(name) or 0
     counter, unit = CACHES[name]
     blocks, block = known.server.counter(counter), known.number(unit)
     return size if blocks is None or block is None else min(size, blocks * block)
 
 
-def idle(known: Known) -> int:
+def idle(known: RuleContext) -> int:
     """A session that has read something and now waits."""
     return series(known).session + (known.number("net_buffer_length") or 0)
 
 
-def session(known: Known) -> int:
+def session(known: RuleContext) -> int:
     """What one session may take at once: its stack, each buffer one time, and its temporary tables in memory."""
     return idle(known) + sum(of_a_session(known).values())
 
 
-def of_a_session(known: Known) -> dict[str, int]:
+def of_a_session(known: RuleContext) -> dict[str, int]:
     """What one session may take by the option that bounds it."""
     buffers = {name: _buffer(known, name) for name in (*BUFFERS, *_log_caches(known))}
     stack = known.number("thread_stack") or 0
     return buffers | {"thread_stack": stack, SCAN: _scan(known), "tmp_table_size": TABLES_AT_ONCE * _table(known)}
 
 
-def session_used(known: Known) -> int:
+def session_used(known: RuleContext) -> int:
     """What a session at work takes beside `idle`: the buffers that any session has used, one temporary table."""
     counted = BUFFERS | _log_caches(known)
     buffers = sum(_buffer(known, name) for name, counters in counted.items() if _moved(known, counters))
     return buffers + _scan(known) + _table(known)
 
 
-def _log_caches(known: Known) -> dict[str, tuple[str, ...]]:
+def _log_caches(known: RuleContext) -> dict[str, tuple[str, ...]]:
     """The caches of a session that changes rows; none without a binary log."""
     from rules.durability.binary_log import (
         writes_binary_log,  # which has rules of its own: a lint that has no such line goes without
@@ -309,7 +309,7 @@ def _log_caches(known: Known) -> dict[str, tuple[str, ...]]:
     return LOG_CACHES if writes_binary_log(known) else {}
 
 
-def _buffer(known: Known, name: str) -> int:
+def _buffer(known: RuleContext, name: str) -> int:
     from rules.memory.session_buffers import join_limit
 
     size = known.number(name) or 0
@@ -317,26 +317,26 @@ def _buffer(known: Known, name: str) -> int:
     return size if limit is None else min(size, limit)
 
 
-def _moved(known: Known, counters: tuple[str, ...]) -> bool:
+def _moved(known: RuleContext, counters: tuple[str, ...]) -> bool:
     return any(known.server.counter(counter) != 0 for counter in counters)
 
 
-def _scan(known: Known) -> int:
+def _scan(known: RuleContext) -> int:
     """The buffer of scans, with which MySQL 8.0 and later never read."""
     return 0 if known.target.since("mysql", 8, 0) else known.number(SCAN) or 0
 
 
-def _table(known: Known) -> int:
+def _table(known: RuleContext) -> int:
     """One temporary table of a session's own; none where TempTable keeps those of all sessions together."""
     return 0 if temptable(known) else table_size(known)
 
 
-def table_size(known: Known) -> int:
+def table_size(known: RuleContext) -> int:
     """How large a temporary table in memory may grow."""
     return min((s for s in map(known.number, ("tmp_table_size", "max_heap_table_size")) if s), default=0)
 
 
-def temptable(known: Known) -> int:
+def temptable(known: RuleContext) -> int:
     """The memory of TempTable, which all sessions of MySQL 8.0 and later share unless MEMORY was chosen instead."""
     if known.text("internal_tmp_mem_storage_engine") == "MEMORY":
         return 0

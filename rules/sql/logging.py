@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 MYSQL = Span("mysql")
 # Each by the name that both flavours know, then the one that MariaDB knows besides since 10.11.
@@ -29,21 +29,21 @@ USUAL_THRESHOLD = 10  # seconds, the default of every version
 LOGINS_LOGGED = 2  # log_warnings: below, MariaDB doesn't log who was refused (OBS-06)
 
 
-def _given(known: Known, names: tuple[str, ...]) -> str | None:
+def _given(known: RuleContext, names: tuple[str, ...]) -> str | None:
     """The one of an option's names that somebody set, None where nobody did."""
     return next((name for name in names if known.chosen(name)), None)
 
 
-def _slow_log_on(known: Known) -> bool:
+def _slow_log_on(known: RuleContext) -> bool:
     return any(known.settings.on(name) for name in SWITCH)
 
 
-def _written(known: Known) -> bool:
+def _written(known: RuleContext) -> bool:
     """Whether the slow log is on and goes somewhere."""
     return _slow_log_on(known) and "NONE" not in (known.text(OUTPUT) or "").split(",")
 
 
-def _limited(known: Known) -> bool:
+def _limited(known: RuleContext) -> bool:
     """Whether only some of the statements that qualify are logged."""
     examined = any(known.number(name) for name in EXAMINED)
     return examined or (known.number(SAMPLED) or 1) > 1
@@ -66,11 +66,11 @@ def _limited(known: Known) -> bool:
         risk="It takes memory of its own: see the evidence for what was measured.",
         restart=True,
         exceptions="Hosts so small that the memory matters more than knowing, such as those of tests.",
-        mind="A run of this server's own workload that is faster without it by more than the noise.",
+        reconsider_when="A run of this server's own workload that is faster without it by more than the noise.",
         disagree="Old advice switches it off for speed and memory; MySQL's default has been ON since 5.6.",
     ),
 )
-def performance_schema_off(known: Known) -> Iterator[Finding]:
+def performance_schema_off(known: RuleContext) -> Iterator[Finding]:
     """Instruments switched off, by somebody's choice."""
     if known.settings.on("performance_schema") is False and known.chosen("performance_schema"):
         action = advise(known, "performance_schema", "ON", risk="it takes memory of its own")
@@ -95,10 +95,10 @@ def performance_schema_off(known: Known) -> Iterator[Finding]:
         fix="Set long_query_time to the shortest time that is too long here; the default is 10 seconds.",
         risk="Tools that read the log see fewer statements.",
         exceptions="An hour of collecting for a tool that reads the log, on a disk that holds it.",
-        mind="A log that is rotated and read as a whole.",
+        reconsider_when="A log that is rotated and read as a whole.",
     ),
 )
-def every_statement_in_slow_log(known: Known) -> Iterator[Finding]:
+def every_statement_in_slow_log(known: RuleContext) -> Iterator[Finding]:
     """A threshold of nothing."""
     name = _given(known, THRESHOLD)
     if name is None or known.settings.real(name) != 0 or not _written(known) or _limited(known):
@@ -125,10 +125,11 @@ def every_statement_in_slow_log(known: Known) -> Iterator[Finding]:
         fix="Set slow_query_log to ON, or take the other lines out.",
         risk="The log takes disk space and needs rotation.",
         exceptions="long_query_time by itself also says which statements Slow_queries counts, log or no log.",
-        mind="A program that switches the log on when it is wanted; slow_query_log = OFF in the file says so.",
+        reconsider_when="A program that switches the log on when it is wanted; slow_query_log = OFF in the "
+        "file says so.",
     ),
 )
-def unused_slow_log_settings(known: Known) -> Iterator[Finding]:
+def unused_slow_log_settings(known: RuleContext) -> Iterator[Finding]:
     """Settings of a log that nobody mentioned to be on or off."""
     wanted = (*THRESHOLD, *FILE, INDEXES) if known.switched(INDEXES) else (*THRESHOLD, *FILE)
     name = _given(known, wanted)
@@ -155,10 +156,10 @@ def unused_slow_log_settings(known: Known) -> Iterator[Finding]:
         fix="Set log_output to FILE, or switch the logs off.",
         risk="The logs are written, and take disk space.",
         exceptions="None: logs that nobody wants are better switched off where one sees it.",
-        mind="A line in one of the two logs.",
+        reconsider_when="A line in one of the two logs.",
     ),
 )
-def log_output_none(known: Known) -> Iterator[Finding]:
+def log_output_none(known: RuleContext) -> Iterator[Finding]:
     """A log on, and no place to write it."""
     on = [
         name for name, there in (("slow", _slow_log_on(known)), ("general", known.settings.on("general_log"))) if there
@@ -191,10 +192,10 @@ def log_output_none(known: Known) -> Iterator[Finding]:
         "min_examined_row_limit on both flavours leaves out statements that looked at few rows.",
         risk="min_examined_row_limit also leaves out slow statements that looked at few rows and waited.",
         exceptions="A few hours of looking for indexes that are missing.",
-        mind="A log of this server that stays small.",
+        reconsider_when="A log of this server that stays small.",
     ),
 )
-def unlimited_index_log(known: Known) -> Iterator[Finding]:
+def unlimited_index_log(known: RuleContext) -> Iterator[Finding]:
     """Scans logged without a limit."""
     if not known.chosen(INDEXES) or not known.settings.on(INDEXES) or not _written(known):
         return
@@ -224,10 +225,10 @@ def unlimited_index_log(known: Known) -> Iterator[Finding]:
         risk="A longer log.",
         exceptions="Logs that something floods with one warning: leave out that one alone where the version can "
         "(log_error_suppression_list).",
-        mind="A log that is read, and that warnings make unreadable.",
+        reconsider_when="A log that is read, and that warnings make unreadable.",
     ),
 )
-def warnings_not_logged(known: Known) -> Iterator[Finding]:
+def warnings_not_logged(known: RuleContext) -> Iterator[Finding]:
     """An error log without warnings, by somebody's choice."""
     for name, enough in (("log_error_verbosity", 2), ("log_warnings", LOGINS_LOGGED if known.target.is_mariadb else 1)):
         value = known.number(name)
@@ -256,10 +257,10 @@ def warnings_not_logged(known: Known) -> Iterator[Finding]:
         fix="Switch it off; SHOW ENGINE INNODB STATUS gives the same when it is wanted.",
         risk="None.",
         exceptions="While somebody watches for something that comes and goes.",
-        mind="Somebody who reads it.",
+        reconsider_when="Somebody who reads it.",
     ),
 )
-def status_in_error_log(known: Known) -> Iterator[Finding]:
+def status_in_error_log(known: RuleContext) -> Iterator[Finding]:
     """The monitor left on, by somebody's choice."""
     if known.settings.on("innodb_status_output") and known.chosen("innodb_status_output"):
         action = advise(known, "innodb_status_output", "OFF", risk="none known")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Action, Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 MODE = "sql_mode"
 NO_SUBSTITUTE = "NO_ENGINE_SUBSTITUTION"
@@ -45,10 +45,10 @@ OF_BOTH = frozenset({"general_ci", "unicode_ci", "unicode_520_ci", "bin"})
         fix="Add NO_ENGINE_SUBSTITUTION to sql_mode.",
         risk="Statements that name an engine which isn't there fail with error 1286.",
         exceptions="Dumps of old servers that name engines which are gone, while they are loaded.",
-        mind="A program that relies on it.",
+        reconsider_when="A program that relies on it.",
     ),
 )
-def substituted_engine(known: Known) -> Iterator[Finding]:
+def substituted_engine(known: RuleContext) -> Iterator[Finding]:
     """A mode that somebody set without the one that keeps engines."""
     value = known.text(MODE)
     if value is None or not known.chosen(MODE) or NO_SUBSTITUTE in value.replace(" ", "").split(","):
@@ -75,10 +75,10 @@ def substituted_engine(known: Known) -> Iterator[Finding]:
         "keep theirs; convert them one by one.",
         risk="New columns of many characters may pass the limit on the length of an index or a row.",
         exceptions="Programs that send nothing else and were never tested with anything else.",
-        mind="A program that can't be changed.",
+        reconsider_when="A program that can't be changed.",
     ),
 )
-def three_byte_unicode(known: Known) -> Iterator[Finding]:
+def three_byte_unicode(known: RuleContext) -> Iterator[Finding]:
     """utf8 or utf8mb3 for new tables, by somebody's choice."""
     value = known.text(CHARSET)
     if value not in THREE_BYTES or not known.chosen(CHARSET):
@@ -92,7 +92,7 @@ def three_byte_unicode(known: Known) -> Iterator[Finding]:
     )
 
 
-def _four_bytes(known: Known) -> tuple[Action, ...]:
+def _four_bytes(known: RuleContext) -> tuple[Action, ...]:
     """The set, and where somebody chose a collation the one that goes with it; nothing where that isn't known."""
     risk = "new databases and tables alone are made with it"
     charset = advise(known, CHARSET, "utf8mb4", risk=risk)
@@ -117,10 +117,10 @@ def _four_bytes(known: Known) -> tuple[Action, ...]:
         "some before.",
         restart=True,
         exceptions="Clients so old that they can't say it, all with the server's character set.",
-        mind="No client that sends another character set than the server's.",
+        reconsider_when="No client that sends another character set than the server's.",
     ),
 )
-def overruled_client_character_set(known: Known) -> Iterator[Finding]:
+def overruled_client_character_set(known: RuleContext) -> Iterator[Finding]:
     """The client's word not heard; a warning where the server's set isn't the one that clients use today."""
     line = known.file_verdict.effective.get(HANDSHAKE)
     if line is None or line.value != "FALSE":
@@ -150,10 +150,10 @@ def overruled_client_character_set(known: Known) -> Iterator[Finding]:
         fix="Take the line out; tables that exist keep their definition.",
         risk="CREATE TABLE statements that rely on it make columns that may be NULL.",
         exceptions="Programs of the time before 5.6 that create their own tables.",
-        mind="A program that can't be changed.",
+        reconsider_when="A program that can't be changed.",
     ),
 )
-def implicit_timestamp_defaults(known: Known) -> Iterator[Finding]:
+def implicit_timestamp_defaults(known: RuleContext) -> Iterator[Finding]:
     """The old way switched on, by somebody's choice."""
     if known.settings.on(TIMESTAMPS) is False and known.chosen(TIMESTAMPS):
         action = advise(known, TIMESTAMPS, "ON", risk="new tables get other defaults for their TIMESTAMP columns")
@@ -180,11 +180,11 @@ def implicit_timestamp_defaults(known: Known) -> Iterator[Finding]:
         fix="Take the line out.",
         risk="A plan that only the whole search finds is not found; a session can set the variable for itself.",
         exceptions="Joins of few tables alone.",
-        mind="A statement of this server that is faster with 0, planning included.",
+        reconsider_when="A statement of this server that is faster with 0, planning included.",
         disagree="On MySQL the same join took as long with 1, so nothing is said there.",
     ),
 )
-def exhaustive_join_search(known: Known) -> Iterator[Finding]:
+def exhaustive_join_search(known: RuleContext) -> Iterator[Finding]:
     """Nothing left out of the search, by somebody's choice."""
     if known.number(PRUNE) == 0 and known.chosen(PRUNE):
         usual = 2 if known.target.since("mariadb", 10, 10) else 1
@@ -213,11 +213,11 @@ def exhaustive_join_search(known: Known) -> Iterator[Finding]:
         fix="Take the line out.",
         risk="Statements with 10 to 200 values take somewhat longer to plan.",
         exceptions="Indexes whose values have about as many rows each.",
-        mind="Statements of this server that wait for their plans, not for their rows.",
+        reconsider_when="Statements of this server that wait for their plans, not for their rows.",
         disagree="Templates for 5.6 set 10, which was the default then.",
     ),
 )
-def few_index_dives(known: Known) -> Iterator[Finding]:
+def few_index_dives(known: RuleContext) -> Iterator[Finding]:
     """A limit below the version's default; 0 means none."""
     value, default = known.number(DIVES), default_of(known, DIVES)
     if not value or default is None or value >= default or not known.chosen(DIVES):
@@ -248,10 +248,10 @@ def few_index_dives(known: Known) -> Iterator[Finding]:
         fix="Take the line out; a single statement can say ALGORITHM=COPY.",
         risk="None known.",
         exceptions="A fault of the other way in one version, until the next one mends it.",
-        mind="Tables so small that a copy takes no time.",
+        reconsider_when="Tables so small that a copy takes no time.",
     ),
 )
-def copying_alter_table(known: Known) -> Iterator[Finding]:
+def copying_alter_table(known: RuleContext) -> Iterator[Finding]:
     """The old way for every statement, by somebody's choice."""
     for name in ALTER:
         if known.text(name) in COPIES and known.chosen(name):
@@ -280,10 +280,10 @@ def copying_alter_table(known: Known) -> Iterator[Finding]:
         fix="Take the line out: InnoDB is the default.",
         risk="Temporary tables take room in the buffer pool and in the temporary tablespace.",
         exceptions="Programs that fill temporary tables outside of transactions, or keep what failed there on purpose.",
-        mind="A program of this server that was tested with nothing else.",
+        reconsider_when="A program of this server that was tested with nothing else.",
     ),
 )
-def temporary_tables_without_rollback(known: Known) -> Iterator[Finding]:
+def temporary_tables_without_rollback(known: RuleContext) -> Iterator[Finding]:
     """MyISAM for temporary tables that name no engine, by somebody's choice."""
     if known.text(TEMPORARY) == "MYISAM" and known.chosen(TEMPORARY):
         action = advise(known, TEMPORARY, "InnoDB", risk="temporary tables take room in the buffer pool")

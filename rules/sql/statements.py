@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.facts import Workload
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 SORT = "sort_buffer_size"
 PREPARED = "max_prepared_stmt_count"
@@ -59,12 +59,12 @@ DIGESTS = "performance_schema.events_statements_summary_by_digest"
         "sort. Where one statement needs a larger buffer set it for its session.",
         risk="None from looking. A larger buffer for all is memory for each session that sorts.",
         exceptions="Reports and index builds by night.",
-        mind="A statement that is no faster in a session with a larger buffer.",
+        reconsider_when="A statement that is no faster in a session with a larger buffer.",
         disagree="Advisors raise sort_buffer_size for all when merge passes are 10 percent of sorts, a ratio of two "
         "numbers that have nothing to do with each other.",
     ),
 )
-def sorts_in_many_passes(known: Known) -> Iterator[Finding]:
+def sorts_in_many_passes(known: RuleContext) -> Iterator[Finding]:
     """Merge passes, in number."""
     window, size = steady(known), known.number(SORT)
     rate = busy(window, "sort_merge_passes", MERGED)
@@ -100,12 +100,12 @@ def sorts_in_many_passes(known: Known) -> Iterator[Finding]:
         "slow log), and index the columns that join.",
         risk="An index costs space, and a little at each change of its columns.",
         exceptions="Joins that want all rows of both tables: there a hash join is the best plan, and no index helps.",
-        mind="EXPLAIN ANALYZE of the statement that is no cheaper with the index.",
+        reconsider_when="EXPLAIN ANALYZE of the statement that is no cheaper with the index.",
         disagree="Advisors raise join_buffer_size as long as there are such joins. It multiplies memory by joins and "
         "sessions, and leaves every row to be read.",
     ),
 )
-def joins_without_index(known: Known) -> Iterator[Finding]:
+def joins_without_index(known: RuleContext) -> Iterator[Finding]:
     """Joins that scan, in number, and with rows enough to matter."""
     window = steady(known)
     rate = busy(window, "select_full_join", JOINED)
@@ -135,11 +135,11 @@ def joins_without_index(known: Known) -> Iterator[Finding]:
         "SUM_ROWS_SENT in performance_schema, Rows_examined in the slow log. Index what they search by.",
         risk="An index costs space, and a little at each change of its columns.",
         exceptions="Analytic servers and backups, which want all rows. Rows of internal temporary tables count too.",
-        mind="Statements that return most of the rows that they examine.",
+        reconsider_when="Statements that return most of the rows that they examine.",
         disagree="phpMyAdmin warns at one such row an hour, which every server passes.",
     ),
 )
-def rows_read_by_scans(known: Known) -> Iterator[Finding]:
+def rows_read_by_scans(known: RuleContext) -> Iterator[Finding]:
     """Rows of scans, in number and share."""
     window = steady(known)
     rate = busy(window, NEXT_ROW, SCANNED)
@@ -167,10 +167,10 @@ def rows_read_by_scans(known: Known) -> Iterator[Finding]:
         fix="Find them with log_queries_not_using_indexes, and index what they search by.",
         risk="An index costs space, and a little at each change of its columns.",
         exceptions="Small tables, and statements that change most rows.",
-        mind="EXPLAIN of the statement that names a key.",
+        reconsider_when="EXPLAIN of the statement that names a key.",
     ),
 )
-def changes_by_full_scan(known: Known) -> Iterator[Finding]:
+def changes_by_full_scan(known: RuleContext) -> Iterator[Finding]:
     """Changes that scan, of either kind."""
     window = steady(known)
     rates = [busy(window, name, CHANGED) for name in ("update_scan", "delete_scan")]
@@ -199,10 +199,10 @@ def changes_by_full_scan(known: Known) -> Iterator[Finding]:
         "(cachePrepStmts and the like), or reuse them in the application.",
         risk="Statements that are kept count against max_prepared_stmt_count for each connection.",
         exceptions="Clients that rely on the binary protocol for its types.",
-        mind="A response time that doesn't fall with emulated prepares.",
+        reconsider_when="A response time that doesn't fall with emulated prepares.",
     ),
 )
-def prepared_for_one_execution(known: Known) -> Iterator[Finding]:
+def prepared_for_one_execution(known: RuleContext) -> Iterator[Finding]:
     """Preparations against executions."""
     window = steady(known)
     rate = busy(window, "com_stmt_prepare", PREPARATIONS)
@@ -232,10 +232,10 @@ def prepared_for_one_execution(known: Known) -> Iterator[Finding]:
         "connections are meant to hold as many.",
         risk="Each prepared statement takes memory, which MySQL's makers reckon at 2K.",
         exceptions="None known.",
-        mind="A number that has stayed the same for weeks.",
+        reconsider_when="A number that has stayed the same for weeks.",
     ),
 )
-def prepared_statements_near_limit(known: Known) -> Iterator[Finding]:
+def prepared_statements_near_limit(known: RuleContext) -> Iterator[Finding]:
     """Open statements against those allowed."""
     limit, held = known.number(PREPARED), known.server.counter("prepared_stmt_count")
     if not limit or held is None or held * 100 < limit * NEARLY_ALL:
@@ -264,10 +264,10 @@ def prepared_statements_near_limit(known: Known) -> Iterator[Finding]:
         "of it.",
         risk="None.",
         exceptions="A migration that is under way.",
-        mind="A counter that stands still between migrations.",
+        reconsider_when="A counter that stands still between migrations.",
     ),
 )
-def statements_prepared_again(known: Known) -> Iterator[Finding]:
+def statements_prepared_again(known: RuleContext) -> Iterator[Finding]:
     """Preparations that the server repeats."""
     window = steady(known)
     rate = busy(window, "com_stmt_reprepare", REPREPARED)

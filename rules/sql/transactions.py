@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.core.rule import Rule
 
 TRANSACTIONS = "binlog_cache_size"
@@ -48,11 +48,11 @@ CHANGING = ("com_insert", "com_update", "com_delete", "com_replace")
         "spread out rows that everybody changes.",
         risk="None from looking.",
         exceptions="A queue in a table, whose readers wait by design; SKIP LOCKED spares them that where it is known.",
-        mind="A rate of commits that is the same with and without the waits.",
+        reconsider_when="A rate of commits that is the same with and without the waits.",
         disagree="Advisors judge by the average wait since the server started, which one bad night decides for weeks.",
     ),
 )
-def sessions_waiting_for_rows(known: Known) -> Iterator[Finding]:
+def sessions_waiting_for_rows(known: RuleContext) -> Iterator[Finding]:
     """The time that was waited for rows against the time that went by."""
     window = steady(known)
     waits, waited = window.delta("innodb_row_lock_waits"), window.delta("innodb_row_lock_time")
@@ -82,10 +82,10 @@ def sessions_waiting_for_rows(known: Known) -> Iterator[Finding]:
         "everywhere, keep transactions short, index what they search by, and let clients repeat what was rolled back.",
         risk="The error log grows while all deadlocks are written to it.",
         exceptions="Applications that repeat such transactions and lose little by it.",
-        mind="Clients that never show error 1213.",
+        reconsider_when="Clients that never show error 1213.",
     ),
 )
-def frequent_deadlocks(known: Known) -> Iterator[Finding]:
+def frequent_deadlocks(known: RuleContext) -> Iterator[Finding]:
     """Deadlocks in the window, or since the start where nothing else is known."""
     window = steady(known)
     inside = window.delta("innodb_deadlocks")
@@ -116,10 +116,10 @@ def frequent_deadlocks(known: Known) -> Iterator[Finding]:
         fix="Double the cache, up to 1M at most; large transactions are better made smaller.",
         risk="Each session that writes takes as much memory.",
         exceptions="Loads in transactions of many megabytes: no sensible cache holds them.",
-        mind="Binlog_cache_disk_use that rises as before with twice the cache.",
+        reconsider_when="Binlog_cache_disk_use that rises as before with twice the cache.",
     ),
 )
-def spilling_binary_log_cache(known: Known) -> Iterator[Finding]:
+def spilling_binary_log_cache(known: RuleContext) -> Iterator[Finding]:
     """Transactions that go through a file."""
     yield from _spills(spilling_binary_log_cache, known, TRANSACTIONS, "Binlog_cache", "transactions")
 
@@ -140,15 +140,15 @@ def spilling_binary_log_cache(known: Known) -> Iterator[Finding]:
         fix="Double the cache, up to 1M at most, or move the tables to InnoDB.",
         risk="Each session that writes takes as much memory.",
         exceptions="Statements that change many megabytes: no sensible cache holds them.",
-        mind="Binlog_stmt_cache_disk_use that rises as before with twice the cache.",
+        reconsider_when="Binlog_stmt_cache_disk_use that rises as before with twice the cache.",
     ),
 )
-def spilling_statement_cache(known: Known) -> Iterator[Finding]:
+def spilling_statement_cache(known: RuleContext) -> Iterator[Finding]:
     """Statements without a transaction that go through a file."""
     yield from _spills(spilling_statement_cache, known, OTHERS, "Binlog_stmt_cache", "statements on other engines")
 
 
-def _spills(which: Rule, known: Known, name: str, counter: str, what: str) -> Iterator[Finding]:
+def _spills(which: Rule, known: RuleContext, name: str, counter: str, what: str) -> Iterator[Finding]:
     window, size = steady(known), known.number(name)
     rate = busy(window, f"{counter}_disk_use".lower(), SPILLS)
     spilled, used = (window.delta(f"{counter}_{kind}".lower()) or 0 for kind in ("disk_use", "use"))
@@ -184,10 +184,10 @@ def _spills(which: Rule, known: Known, name: str, counter: str, what: str) -> It
         risk="Rows stay locked until the commit; a client that fails loses what it hasn't committed.",
         exceptions="Clients of which each makes one change: they commit together already, and there is nothing to "
         "put together.",
-        mind="Many clients at work, none of which makes two changes in a row.",
+        reconsider_when="Many clients at work, none of which makes two changes in a row.",
     ),
 )
-def transaction_for_each_change(known: Known) -> Iterator[Finding]:
+def transaction_for_each_change(known: RuleContext) -> Iterator[Finding]:
     """Changes against the transactions that they were made in."""
     window = steady(known)
     changes = sum(window.delta(name) or 0 for name in CHANGING)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.facts.host import BlockDevice, Raid
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 NEIGHBOURS = "innodb_flush_neighbors"
 WATCH = "Innodb_data_writes"
@@ -31,7 +31,7 @@ BUSY = {
 }
 
 
-def _arrays(known: Known) -> Iterator[tuple[BlockDevice, Raid]]:
+def _arrays(known: RuleContext) -> Iterator[tuple[BlockDevice, Raid]]:
     found = {device.kernel_name: device for storage, _ in places(known.host) for device in storage.devices}
     for device in found.values():
         if device.raid is not None:
@@ -51,10 +51,10 @@ def _arrays(known: Known) -> Iterator[tuple[BlockDevice, Raid]]:
         fix="Replace the disk (mdadm --replace, or --add), and look that the backup is recent.",
         risk="Rebuilding reads all other disks from end to end, which may bring out faults of theirs.",
         exceptions="Arrays that were made with a disk missing on purpose.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def degraded_array(known: Known) -> Iterator[Finding]:
+def degraded_array(known: RuleContext) -> Iterator[Finding]:
     """Arrays that miss disks."""
     for device, raid in _arrays(known):
         if raid.degraded:
@@ -79,10 +79,10 @@ def degraded_array(known: Known) -> Iterator[Finding]:
         "server suffers, and put monthly checks into quiet hours.",
         risk="A slower rebuild leaves the data without redundancy for longer.",
         exceptions="None.",
-        mind="sync_action of the array that is idle.",
+        reconsider_when="sync_action of the array that is idle.",
     ),
 )
-def busy_array(known: Known) -> Iterator[Finding]:
+def busy_array(known: RuleContext) -> Iterator[Finding]:
     """Arrays that work for themselves."""
     for device, raid in _arrays(known):
         if raid.action in BUSY:
@@ -109,10 +109,10 @@ def busy_array(known: Known) -> Iterator[Finding]:
         risk="Laying an array out anew destroys what is on it. RAID 10 holds less.",
         exceptions="Arrays with a journal on a fast disk. Nothing is reported of solid-state disks, which do tens of "
         "thousands of writes a second, nor where a probe saw reads too quick for a disk that turns.",
-        mind="A random-write probe on this array that shows enough.",
+        reconsider_when="A random-write probe on this array that shows enough.",
     ),
 )
-def parity_array_under_writes(known: Known) -> Iterator[Finding]:
+def parity_array_under_writes(known: RuleContext) -> Iterator[Finding]:
     """An array with parity that many writes go to."""
     window = steady(known)
     writes = window.rate("innodb_data_writes")
@@ -142,10 +142,10 @@ def parity_array_under_writes(known: Known) -> Iterator[Finding]:
         risk="Moving the data takes the server down.",
         restart=True,
         exceptions="Tests, and quotas that are made this way, with direct I/O and the room set aside.",
-        mind="A commit-latency probe that is no slower than on the outer file system.",
+        reconsider_when="A commit-latency probe that is no slower than on the outer file system.",
     ),
 )
-def loop_device_under_data(known: Known) -> Iterator[Finding]:
+def loop_device_under_data(known: RuleContext) -> Iterator[Finding]:
     """A loop device anywhere on the way down."""
     loops = [d.name for d in (known.host.storage.devices if known.host.storage else ()) if d.type == "loop"]
     if loops:
@@ -172,10 +172,10 @@ def loop_device_under_data(known: Known) -> Iterator[Finding]:
         fix="Set innodb_flush_neighbors to 1.",
         risk="A page that soon changes again is written twice.",
         exceptions="Controllers with a large cache of their own, which sort the writes.",
-        mind="A write-heavy run on this host that is no faster with it.",
+        reconsider_when="A write-heavy run on this host that is no faster with it.",
     ),
 )
-def lone_flush_on_spinning_disk(known: Known) -> Iterator[Finding]:
+def lone_flush_on_spinning_disk(known: RuleContext) -> Iterator[Finding]:
     """No neighbours on disks with seeks."""
     if known.number(NEIGHBOURS) == 0 and is_spinning(known):
         action = advise(known, NEIGHBOURS, 1, risk="pages that soon change again are written twice", watch=WATCH)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 LAYERED = frozenset({"overlay", "aufs"})
@@ -38,10 +38,10 @@ GIVING_UP = frozenset({"soft", "softerr"})
         risk="Writes take the time of a disk.",
         restart=True,
         exceptions="Servers whose data is thrown away after each run, for tests.",
-        mind="Nothing, for data that is to be kept.",
+        reconsider_when="Nothing, for data that is to be kept.",
     ),
 )
-def data_in_memory(known: Known) -> Iterator[Finding]:
+def data_in_memory(known: RuleContext) -> Iterator[Finding]:
     """A file system or a disk that is memory, with more than temporary files on it."""
     for storage, what in places(known.host):
         disks = [disk.name for disk in storage.disks if disk.transport == "memory"]
@@ -70,10 +70,10 @@ def data_in_memory(known: Known) -> Iterator[Finding]:
         risk="The server stands still while its data is copied.",
         restart=True,
         exceptions="Servers whose data is thrown away with their container.",
-        mind="Nothing, for data that is to be kept.",
+        reconsider_when="Nothing, for data that is to be kept.",
     ),
 )
-def data_in_container_layer(known: Known) -> Iterator[Finding]:
+def data_in_container_layer(known: RuleContext) -> Iterator[Finding]:
     """A union of layers under the data."""
     mount = mount_under(known)
     if mount is not None and mount.fs_type in LAYERED:
@@ -100,10 +100,10 @@ def data_in_container_layer(known: Known) -> Iterator[Finding]:
         risk="Moving the data takes the server down.",
         restart=True,
         exceptions="Storage that its maker supports for databases, mounted as the maker says.",
-        mind="A pull of the network cable after which the data was whole.",
+        reconsider_when="A pull of the network cable after which the data was whole.",
     ),
 )
-def data_on_network_file_system(known: Known) -> Iterator[Finding]:
+def data_on_network_file_system(known: RuleContext) -> Iterator[Finding]:
     """Data that another machine or process answers for."""
     mount = mount_under(known)
     if mount is None or not (mount.fs_type in NETWORK or mount.fs_type.startswith("fuse.")):
@@ -132,10 +132,10 @@ def data_on_network_file_system(known: Known) -> Iterator[Finding]:
         risk="Moving the data takes the server down.",
         restart=True,
         exceptions="Data that is thrown away after each run.",
-        mind="Nothing, for data that is to be kept.",
+        reconsider_when="Nothing, for data that is to be kept.",
     ),
 )
-def file_system_without_journal(known: Known) -> Iterator[Finding]:
+def file_system_without_journal(known: RuleContext) -> Iterator[Finding]:
     """A file system of a kind that keeps no journal."""
     mount = mount_under(known)
     if mount is not None and mount.fs_type in WITHOUT_JOURNAL:
@@ -162,12 +162,12 @@ def file_system_without_journal(known: Known) -> Iterator[Finding]:
         risk="Without copy-on-write snapshots still work, and copy each page that changes after them once.",
         restart=True,
         exceptions="Directories that have the attribute C already, which a mount doesn't show (lsattr -d).",
-        mind="A write-heavy run on this host that is no slower than on ext4 or XFS.",
+        reconsider_when="A write-heavy run on this host that is no slower than on ext4 or XFS.",
         disagree="The same page calls fragments no problem on disks without seeks, where the metadata is what they "
         "cost.",
     ),
 )
-def copy_on_write_data(known: Known) -> Iterator[Finding]:
+def copy_on_write_data(known: RuleContext) -> Iterator[Finding]:
     """A copying file system that was not told to write in place."""
     mount = mount_under(known)
     if mount is not None and mount.fs_type in COPYING and not IN_PLACE.intersection(mount.options):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding, Setting
     from advisor.verdict import LineVerdict
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 SWAPPY = 10
 # THP-02: from these patches on MariaDB switches transparent huge pages off for itself.
@@ -55,12 +55,12 @@ OWN, LEAST_TABLES = 10, 400
         fix="Set /sys/kernel/mm/transparent_hugepage/enabled to madvise or never, by a boot parameter or a unit.",
         risk="Programs on the host that profit from huge pages lose them.",
         exceptions="Servers whose resident size stays level over weeks.",
-        mind="A resident size that stays level with always.",
+        reconsider_when="A resident size that stays level with always.",
         disagree="Large pages that are reserved (large_pages) help large pools; only the transparent kind "
         "is meant here.",
     ),
 )
-def transparent_huge_pages(known: Known) -> Iterator[Finding]:
+def transparent_huge_pages(known: RuleContext) -> Iterator[Finding]:
     """Transparent huge pages for all memory, the server's too."""
     if known.host.memory is not None and known.host.memory.thp == "always" and not _without_huge_pages(known):
         yield transparent_huge_pages.finding(
@@ -69,7 +69,7 @@ def transparent_huge_pages(known: Known) -> Iterator[Finding]:
         )
 
 
-def _without_huge_pages(known: Known) -> bool:
+def _without_huge_pages(known: RuleContext) -> bool:
     """Whether the server's process has none: by the kernel's word, else by its version."""
     told = known.host.process.thp if known.host.process else None
     if told is not None:
@@ -93,10 +93,10 @@ def _without_huge_pages(known: Known) -> bool:
         risk="None.",
         restart=True,
         exceptions="None.",
-        mind="The values as asked for after a restart.",
+        reconsider_when="The values as asked for after a restart.",
     ),
 )
-def limited_by_the_system(known: Known) -> Iterator[Finding]:
+def limited_by_the_system(known: RuleContext) -> Iterator[Finding]:
     """Values that the file asks for and the server runs below."""
     for name in LIMITED:
         line, setting = known.file_verdict.effective.get(name), known.settings.get(name)
@@ -113,7 +113,7 @@ def limited_by_the_system(known: Known) -> Iterator[Finding]:
             )
 
 
-def by_the_system(known: Known, line: LineVerdict, setting: Setting) -> bool:
+def by_the_system(known: RuleContext, line: LineVerdict, setting: Setting) -> bool:
     """Whether the server may have changed that value of a line when it started, by the files that it got.
 
     MySQL 5.7 doesn't tell what was set at run time; there the sums that a start does say what it can't have done.
@@ -124,7 +124,7 @@ def by_the_system(known: Known, line: LineVerdict, setting: Setting) -> bool:
     return asked is None or room is None or asked > room
 
 
-def _room(known: Known, name: str) -> int | None:
+def _room(known: RuleContext, name: str) -> int | None:
     """The most that MySQL grants at a start, None where that can't be told."""
     files, connections = known.number("open_files_limit"), known.number("max_connections")
     if known.target.is_mariadb or files is None or connections is None:
@@ -150,10 +150,10 @@ def _room(known: Known, name: str) -> int | None:
         fix="Set none or mq-deadline by a udev rule.",
         risk="Other programs on the disk lose their fair share.",
         exceptions="Hosts where the database must not starve others.",
-        mind="A read-write run on this host that is as fast with bfq.",
+        reconsider_when="A read-write run on this host that is as fast with bfq.",
     ),
 )
-def fair_io_scheduler(known: Known) -> Iterator[Finding]:
+def fair_io_scheduler(known: RuleContext) -> Iterator[Finding]:
     """A fair scheduler under the data directory."""
     for disk in known.host.storage.disks if known.host.storage else ():
         if disk.scheduler in FAIR:
@@ -179,10 +179,10 @@ def fair_io_scheduler(known: Known) -> Iterator[Finding]:
         fix="Set vm.swappiness to 1 in /etc/sysctl.d.",
         risk="None known.",
         exceptions="Hosts without swap.",
-        mind="A server that is never swapped out at a higher value.",
+        reconsider_when="A server that is never swapped out at a higher value.",
     ),
 )
-def swappiness(known: Known) -> Iterator[Finding]:
+def swappiness(known: RuleContext) -> Iterator[Finding]:
     """A swappiness that suits desktops, where there is swap."""
     memory = known.host.memory
     if memory is not None and memory.swap_total and (memory.swappiness or 0) > SWAPPY:
@@ -211,10 +211,10 @@ def swappiness(known: Known) -> Iterator[Finding]:
         risk="Memory of other nodes is somewhat slower to reach.",
         restart=True,
         exceptions="Servers that are bound to one node on purpose.",
-        mind="Per-node memory of the server (numastat -p) that is even without it.",
+        reconsider_when="Per-node memory of the server (numastat -p) that is even without it.",
     ),
 )
-def pool_beyond_memory_node(known: Known) -> Iterator[Finding]:
+def pool_beyond_memory_node(known: RuleContext) -> Iterator[Finding]:
     """A pool that no single node holds, not interleaved."""
     nodes = known.host.cpu.nodes if known.host.cpu else ()
     sizes = [node.memory for node in nodes if node.memory]
@@ -229,7 +229,7 @@ def pool_beyond_memory_node(known: Known) -> Iterator[Finding]:
     )
 
 
-def _is_interleaved(known: Known) -> bool:
+def _is_interleaved(known: RuleContext) -> bool:
     """Whether the pool's pages are spread over the nodes: by the server, by its process's policy, or by its unit."""
     if known.settings.on("innodb_numa_interleave"):
         return True

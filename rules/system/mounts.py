@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 # Where the kernel keeps access times by the rules of the mount: elsewhere the options tell nothing of them.
 TIMED = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "jfs", "f2fs"})
@@ -41,12 +41,12 @@ HOUR, DAY = 3600, 86400
         risk="Remounting needs the server to be down.",
         restart=True,
         exceptions="None known for InnoDB with doublewrite.",
-        mind="A write-heavy run on this host that is no slower with it.",
+        reconsider_when="A write-heavy run on this host that is no slower with it.",
         disagree="Percona once measured 55 percent more writes with it in place of the doublewrite buffer. Others "
         "could not repeat that, and a follow-up narrowed it to spinning disks.",
     ),
 )
-def data_journalled_twice(known: Known) -> Iterator[Finding]:
+def data_journalled_twice(known: RuleContext) -> Iterator[Finding]:
     """The journal mode that holds data as well."""
     mount = mount_under(known)
     if mount is not None and "data=journal" in mount.options:
@@ -72,10 +72,10 @@ def data_journalled_twice(known: Known) -> Iterator[Finding]:
         risk="Syncs may write some data of other files along.",
         restart=True,
         exceptions="Volumes that hold nothing but InnoDB's files.",
-        mind="A measured gain on this host, on a volume of InnoDB's own.",
+        reconsider_when="A measured gain on this host, on a volume of InnoDB's own.",
     ),
 )
-def data_behind_its_journal(known: Known) -> Iterator[Finding]:
+def data_behind_its_journal(known: RuleContext) -> Iterator[Finding]:
     """The journal mode that doesn't order data."""
     mount = mount_under(known)
     if mount is not None and "data=writeback" in mount.options:
@@ -100,10 +100,10 @@ def data_behind_its_journal(known: Known) -> Iterator[Finding]:
         fix="Take sync out of the mount options.",
         risk="None: what the server syncs is still synced.",
         exceptions="None.",
-        mind="A run on this host that is as fast with it.",
+        reconsider_when="A run on this host that is as fast with it.",
     ),
 )
-def synchronous_mount(known: Known) -> Iterator[Finding]:
+def synchronous_mount(known: RuleContext) -> Iterator[Finding]:
     """The mount option that syncs all writes."""
     for storage, what in places(known.host):
         if "sync" in storage.mount.options:
@@ -128,11 +128,11 @@ def synchronous_mount(known: Known) -> Iterator[Finding]:
         fix="Take strictatime out of the mount options, or write noatime.",
         risk="Programs that go by access times, which are few.",
         exceptions="None known.",
-        mind="No fewer writes without it.",
+        reconsider_when="No fewer writes without it.",
         disagree="A test of 2014 saw no difference with noatime, over the default of that time (relatime).",
     ),
 )
-def access_times_written(known: Known) -> Iterator[Finding]:
+def access_times_written(known: RuleContext) -> Iterator[Finding]:
     """Access times that nothing holds back."""
     mount = mount_under(known)
     if mount is None or mount.fs_type not in TIMED or "rw" not in mount.options:
@@ -161,10 +161,10 @@ def access_times_written(known: Known) -> Iterator[Finding]:
         fix="Make room: purge binary logs that all replicas have, drop what is not needed, enlarge the volume.",
         risk="Files of the server's that are deleted by hand break it: purge and drop by statements.",
         exceptions="Data that no longer grows.",
-        mind="A size that has stood still for months.",
+        reconsider_when="A size that has stood still for months.",
     ),
 )
-def nearly_full_file_system(known: Known) -> Iterator[Finding]:
+def nearly_full_file_system(known: RuleContext) -> Iterator[Finding]:
     """Little room in itself, or for a day of binary log or a copy of the largest table."""
     binary_log = next((what for _, what in places(known.host) if what == BINARY_LOG), DATA)
     for storage, what in places(known.host):
@@ -190,7 +190,7 @@ def _short_of_room(message: str, severity: Severity | None = None) -> Finding:
     )
 
 
-def _binary_log_a_day(known: Known) -> int:
+def _binary_log_a_day(known: RuleContext) -> int:
     """Bytes of binary log a day since the start, 0 where the server doesn't count them or started just now."""
     if not known.has("server"):
         return 0
@@ -213,10 +213,10 @@ def _binary_log_a_day(known: Known) -> int:
         fix="Remove many small files, or move the data to a file system with more inodes (mkfs.ext4 -N), or to XFS.",
         risk="Moving the data takes the server down.",
         exceptions="Data in which no tables are created any more.",
-        mind="A number of files that has stood still for months.",
+        reconsider_when="A number of files that has stood still for months.",
     ),
 )
-def few_files_left(known: Known) -> Iterator[Finding]:
+def few_files_left(known: RuleContext) -> Iterator[Finding]:
     """Less than a twentieth of the inodes."""
     for storage, what in places(known.host):
         space = storage.space
@@ -245,10 +245,10 @@ def few_files_left(known: Known) -> Iterator[Finding]:
         risk="A check that repairs may remove damaged files.",
         restart=True,
         exceptions="Servers that run on read-only media on purpose, with innodb_read_only.",
-        mind="Nothing.",
+        reconsider_when="Nothing.",
     ),
 )
-def read_only_file_system(known: Known) -> Iterator[Finding]:
+def read_only_file_system(known: RuleContext) -> Iterator[Finding]:
     """A mount that refuses writes, under a server that means to write."""
     if known.settings.on("innodb_read_only"):
         return
@@ -274,10 +274,10 @@ def read_only_file_system(known: Known) -> Iterator[Finding]:
         risk="A check that repairs may remove damaged files.",
         restart=True,
         exceptions="None.",
-        mind="A check that finds nothing, which sets the count back to zero.",
+        reconsider_when="A check that finds nothing, which sets the count back to zero.",
     ),
 )
-def damaged_file_system(known: Known) -> Iterator[Finding]:
+def damaged_file_system(known: RuleContext) -> Iterator[Finding]:
     """Errors that ext4 has counted."""
     for storage, what in places(known.host):
         if storage.errors:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.facts.host import Host
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 PERIODS = 1000  # mostly of 100 ms: less running time says nothing yet
 THROTTLED_PERCENT = 10
@@ -44,11 +44,12 @@ YIELDING = frozenset({"batch", "idle"})
         fix="Raise the quota (CPUQuota of the unit, the CPU limit of the container), or take it off and keep a weight.",
         risk="Other programs on the host get less processor time.",
         exceptions="Hosts on which the quota is what was paid for.",
-        mind="nr_throttled in the group's cpu.stat that stands still over a busy hour. The kernel counts from when "
+        reconsider_when="nr_throttled in the group's cpu.stat that stands still over a busy hour. The "
+        "kernel counts from when "
         "the group was made, so an old burst stays in the number.",
     ),
 )
-def throttled_processors(known: Known) -> Iterator[Finding]:
+def throttled_processors(known: RuleContext) -> Iterator[Finding]:
     """A quota that ran out in a tenth of the periods or more."""
     group = known.host.cgroup
     if group is None or group.cpus is None or not group.periods or not group.throttled or group.periods < PERIODS:
@@ -77,10 +78,10 @@ def throttled_processors(known: Known) -> Iterator[Finding]:
         risk="None.",
         restart=True,
         exceptions="Servers with a thread pool.",
-        mind="As many connections as max_connections that were open at once under this limit.",
+        reconsider_when="As many connections as max_connections that were open at once under this limit.",
     ),
 )
-def fewer_threads_than_connections(known: Known) -> Iterator[Finding]:
+def fewer_threads_than_connections(known: RuleContext) -> Iterator[Finding]:
     """A limit on threads that is reached before max_connections."""
     connections, limits = known.number("max_connections"), _thread_limits(known.host)
     if connections is None or not limits or known.text("thread_handling") != THREAD_EACH:
@@ -117,10 +118,10 @@ def _thread_limits(host: Host) -> list[tuple[int, str]]:
         fix="Set vm.nr_hugepages to what something uses, or let the server use them (large_pages).",
         risk="None where nothing else on the host uses them.",
         exceptions="Another program that takes its huge pages later, virtual machines for instance.",
-        mind="HugePages_Free in /proc/meminfo that goes down.",
+        reconsider_when="HugePages_Free in /proc/meminfo that goes down.",
     ),
 )
-def unused_huge_pages(known: Known) -> Iterator[Finding]:
+def unused_huge_pages(known: RuleContext) -> Iterator[Finding]:
     """Free huge pages beside a server that doesn't want any."""
     memory = known.host.memory
     if memory is None or memory.huge_page is None or known.settings.on("large_pages"):
@@ -149,10 +150,10 @@ def unused_huge_pages(known: Known) -> Iterator[Finding]:
         risk="Memory that is reserved for huge pages is gone for everything else.",
         restart=True,
         exceptions="None.",
-        mind="HugetlbPages in the process's status that isn't zero.",
+        reconsider_when="HugetlbPages in the process's status that isn't zero.",
     ),
 )
-def refused_large_pages(known: Known) -> Iterator[Finding]:
+def refused_large_pages(known: RuleContext) -> Iterator[Finding]:
     """No byte in huge pages although they were asked for."""
     process, memory = known.host.process, known.host.memory
     if process is None or process.huge_pages != 0 or not known.settings.on("large_pages"):
@@ -180,11 +181,11 @@ def refused_large_pages(known: Known) -> Iterator[Finding]:
         fix="Set the governor to performance (cpupower frequency-set, or a profile of tuned).",
         risk="More power and heat.",
         exceptions="Under intel_pstate and amd-pstate-epp powersave goes by load, and nothing is said.",
-        mind="A run on this host that is no faster with performance.",
+        reconsider_when="A run on this host that is no faster with performance.",
         disagree="The loss shrank to 1 percent with another version of the same server, and both are old.",
     ),
 )
-def saving_frequency_governor(known: Known) -> Iterator[Finding]:
+def saving_frequency_governor(known: RuleContext) -> Iterator[Finding]:
     """A governor that trades speed for power, where the processor doesn't choose by itself."""
     cpu = known.host.cpu
     if cpu is None or cpu.governor is None:
@@ -213,10 +214,10 @@ def saving_frequency_governor(known: Known) -> Iterator[Finding]:
         "Kubernetes give the container as much memory by request as by limit.",
         risk="Another process is killed in its place.",
         exceptions="Servers that may die so that something else on the host lives.",
-        mind="Nothing: who is to be killed is for the owner of the host to say.",
+        reconsider_when="Nothing: who is to be killed is for the owner of the host to say.",
     ),
 )
-def first_to_be_killed(known: Known) -> Iterator[Finding]:
+def first_to_be_killed(known: RuleContext) -> Iterator[Finding]:
     """A process that was offered to the kernel's killer."""
     process = known.host.process
     if process is not None and process.oom_score_adj is not None and process.oom_score_adj > 0:
@@ -241,10 +242,10 @@ def first_to_be_killed(known: Known) -> Iterator[Finding]:
         risk="Other programs on the host get less processor time.",
         restart=True,
         exceptions="A server that must not disturb what else runs on the host.",
-        mind="Processors that are never all busy.",
+        reconsider_when="Processors that are never all busy.",
     ),
 )
-def low_priority_server(known: Known) -> Iterator[Finding]:
+def low_priority_server(known: RuleContext) -> Iterator[Finding]:
     """A nice value above zero, or a scheduling class that gives way."""
     process = known.host.process
     if process is None:
@@ -272,10 +273,10 @@ def low_priority_server(known: Known) -> Iterator[Finding]:
         risk="None.",
         restart=True,
         exceptions="None.",
-        mind="Nothing: files grow.",
+        reconsider_when="Nothing: files grow.",
     ),
 )
-def limited_file_size(known: Known) -> Iterator[Finding]:
+def limited_file_size(known: RuleContext) -> Iterator[Finding]:
     """Any limit on the size of files."""
     limit = known.host.process.limit("fsize") if known.host.process else None
     if limit is not None and limit.soft is not None:
@@ -301,10 +302,10 @@ def limited_file_size(known: Known) -> Iterator[Finding]:
         fix="Lower innodb_io_capacity well below the group's writes a second, or raise that limit.",
         risk="Too low a capacity leaves more dirty pages for later.",
         exceptions="Volumes on which short bursts go beyond the limit.",
-        mind="No difference in the time of commits with a lower capacity.",
+        reconsider_when="No difference in the time of commits with a lower capacity.",
     ),
 )
-def io_capacity_beyond_group(known: Known) -> Iterator[Finding]:
+def io_capacity_beyond_group(known: RuleContext) -> Iterator[Finding]:
     """A limit on writes to the data's disk that is lower than the capacity."""
     host, capacity = known.host, known.number("innodb_io_capacity")
     numbers = {device.number for device in host.storage.devices} if host.storage else set()

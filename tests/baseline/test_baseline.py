@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.analysis.baseline import Baseline, Reading, apply, gone, read, render
+from advisor.analysis.baseline import Baseline, BaselineReading, apply, gone, read, render
 from advisor.core.errors import MycnfError
 from advisor.core.model import Confidence, Finding, Location, Severity
 
@@ -28,12 +28,12 @@ def finding(
     )  # fmt: skip
 
 
-def reading(*findings: Finding, path: str = "a.cnf") -> Reading:
+def reading(*findings: Finding, path: str = "a.cnf") -> BaselineReading:
     """One file with these findings."""
-    return Reading(path, findings, (path, *dict.fromkeys(f.location.path for f in findings if f.location)))
+    return BaselineReading(path, findings, (path, *dict.fromkeys(f.location.path for f in findings if f.location)))
 
 
-def kept(readings: list[Reading], folder: Path) -> Baseline:
+def kept(readings: list[BaselineReading], folder: Path) -> Baseline:
     """These readings as a baseline, written and read again."""
     path = folder / "baseline.json"
     path.write_text(render(readings, str(path)))

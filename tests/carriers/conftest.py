@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.carriers.recognise import carrier_of
-from advisor.carriers.sets import Carrier, Reading
+from advisor.carriers.sets import Carrier, SetReading
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.optionfile.lines import Line
@@ -33,7 +33,7 @@ class Carried:
         """The option lines of a set, in the server's order."""
         return self.carrier.sets[at].read(load(parse_target(target))).order
 
-    def within(self, target: str = "mysql-8.0", at: int = 0) -> Reading:
+    def within(self, target: str = "mysql-8.0", at: int = 0) -> SetReading:
         """A set as the text counts its lines whose places the document hides."""
         found = self.carrier.sets[at].read(load(parse_target(target))).within
         assert found is not None

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from live_server import Live
     from servers_plugin import Start
 
-    from advisor.collect.connection.limits import Allowance
+    from advisor.collect.connection.limits import AnswerLimits
     from advisor.collect.connection.session import Session
     from advisor.collect.connection.wire import Wire
     from advisor.facts import Unavailable
@@ -250,7 +250,7 @@ def test_a_silent_statement_is_followed_by_a_second_connection(
         live.freeze()
         hurry(session)
 
-    def thaw_and_connect(account: Account, limits: Limits, allowance: Allowance) -> Wire:
+    def thaw_and_connect(account: Account, limits: Limits, allowance: AnswerLimits) -> Wire:
         os.kill(live.sandbox.pid, signal.SIGCONT)
         return connect(account, PATIENT, allowance)
 

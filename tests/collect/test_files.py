@@ -9,7 +9,7 @@ import pytest
 
 from advisor.collect import files
 from advisor.collect.files import read_files, start_of
-from advisor.facts import FileCopy, Files
+from advisor.facts import FileCopy, OptionFiles
 from advisor.optionfile import resolve
 from advisor.redaction.secrets import MASK
 
@@ -136,7 +136,7 @@ def test_a_collection_resolves_like_the_files(tmp_path: Path) -> None:
 
 def test_a_world_writable_file_counts_for_nothing() -> None:
     """Servers ignore a file that everybody may write to: its text is kept, but reads as empty."""
-    held = Files((FileCopy("/etc/my.cnf", "[mysqld]\nport=1\n", 0o666),))
+    held = OptionFiles((FileCopy("/etc/my.cnf", "[mysqld]\nport=1\n", 0o666),))
     assert held.read("/etc/my.cnf") == b""
     with pytest.raises(FileNotFoundError):
         held.read("/etc/other.cnf")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from servers_plugin import Start
 
     from advisor.collect.connection.session import Notes, Session
-    from advisor.collect.server.workload import Reading
+    from advisor.collect.server.workload import CounterReading
 
 
 @pytest.mark.servers("mysql-5.7", "mariadb-10.11")
@@ -24,7 +24,7 @@ def test_a_server_in_its_first_second_is_sampled(
     """An uptime of 0 is an uptime: a server that came up within this second has counters like any other."""
     server = start(server_name)
 
-    def early(session: Session, notes: Notes, *, with_text: bool) -> Reading:
+    def early(session: Session, notes: Notes, *, with_text: bool) -> CounterReading:
         reading = read_counters(session, notes, with_text=with_text)
         return reading._replace(status={**reading.status, "uptime": "0"})
 

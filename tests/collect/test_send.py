@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.collect.connection.connect import Limits
-from advisor.collect.connection.session import Lost, NotRead, open_session, send
+from advisor.collect.connection.session import ConnectionLost, StatementFailed, open_session, send
 from advisor.collect.connection.statements import (
     DATA_SIZES,
     METRICS_MARIADB,
@@ -20,7 +20,7 @@ from advisor.collect.connection.statements import (
     VARIABLES,
     Statement,
 )
-from advisor.collect.connection.wire import NotListed
+from advisor.collect.connection.wire import StatementNotListed
 
 if TYPE_CHECKING:
     from live_server import Live
@@ -35,7 +35,7 @@ def test_what_is_not_listed_is_not_sent(live: Live) -> None:
     session = open_session(live.account())
     before = session.sent
     for statement in (FOREIGN, DOCTORED):
-        with pytest.raises(NotListed):
+        with pytest.raises(StatementNotListed):
             send(session, statement)
     assert session.sent == before
     session.close()
@@ -44,7 +44,7 @@ def test_what_is_not_listed_is_not_sent(live: Live) -> None:
 def test_what_a_server_lacks_is_a_reason(live: Live) -> None:
     """A statement that only the other flavour knows gives a reason, and the session goes on."""
     session = open_session(live.account())
-    with pytest.raises(NotRead, match="Unknown column"):
+    with pytest.raises(StatementFailed, match="Unknown column"):
         send(session, METRICS_MYSQL if live.is_mariadb else METRICS_MARIADB)
     assert send(session, VARIABLES).rows
     session.close()
@@ -67,7 +67,7 @@ def test_another_thread_can_end_the_wait(live: Live) -> None:
     try:
         threading.Timer(0.2, session.shut).start()
         for _ in range(2):
-            with pytest.raises(Lost, match="lost"):
+            with pytest.raises(ConnectionLost, match="lost"):
                 send(session, STATUS)
     finally:
         os.kill(live.sandbox.pid, signal.SIGCONT)
@@ -80,7 +80,7 @@ def test_the_server_itself_ends_what_takes_too_long(live: Live) -> None:
     holder = live.sandbox.connect()
     with holder.cursor() as cursor:
         cursor.execute("LOCK TABLES mysql.innodb_table_stats WRITE")
-        with pytest.raises(NotRead, match="no answer within 1 s"):
+        with pytest.raises(StatementFailed, match="no answer within 1 s"):
             send(session, DATA_SIZES)
         cursor.execute("UNLOCK TABLES")
     holder.close()

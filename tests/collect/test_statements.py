@@ -9,7 +9,7 @@ import pytest
 
 from advisor.catalog.targets import newest
 from advisor.collect.connection import statements
-from advisor.collect.connection.limits import Allowance
+from advisor.collect.connection.limits import AnswerLimits
 from advisor.collect.connection.statements import (
     KILL_OWN,
     LIMITS_MYSQL,
@@ -20,7 +20,7 @@ from advisor.collect.connection.statements import (
     is_listed,
     listing,
 )
-from advisor.collect.connection.wire import NotListed, Wire
+from advisor.collect.connection.wire import StatementNotListed, Wire
 from advisor.collect.privileges import grants_for
 
 FORBIDDEN = (
@@ -103,7 +103,7 @@ def test_only_digits_can_vary() -> None:
 
 def test_the_wire_refuses_before_it_sends() -> None:
     """The driver's connection itself refuses what isn't listed: it isn't even connected here."""
-    wire = Wire(Allowance(1.0), user="nobody")
-    with pytest.raises(NotListed, match="SELECT 1"):
+    wire = Wire(AnswerLimits(1.0), user="nobody")
+    with pytest.raises(StatementNotListed, match="SELECT 1"):
         wire.query("SELECT 1")
     assert wire.sent == 0

@@ -19,8 +19,8 @@ from advisor.__main__ import main
 from advisor.core.sizes import exact
 from advisor.facts.probes import Metric
 from probes import registry
-from probes.choices import Chosen
-from probes.experiment import Choice, Ground, Measured, Plan, Turn, Variant, Wanted
+from probes.choices import ChosenOptions
+from probes.experiment import BlockMeasurement, Choice, Environment, ProbeRequest, RunPlan, Turn, Variant
 from probes.results import shelf
 from probes.safety.neighbours import Neighbour
 from probes.sandbox import Sandbox
@@ -39,17 +39,17 @@ class Scan(Steered):
     name = "read-buffer"
     choices: tuple[Choice, ...] = (*Steered.choices, Choice("sizes", "sizes", "128K,8M", "values that are compared"))
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """A variant for each size that was asked for, on the server that was chosen."""
-        sizes = Chosen(self.choices, wanted).sizes("sizes")
+        sizes = ChosenOptions(self.choices, wanted).sizes("sizes")
         variants = tuple(Variant(exact(size), {"read_buffer_size": str(size)}, float(size)) for size in sizes)
         whole = super().plan(ground, replace(wanted, choices={}))
         server = str(ground.binaries[0].target)
         return replace(whole, variants=variants, metrics=(Metric("cached", "s/scan", "less"),), server=server)
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """The time of a scan at that speed."""
-        return Measured({"cached": 1 / super().measure(variant, turn, stop).metrics["scanned"]}, {})
+        return BlockMeasurement({"cached": 1 / super().measure(variant, turn, stop).metrics["scanned"]}, {})
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def test_the_temporary_directory_serves_on_the_same_device(data: Path, monkeypat
     """It is where scratch files are expected."""
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(data.parents[1]))
     _device(monkeypatch, data.parents[1], data.parent)
-    assert place.spot(None) == place.Spot(str(data.parents[1]), f"on the file system of {data}")
+    assert place.spot(None) == place.ProbeDirectory(str(data.parents[1]), f"on the file system of {data}")
 
 
 def test_else_the_nearest_directory_above_it(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,13 +56,13 @@ def test_memory_is_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(place, "file_system", lambda path: kinds[path])
     assert place.spot(None).path == "/var/tmp"
     kinds["/var/tmp"] = "tmpfs"
-    assert place.spot(None) == place.Spot("/dev/shm", "in memory; name a directory on a disk with --dir")
+    assert place.spot(None) == place.ProbeDirectory("/dev/shm", "in memory; name a directory on a disk with --dir")
 
 
 def test_what_is_named_is_taken(data: Path, tmp_path: Path) -> None:
     """A named directory is the one, without its links; what is no directory is refused."""
     (tmp_path / "link").symlink_to(tmp_path / "lib")
-    assert place.spot(str(tmp_path / "link")) == place.Spot(str(tmp_path / "lib"))
+    assert place.spot(str(tmp_path / "link")) == place.ProbeDirectory(str(tmp_path / "lib"))
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file", tmp_path / "none"):
         with pytest.raises(MycnfError, match=f"--dir {path} is no directory"):

@@ -42,7 +42,7 @@ def test_a_server_is_sampled(server_name: str, start: Start, mycnf: Mycnf, tmp_p
     assert max(map(len, listed.splitlines())) <= 80
 
 
-def _write_a_busy_hour(path: str, head: ring.Head, entry: ring.Entry) -> None:
+def _write_a_busy_hour(path: str, head: ring.Head, entry: ring.RingSample) -> None:
     """Seven samples with 100 MB of redo a minute between them."""
     ring.create(
         path,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.compare.grammar import named
-from advisor.compare.values import Kind
+from advisor.compare.values import SideKind
 from advisor.core.errors import MycnfError
 
 
@@ -29,7 +29,7 @@ from advisor.core.errors import MycnfError
 def test_servers(word: str, place: dict[str, object]) -> None:
     """Each word for a server says where it is, over what the connection options say."""
     found = named(word)
-    assert found.kind is Kind.SERVER
+    assert found.kind is SideKind.SERVER
     assert dict(found.place) == place
 
 
@@ -37,17 +37,17 @@ def test_what_lies_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     """A path is what lies there: a socket, a snapshot or an option file, even one with a target's name."""
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "s"))
-        assert named(str(tmp_path / "s")).kind is Kind.SERVER
+        assert named(str(tmp_path / "s")).kind is SideKind.SERVER
     (tmp_path / "snap").write_text('{\n "schema": "1.1"}')
     (tmp_path / "persisted.json").write_text('{"Version": 2}')
     (tmp_path / "my.cnf").write_text("[mysqld]\n")
     (tmp_path / "mysql-8.4").write_text("[mysqld]\n")
     monkeypatch.chdir(tmp_path)
     assert [named(n).kind for n in ("snap", "persisted.json", "my.cnf", "mysql-8.4")] == [
-        Kind.SNAPSHOT, Kind.FILE, Kind.FILE, Kind.FILE,
+        SideKind.SNAPSHOT, SideKind.FILE, SideKind.FILE, SideKind.FILE,
     ]  # fmt: skip
-    assert named("default:mysql-8.4").kind is Kind.DEFAULTS
-    assert named("defaults:mariadb-10.11").kind is Kind.DEFAULTS
+    assert named("default:mysql-8.4").kind is SideKind.DEFAULTS
+    assert named("defaults:mariadb-10.11").kind is SideKind.DEFAULTS
     assert named("my.cnf,mysql-8.4").paths == ("my.cnf", "mysql-8.4")
     assert named("-").paths == ("-",)
 
@@ -55,7 +55,7 @@ def test_what_lies_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_target_of_no_file() -> None:
     """A bare target is its defaults."""
     found = named("mariadb-11.4.5")
-    assert (found.kind, str(found.target)) == (Kind.DEFAULTS, "mariadb-11.4.5")
+    assert (found.kind, str(found.target)) == (SideKind.DEFAULTS, "mariadb-11.4.5")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from small_disk import Disk
 from advisor.__main__ import main
 from advisor.facts import Sample
 from advisor.fleet import run_directory as fleet
-from advisor.fleet.row import Row
+from advisor.fleet.row import HostRow
 from advisor.state.sampling import ring
 from advisor.state.sampling.keep import keep as keep_sample
 from advisor.state.sampling.keep import path_of
@@ -119,9 +119,9 @@ def test_a_ring_that_is_there_needs_no_room(disk: Disk) -> None:
 def test_a_row_of_a_fleet(disk: Disk) -> None:
     """What came of a host before stays, whole."""
     fleet.prepare("run", resume=False)
-    fleet.keep("run", Row(name="db1", reason="first"))
+    fleet.keep("run", HostRow(name="db1", reason="first"))
     with disk.full(), pytest.raises(OSError, match=r"db1\.row"):
-        fleet.keep("run", Row(name="db1", reason="second"))
+        fleet.keep("run", HostRow(name="db1", reason="second"))
     kept = fleet.kept("run", "db1")
     assert kept is not None
     assert kept.reason == "first"

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.fixing import Change
+from advisor.fixing import FileChange
 from advisor.fixing.diff import unified
 
 
 def diff(before: bytes, after: bytes, path: str = "my.cnf") -> bytes:
     """The diff of one file."""
-    return unified([Change(path, before, after, ())])
+    return unified([FileChange(path, before, after, ())])
 
 
 def patched(before: bytes, changes: bytes, folder: Path, *flags: str) -> bytes:

@@ -10,12 +10,12 @@ import pytest
 from mending import fixed, looks, mended
 
 from advisor.core.model import Edit, Fix
-from advisor.fixing import Outcome, Reading, fix_files, plan_fixes
+from advisor.fixing import FixOutcome, TargetReading, fix_files, plan_fixes
 
 NOTHING = "nothing to fix"
 
 
-def run(named: Path, *targets: str, unsafe: bool = False) -> Outcome:
+def run(named: Path, *targets: str, unsafe: bool = False) -> FixOutcome:
     """Fix a real file with its includes."""
     return fix_files([str(named)], looks([str(named)], *targets), unsafe=unsafe)
 
@@ -145,7 +145,7 @@ def test_rules_that_undo_each_other_come_to_an_end() -> None:
     """Two fixes that would go on for ever stop after a number of passes, with the file whole."""
     real = looks(["my.cnf"], "mysql-8.4")
 
-    def look(path: str, texts: Mapping[str, bytes]) -> list[Reading]:
+    def look(path: str, texts: Mapping[str, bytes]) -> list[TargetReading]:
         (reading,) = real(path, texts)
         wanted = "2" if b"port=1" in texts[path] else "1"
         finding = reading.findings[0]._replace(
@@ -164,7 +164,7 @@ def test_a_safe_fix_that_is_none_is_not_made(edit: Edit) -> None:
     real = looks(["my.cnf"], "mysql-8.4")
     text = b"[mysqld]\nread_buffer_size=64K\ninnodb_flush_log_at_trx_commit=7\n"
 
-    def look(path: str, texts: Mapping[str, bytes]) -> list[Reading]:
+    def look(path: str, texts: Mapping[str, bytes]) -> list[TargetReading]:
         (reading,) = real(path, texts)
         own = [f._replace(fix=Fix("safe", (edit,))) for f in reading.findings if f.code == "OPT006"]
         return [reading._replace(findings=tuple(own))]

@@ -65,7 +65,6 @@ server_id=1
 tx_isolation=READ-COMMITTED
 innodb_undo_logs=64
 log_warnings=2
-validate_password_length=9
 sql_mode='ANSI_QUOTES,NO_AUTO_CREATE_USER'
 ansi=1
 """

@@ -10,7 +10,7 @@ from fleet_ground import Ground, Servers
 from live_server import Live
 
 from advisor.core.model import Target
-from advisor.fleet.member import Member, Value
+from advisor.fleet.member import Member, MemberValue
 from advisor.fleet.outliers import equals, outliers
 
 NAME = "mysql-8.0"
@@ -62,7 +62,7 @@ def test_the_text_tells_both(report: tuple[dict[str, Any], str]) -> None:
 
 def member(name: str, target: Target = Target("mysql", (8, 0, 36)), **values: str) -> Member:  # noqa: B008 - a tuple
     """A member of the groups db and its own, with these values."""
-    told = {variable: Value(text, is_set=False, where="") for variable, text in values.items()}
+    told = {variable: MemberValue(text, is_set=False, where="") for variable, text in values.items()}
     return Member(name, ("db", name), target, told, dict(values), (("galera", "c"),))
 
 

@@ -10,9 +10,9 @@ from markdown_it import MarkdownIt
 from nasty import SECRET
 
 from advisor.core.model import Confidence, Finding, Severity, Skipped, Target
-from advisor.fleet.member import Value
-from advisor.fleet.outliers import Difference, Equals, Outlier
-from advisor.fleet.row import Row, Status
+from advisor.fleet.member import MemberValue
+from advisor.fleet.outliers import Difference, Outlier, PeerGroup
+from advisor.fleet.row import HostRow, Status
 from advisor.report import formats
 from advisor.report.fleet import Judged, Survey
 from advisor.report.fleetdoc import document
@@ -32,22 +32,24 @@ def render(fleet: Survey, form: str) -> str:
 def judged(name: str, *codes: str, target: Target = TARGET, reason: str = "") -> Judged:
     """A server with a warning of each code."""
     found = tuple(Finding(code, "made-up", Severity.WARNING, Confidence.LIKELY, HOSTILE) for code in codes)
-    row = Row(name=name, status=Status.AUDITED, snapshot="snapshots/x.json", reason=reason, host=reason)
+    row = HostRow(name=name, status=Status.AUDITED, snapshot="snapshots/x.json", reason=reason, host=reason)
     return Judged(row, target, "MySQL", name, found, (Skipped("TST009", HOSTILE),))
 
 
-def survey(*servers: Judged, absent: tuple[Row, ...] = ()) -> Survey:
+def survey(*servers: Judged, absent: tuple[HostRow, ...] = ()) -> Survey:
     """A fleet of these."""
     return Survey("/run", NOW, servers, absent, (), ())
 
 
 def hostile() -> Survey:
     """A fleet all of whose words are hostile."""
-    lonely = Outlier(HOSTILE, HOSTILE, "init_connect", HOSTILE, 3, ((HOSTILE, Value(HOSTILE, True, HOSTILE)),), True)
-    secret = Outlier("db", "", "wsrep_sst_auth", SECRET, 3, (("db1", Value(SECRET, True, "")),), is_set=True)
+    lonely = Outlier(
+        HOSTILE, HOSTILE, "init_connect", HOSTILE, 3, ((HOSTILE, MemberValue(HOSTILE, True, HOSTILE)),), True
+    )
+    secret = Outlier("db", "", "wsrep_sst_auth", SECRET, 3, (("db1", MemberValue(SECRET, True, "")),), is_set=True)
     apart = Difference("init_connect", ((HOSTILE, (HOSTILE,)), (f"SET PASSWORD = '{SECRET}'", ("b",))), is_set=True)
-    alike = Equals("galera", HOSTILE, (HOSTILE, "b"), ("MySQL 8.0.36",), (apart,))
-    absent = Row(name=HOSTILE, status=Status.FAILED, reason=HOSTILE)
+    alike = PeerGroup("galera", HOSTILE, (HOSTILE, "b"), ("MySQL 8.0.36",), (apart,))
+    absent = HostRow(name=HOSTILE, status=Status.FAILED, reason=HOSTILE)
     made = survey(judged(HOSTILE, "TST001", reason=HOSTILE), absent=(absent,))
     return made._replace(folder=HOSTILE, outliers=(lonely, secret), equals=(alike,))
 
@@ -111,7 +113,7 @@ def test_many_hosts() -> None:
 
 def test_nobody() -> None:
     """A fleet of which nobody answered is told of without empty sections."""
-    text = render(survey(absent=(Row(name="db1"),)), "text")
+    text = render(survey(absent=(HostRow(name="db1"),)), "text")
     assert "unasked; go on with --resume" in text
     assert "by rule" not in text
-    assert render(survey(absent=(Row(name="db1"),)), "markdown").count("### ") == 1
+    assert render(survey(absent=(HostRow(name="db1"),)), "markdown").count("### ") == 1

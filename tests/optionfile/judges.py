@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from advisor.core.model import Target
 from advisor.optionfile import groups_read, resolve
-from advisor.optionfile.lines import Kind, Line, Resolved
+from advisor.optionfile.lines import Line, LineKind, Resolved
 
 MASK = "--password=*****"  # what MySQL's servers print in place of an option that begins so
 
@@ -55,7 +55,9 @@ def foreseen(resolved: Resolved, groups: Iterable[str], end: str = "\n", mask: s
 
     `mask` is what stands in for a password where the program doesn't tell it.
     """
-    stops = (x.kind is Kind.REJECTED or (x.kind is Kind.OPTION and x.group is None) for x in resolved.files[0].lines)
+    stops = (
+        x.kind is LineKind.REJECTED or (x.kind is LineKind.OPTION and x.group is None) for x in resolved.files[0].lines
+    )
     if any(stops):
         return None
     read = frozenset(groups)

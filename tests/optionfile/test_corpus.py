@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.optionfile import read, render, resolve
-from advisor.optionfile.lines import Kind
+from advisor.optionfile.lines import LineKind
 from tests.optionfile.judges import PrintDefaults, Server, foreseen
 
 GROUPS = ("mysqld", "client", "server", "mariadb")
@@ -73,5 +73,5 @@ def test_nothing_is_taken_for_a_template(corpus: list[Path]) -> None:
 
 def test_most_lines_are_options_or_comments(corpus: list[Path]) -> None:
     """No file of the corpus holds a line that the reader rejects."""
-    rejected = [p.name for p in corpus if any(x.kind is Kind.REJECTED for x in read(str(p)).lines)]
+    rejected = [p.name for p in corpus if any(x.kind is LineKind.REJECTED for x in read(str(p)).lines)]
     assert rejected == []

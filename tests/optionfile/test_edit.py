@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from advisor.core.model import Edit
 from advisor.optionfile import parse
 from advisor.optionfile.edit import apply
-from advisor.optionfile.lines import Kind, Line
+from advisor.optionfile.lines import Line, LineKind
 
 FILE = "# ä\n[mysqld]\n  key = 'ü' # c\nb=2\n"
 
@@ -69,7 +69,7 @@ def test_no_edit_changes_nothing(data: bytes) -> None:
 
 def option(data: bytes) -> Line:
     """The last option of the file."""
-    return [line for line in parse(data, "f").lines if line.kind is Kind.OPTION][-1]
+    return [line for line in parse(data, "f").lines if line.kind is LineKind.OPTION][-1]
 
 
 @given(

@@ -8,7 +8,7 @@ import pytest
 
 from advisor.optionfile import parse, resolve
 from advisor.optionfile.groups import dialect
-from advisor.optionfile.lines import Kind, Line
+from advisor.optionfile.lines import Line, LineKind
 from tests.optionfile.judges import PrintDefaults, Server, foreseen
 
 CASES = {
@@ -153,8 +153,8 @@ def test_kinds() -> None:
     data = b"\n# c\n[mysqld]\na\n!include x\n!includedir y\n!z\n[oops\n"
     read = lines(data)
     assert [line.kind for line in read] == [
-        *(Kind.BLANK, Kind.COMMENT, Kind.GROUP, Kind.OPTION, Kind.INCLUDE, Kind.INCLUDEDIR),
-        *(Kind.IGNORED, Kind.REJECTED),
+        *(LineKind.BLANK, LineKind.COMMENT, LineKind.GROUP, LineKind.OPTION, LineKind.INCLUDE, LineKind.INCLUDEDIR),
+        *(LineKind.IGNORED, LineKind.REJECTED),
     ]
     assert [line.value for line in read[4:6]] == ["x", "y"]
     assert "!include" in (read[6].value or "")
@@ -164,6 +164,6 @@ def test_kinds() -> None:
 def test_a_mark_is_told() -> None:
     """A byte order mark is rejected by name, and the header behind it still begins its group."""
     (mark, option) = lines(b"\xef\xbb\xbf[mysqld]\na=1\n")
-    assert mark.kind is Kind.REJECTED
+    assert mark.kind is LineKind.REJECTED
     assert "byte order mark" in (mark.value or "")
     assert option.group == "mysqld"

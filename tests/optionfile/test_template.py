@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.optionfile import parse, render
-from advisor.optionfile.lines import Kind, Line
+from advisor.optionfile.lines import Line, LineKind
 
 
 def lines(text: str) -> tuple[Line, ...]:
@@ -35,8 +35,8 @@ def lines(text: str) -> tuple[Line, ...]:
 def test_a_templated_value(value: str) -> None:
     """The option keeps its name and place, and its value is marked as unknown."""
     (group, option) = lines(f"[mysqld]\nport = {value}\n")
-    assert group.kind is Kind.GROUP
-    assert (option.kind, option.name, option.templated) == (Kind.OPTION, "port", True)
+    assert group.kind is LineKind.GROUP
+    assert (option.kind, option.name, option.templated) == (LineKind.OPTION, "port", True)
 
 
 @pytest.mark.parametrize(
@@ -63,32 +63,36 @@ def test_a_templated_value(value: str) -> None:
 def test_a_statement(text: str) -> None:
     """A line of the template engine's own is a comment, outside of any group too."""
     (line,) = lines(f"{text}\n")
-    assert (line.kind, line.templated) == (Kind.COMMENT, True)
+    assert (line.kind, line.templated) == (LineKind.COMMENT, True)
 
 
 @pytest.mark.parametrize(("opens", "closes"), [("{#", "#}"), ("{% set x = [", "] %}"), ("<%", "%>"), ("{{", "}}")])
 def test_a_statement_of_several_lines(opens: str, closes: str) -> None:
     """What stands between the two ends is the engine's, and what comes behind is the server's."""
     read = lines(f"[mysqld]\n{opens}\nport=1\n[client\n{closes}\nport=2\n")
-    assert [line.kind for line in read] == [Kind.GROUP, *[Kind.COMMENT] * 4, Kind.OPTION]
+    assert [line.kind for line in read] == [LineKind.GROUP, *[LineKind.COMMENT] * 4, LineKind.OPTION]
     assert read[-1].group == "mysqld"
 
 
 def test_a_statement_without_end() -> None:
     """A statement that nothing ends does not hide the rest of the file."""
-    assert [line.kind for line in lines("{% if\n[mysqld]\na=1\n")] == [Kind.COMMENT, Kind.GROUP, Kind.OPTION]
+    assert [line.kind for line in lines("{% if\n[mysqld]\na=1\n")] == [
+        LineKind.COMMENT,
+        LineKind.GROUP,
+        LineKind.OPTION,
+    ]
 
 
 def test_a_templated_group() -> None:
     """A group with an unknown name is a group, and its options stand in it."""
     (group, option) = lines("[{{ name }}]\nport=1\n")
-    assert (group.kind, group.templated, option.group) == (Kind.GROUP, True, "{{ name }}")
+    assert (group.kind, group.templated, option.group) == (LineKind.GROUP, True, "{{ name }}")
 
 
 def test_a_templated_include() -> None:
     """An include of an unknown path is marked, and so is not followed."""
     (line,) = lines("!includedir {{ folder }}\n")
-    assert (line.kind, line.templated) == (Kind.INCLUDEDIR, True)
+    assert (line.kind, line.templated) == (LineKind.INCLUDEDIR, True)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +101,7 @@ def test_a_templated_include() -> None:
 def test_a_template_in_a_comment(text: str) -> None:
     """An expression in a comment leaves the option as it is."""
     option = lines(f"[mysqld]\n{text}\n")[-1]
-    assert (option.kind, option.value, option.templated) == (Kind.OPTION, "1", False)
+    assert (option.kind, option.value, option.templated) == (LineKind.OPTION, "1", False)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +123,7 @@ def test_a_value_that_only_a_template_has(value: str) -> None:
 def test_a_statement_that_only_a_template_has(text: str) -> None:
     """So does a line of the engine's own."""
     (line,) = parse(f"{text}\n".encode(), "my.cnf.tmpl").lines
-    assert (line.kind, line.templated) == (Kind.COMMENT, True)
+    assert (line.kind, line.templated) == (LineKind.COMMENT, True)
 
 
 @pytest.mark.parametrize("value", ["1", "/a/b", "'x'", "a # $X", "50%", "a_b", "[x]", "(x)", "# __X__"])

@@ -11,7 +11,7 @@ from advisor.analysis.context import know
 from advisor.analysis.engine import by_weight, choose, run
 from advisor.collect.files import Reader, read_again
 from advisor.commands.recorded_facts import DEMO
-from advisor.facts import Facts, Files
+from advisor.facts import Facts, OptionFiles
 from advisor.facts.snapshot import load
 from advisor.report.audited import Audited
 from advisor.tui.app import AuditApp
@@ -19,7 +19,7 @@ from advisor.tui.screens.files.text import FileText
 from advisor.tui.view import View
 
 RECORDED = load(DEMO)
-OF_DEMO = RECORDED.files or Files()
+OF_DEMO = RECORDED.files or OptionFiles()
 TUNING = "/etc/mysql/mariadb.conf.d/90-tuning.cnf"
 SERVER = "/etc/mysql/mariadb.conf.d/50-server.cnf"
 
@@ -36,9 +36,9 @@ def view_of(facts: Facts = RECORDED, origin: str = "snapshot") -> View:
     return View(judged(facts), origin, "a file", 0.0)
 
 
-def read(top: Path) -> Files:
+def read(top: Path) -> OptionFiles:
     """The option files as a start with this one reads them."""
-    return read_again(Files(), [f"--defaults-file={top}"], [], Reader())
+    return read_again(OptionFiles(), [f"--defaults-file={top}"], [], Reader())
 
 
 async def at_files(app: AuditApp, pilot: Pilot[int]) -> FileText:

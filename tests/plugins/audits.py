@@ -10,7 +10,7 @@ from nasty import SECRET, nasty
 
 from advisor.analysis.context import know
 from advisor.core.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
-from advisor.facts import Facts, FileCopy, Files, Unavailable
+from advisor.facts import Facts, FileCopy, OptionFiles, Unavailable
 from advisor.facts.snapshot import load
 from advisor.report.audited import Audited
 
@@ -35,7 +35,7 @@ def nasty_audit() -> Audited:
     read = recorded()
     server = replace(read.server, variables={**read.server.variables, "hostname": HOSTILE})
     server = replace(server, version_comment=HOSTILE, managed=HOSTILE)
-    files = replace(read.files or Files(), files=(FileCopy(HOSTILE, None), FileCopy("/etc/my.cnf", "")))
+    files = replace(read.files or OptionFiles(), files=(FileCopy(HOSTILE, None), FileCopy("/etc/my.cnf", "")))
     facts = replace(read, server=server, files=files, lost=HOSTILE, unavailable=(Unavailable("host", HOSTILE),))
     found = [f._replace(actions=(_action(f),), local=_local()) for f in nasty()[0].findings]
     made = audited(*found, facts=facts)

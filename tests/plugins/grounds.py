@@ -8,17 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from advisor.collect.host.host import open_root, read_host
-from probes.experiment import Bench, Experiment, Ground, Wanted
+from probes.experiment import Bench, Environment, Experiment, ProbeRequest
 from probes.sandbox import Binary
 from probes.served import server_settings
 from probes.served.variant_server import Served, serve
 from probes.stop import Stop
 
 
-def ground_of(templates: Path, directory: Path, *binaries: Binary) -> Ground:
+def ground_of(templates: Path, directory: Path, *binaries: Binary) -> Environment:
     """This host with these server programs, silent while it prepares."""
     host = read_host(open_root("/"), datadir=str(directory))
-    return Ground(host, "here", binaries, report=lambda _: None, templates=str(templates))
+    return Environment(host, "here", binaries, report=lambda _: None, templates=str(templates))
 
 
 @contextmanager
@@ -33,10 +33,10 @@ def served(
 
 @contextmanager
 def prepared(
-    experiment: Experiment, ground: Ground, directory: Path, stop: Stop, **choices: str
-) -> Iterator[tuple[Bench, Wanted]]:
+    experiment: Experiment, ground: Environment, directory: Path, stop: Stop, **choices: str
+) -> Iterator[tuple[Bench, ProbeRequest]]:
     """An experiment's bench, ready to measure; names of choices with underscores for hyphens."""
-    wanted = Wanted(str(directory), choices={name.replace("_", "-"): value for name, value in choices.items()})
+    wanted = ProbeRequest(str(directory), choices={name.replace("_", "-"): value for name, value in choices.items()})
     plan = experiment.plan(ground, wanted)
     with experiment.prepare(ground, wanted, plan, stop) as bench:
         yield bench, wanted

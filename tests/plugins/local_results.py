@@ -9,9 +9,9 @@ from rule_cases import Case, facts_of
 from simulated import METRIC, Noise, Simulated, simulate
 
 from advisor.analysis.context import know
-from advisor.analysis.engine import Run, run
+from advisor.analysis.engine import RuleRun, run
 from advisor.catalog.targets import parse_target
-from advisor.facts.probes import Arm, Block, Metric, Place, ProbeResult
+from advisor.facts.probes import Arm, Block, Metric, ProbeResult, RunPlace
 from rules import all_rules
 
 CALM = Noise(spread=0.005, seconds=0.01, stalls=0, drift=0)
@@ -20,7 +20,7 @@ BEYOND = Metric("beyond_cache", "s/scan", "less")
 TPS = Metric("tps", "transactions/s", "more")
 DISK = {"kernel_name": "sda", "transport": "sata", "rotational": True}
 HOST = {"disks": [DISK], "fs_type": "ext4"}
-PLACE = Place("here", file_system="ext4", device="sda")
+PLACE = RunPlace("here", file_system="ext4", device="sda")
 BEGAN = "2026-11-20T04:00:00Z"
 
 
@@ -70,7 +70,7 @@ def told(probe: str, facts: dict[str, float | str], **more: object) -> ProbeResu
 
 def audited(
     target: str, file: str, *results: ProbeResult, host: dict[str, object] | None = None, **server: object
-) -> Run:
+) -> RuleRun:
     """An audit of a server with this file on such a host, where these results are kept."""
     case = Case("", "", target, file=file, host=HOST if host is None else host, server=dict(server))
     facts = facts_of(case, parse_target(target))

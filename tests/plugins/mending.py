@@ -9,8 +9,8 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.cli.parser import build_parser
 from advisor.commands.fix_files import Looks
-from advisor.commands.lint_files import Plan, plans_of
-from advisor.fixing import Outcome, plan_fixes
+from advisor.commands.lint_files import LintPlan, plans_of
+from advisor.fixing import FixOutcome, plan_fixes
 from advisor.optionfile import resolve
 from advisor.verdict import FileVerdict, LineVerdict, judge_file
 from advisor.verdict import Outcome as Taken
@@ -26,18 +26,18 @@ def looks(
     return Looks(names, plans, given or {})
 
 
-def _plans(names: tuple[str, ...], targets: tuple[str, ...], config: str | None = None) -> list[Plan]:
+def _plans(names: tuple[str, ...], targets: tuple[str, ...], config: str | None = None) -> list[LintPlan]:
     words = [word for target in targets for word in ("--target", target)]
     words += ["--config", config] if config else ["--isolated"]
     return plans_of(names, build_parser(only="lint").parse_args(["lint", *words, *names]))
 
 
 @functools.lru_cache(maxsize=64)
-def _isolated(names: tuple[str, ...], targets: tuple[str, ...]) -> list[Plan]:
+def _isolated(names: tuple[str, ...], targets: tuple[str, ...]) -> list[LintPlan]:
     return _plans(names, targets)  # of the command line alone: a quarter of what a small file costs
 
 
-def mended(text: bytes, *targets: str, unsafe: bool = False, config: str | None = None) -> Outcome:
+def mended(text: bytes, *targets: str, unsafe: bool = False, config: str | None = None) -> FixOutcome:
     """What comes of fixing one text for these targets."""
     given = {NAME: text}
     return plan_fixes([NAME], looks([NAME], *targets, given=given, config=config), unsafe=unsafe, given=given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from asking import CHECKOUT
 
 from advisor.core.model import Confidence, Edit, Finding, Fix, Location, Severity, Target
-from advisor.optionfile.lines import Kind, Line
+from advisor.optionfile.lines import Line, LineKind
 from advisor.optionfile.reader import parse
 from advisor.redaction.secrets import redact_text
 from advisor.report import Checked, Page
@@ -42,7 +42,7 @@ def page(*broken: tuple[str, str], colour: bool = False) -> Page:
 
 def _checked(path: str, target: Target) -> Checked:
     lines = parse((GOLDEN / "nasty.cnf").read_bytes(), path).lines
-    options = [line for line in lines if line.kind is Kind.OPTION]
+    options = [line for line in lines if line.kind is LineKind.OPTION]
     findings = [_finding(path, line, number) for number, line in enumerate(options)]
     about_file = Finding(
         "TST099",

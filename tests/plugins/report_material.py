@@ -8,9 +8,9 @@ from typing import Any
 
 from asking import CHECKOUT
 
-from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
+from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from advisor.facts.snapshot import load
-from advisor.fleet.row import Row, Status
+from advisor.fleet.row import HostRow, Status
 from advisor.fleet.run_directory import keep as keep_row
 from advisor.fleet.run_directory import prepare
 from advisor.state.history.store import keep as keep_snapshot
@@ -69,9 +69,9 @@ def _run(folder: Path) -> None:
     shop = ("shop",)
     lost = "the server went away"
     rows = [
-        Row(name="db1", groups=shop, status=Status.AUDITED, snapshot="snapshots/db1.json"),
-        Row(name="db2", groups=shop, status=Status.LOST, reason=lost, snapshot="snapshots/db2.json"),
-        Row(name="db3", groups=shop, status=Status.DENIED, reason="access denied for 'audit'"),
+        HostRow(name="db1", groups=shop, status=Status.AUDITED, snapshot="snapshots/db1.json"),
+        HostRow(name="db2", groups=shop, status=Status.LOST, reason=lost, snapshot="snapshots/db2.json"),
+        HostRow(name="db3", groups=shop, status=Status.DENIED, reason="access denied for 'audit'"),
     ]
     _snapshot(folder / "snapshots" / "db1.json", 21)
     _snapshot(folder / "snapshots" / "db2.json", 22, hostname="db2", sort_buffer_size="262144")
@@ -90,6 +90,6 @@ def _result() -> ProbeResult:
         blocks = tuple(Block(k, float(k), 1.0, {"scanned": value}) for k, value in enumerate(values))
         arms.append(Arm(name, {}, blocks, size))
     return ProbeResult(
-        PROBE_SCHEMA, "0", "read-buffer", "2026-11-21T04:00:00Z", 9.0, "finished", Place("here"),
+        PROBE_SCHEMA, "0", "read-buffer", "2026-11-21T04:00:00Z", 9.0, "finished", RunPlace("here"),
         (Metric("scanned", "MB/s"),), tuple(arms), "128K", axis="read_buffer_size", evidence=("RBS-01",),
     )  # fmt: skip

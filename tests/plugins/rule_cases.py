@@ -18,12 +18,12 @@ from advisor.facts import (
     BusyHour,
     Facts,
     FileCopy,
-    Files,
     Host,
+    OptionFiles,
     PersistedOption,
     Replication,
     Sample,
-    Sampled,
+    SampledHours,
     Server,
     Service,
     VariableOrigin,
@@ -40,9 +40,9 @@ from advisor.facts.host import (
     Mount,
     NumaNode,
     OperatingSystem,
-    Place,
     Process,
     Raid,
+    ServerPath,
     Space,
     Storage,
     Stripe,
@@ -51,7 +51,7 @@ from advisor.facts.server import Accounts, ApplierTimes, DataSizes, Link, Plugin
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules.core.context import NO_HOUSE, Known
+from rules.core.context import NO_HOUSE, RuleContext
 from rules.measured.answers import LocalAnswer
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def by_rule(cases: list[Case]) -> dict[str, list[Case]]:
     return found
 
 
-def known_of(case: Case, folder: Path) -> Known:
+def known_of(case: Case, folder: Path) -> RuleContext:
     """What the rules may read in this case; files lie in `folder`."""
     target = running(case.target)
     known = _audited(case, target) if case.server is not None else _linted(case, target, folder)
@@ -141,7 +141,7 @@ def _measured(probe: str, facts: dict[str, float | str], parameters: dict[str, s
     )
 
 
-def _linted(case: Case, target: Target, folder: Path) -> Known:
+def _linted(case: Case, target: Target, folder: Path) -> RuleContext:
     top = folder / "my.cnf"
     for name, text in {"my.cnf": case.text, **case.more}.items():
         (folder / name).write_text(text.replace("FOLDER", str(folder)), "utf-8")
@@ -150,10 +150,10 @@ def _linted(case: Case, target: Target, folder: Path) -> Known:
     verdict = judge_file(resolved, load(target))
     host = host_of(case.host) if case.host is not None else Absent("the host")
     house = house_rules(case.house) if case.house is not None else NO_HOUSE
-    return Known(target, load(target), Settings.from_file(verdict), verdict, host=host, house=house)
+    return RuleContext(target, load(target), Settings.from_file(verdict), verdict, host=host, house=house)
 
 
-def _audited(case: Case, target: Target) -> Known:
+def _audited(case: Case, target: Target) -> RuleContext:
     known = know(facts_of(case, target))
     if case.house is not None:
         known.parts["house"] = house_rules(case.house)
@@ -210,9 +210,11 @@ def _service(unit: str) -> Service:
     return Service("mysqld.service", (FileCopy("/usr/lib/systemd/system/mysqld.service", unit),))
 
 
-def _sampled(said: dict[str, dict[str, Any]]) -> Sampled:
+def _sampled(said: dict[str, dict[str, Any]]) -> SampledHours:
     """The busiest hour of each kind that a case names, in the words of a workload; its gauges may have many values."""
-    return Sampled("2026-11-07T00:00:00+00:00", "2026-11-20T23:50:00+00:00", 2016, tuple(starmap(_hour, said.items())))
+    return SampledHours(
+        "2026-11-07T00:00:00+00:00", "2026-11-20T23:50:00+00:00", 2016, tuple(starmap(_hour, said.items()))
+    )
 
 
 def _hour(of: str, said: dict[str, Any]) -> BusyHour:
@@ -226,12 +228,12 @@ def _hour(of: str, said: dict[str, Any]) -> BusyHour:
     return BusyHour(of, "2026-11-20T14:00:02+00:00", "2026-11-20T15:00:01+00:00", (window.first, *between, window.last))
 
 
-def _files(case: Case, said: dict[str, Any]) -> Files:
+def _files(case: Case, said: dict[str, Any]) -> OptionFiles:
     secrets = tuple(said.get("secret_lines", ()))
     copy = FileCopy(TOP, case.text, mode=said.get("mode", 0o644), uid=said.get("uid", 0), secret_lines=secrets)
     held = said.get("persisted")
     persisted = None if held is None else tuple(PersistedOption(name, value) for name, value in held.items())
-    return Files((copy,), persisted_options=persisted)
+    return OptionFiles((copy,), persisted_options=persisted)
 
 
 def _workload(said: dict[str, Any]) -> Workload:
@@ -256,7 +258,7 @@ def host_of(said: dict[str, Any]) -> Host:
         storage=_storage(said) if "disks" in said else None,
         process=Process(1, "mysqld", **_with(said["process"], "limits", Limit)) if "process" in said else None,
         os=OperatingSystem(time=said.get("time"), **said.get("os", {})) if {"time", "os"} & said.keys() else None,
-        places=tuple(Place(place["variable"], _storage(place)) for place in said.get("places", ())),
+        places=tuple(ServerPath(place["variable"], _storage(place)) for place in said.get("places", ())),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from steered import Steered
 
 from advisor.facts.probes import Metric
-from probes.experiment import Cost, Ground, Measured, Plan, Turn, Variant, Wanted
+from probes.experiment import BlockMeasurement, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant
 from probes.stop import Stop
 
 ON_DISK = Metric("beyond_cache", "s/scan", "less")
@@ -26,15 +26,15 @@ class Scans(Steered):
 
     name = "read-buffer"
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """The scan's, in the metric that rules read."""
         return replace(super().plan(ground, wanted), metrics=(ON_DISK,), cost=self.cost)
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """Seconds of a scan."""
         if len(self.measured) == self.held:
             self.reached.set()
             while not self.go_on.wait(0.01) and not stop.is_set():
                 pass
         rate = super().measure(variant, turn, stop).metrics["scanned"]
-        return Measured({ON_DISK.name: 1000 / rate}, {})
+        return BlockMeasurement({ON_DISK.name: 1000 / rate}, {})

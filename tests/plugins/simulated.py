@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from advisor.facts.host import Host
 from advisor.facts.probes import Metric, ProbeResult
-from probes.experiment import Choice, Cost, Ground, Measured, Plan, Turn, Variant, Wanted
+from probes.experiment import BlockMeasurement, Choice, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant
 from probes.rounds import run
-from probes.stats import Comparison, compare
+from probes.stats import VariantComparison, compare
 from probes.stop import Stop
 
 FORCED = frozenset({"busy", "little", "full", "neighbour"})
@@ -55,14 +55,14 @@ class Simulated:
     evidence: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
 
-    def plan(self, _ground: Ground, _wanted: Wanted) -> Plan:
+    def plan(self, _ground: Environment, _wanted: ProbeRequest) -> RunPlan:
         """Variants v0, v1, …, the first of them the baseline."""
         names = tuple(Variant(f"v{place}", {}) for place in range(self.variants))
         seconds = self.variants * self.rounds * self.block
-        return Plan(names, "v0", (METRIC,), Cost(0, 0, 0.0, ()), seconds, self.rounds)
+        return RunPlan(names, "v0", (METRIC,), Cost(0, 0, 0.0, ()), seconds, self.rounds)
 
     @contextmanager
-    def prepare(self, _ground: Ground, _wanted: Wanted, plan: Plan, _stop: Stop) -> Iterator[Simulated]:
+    def prepare(self, _ground: Environment, _wanted: ProbeRequest, plan: RunPlan, _stop: Stop) -> Iterator[Simulated]:
         """Nothing to prepare but the noise."""
         self._random = random.Random(self.seed)  # noqa: S311 - noise, no secret
         self._state = self._random.gauss(0, 1)
@@ -71,7 +71,7 @@ class Simulated:
         self._length = plan.seconds
         yield self
 
-    def measure(self, variant: Variant, turn: Turn, _stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, _stop: Stop) -> BlockMeasurement:
         """The mean of so many drawn seconds, and these."""
         draw, noise, place = self._random, self.noise, int(variant.name[1:])
         self._state = _next(self._state, noise.likeness, draw)
@@ -79,7 +79,7 @@ class Simulated:
         level += draw.gauss(0, noise.own.get(place, 0.0)) + math.log(self.effects.get(place, 1.0))
         series = tuple(1000 * math.exp(level + self._one_second()) for _ in range(max(1, round(turn.seconds))))
         self.now += turn.seconds
-        return Measured({METRIC.name: statistics.fmean(series)}, {METRIC.name: series})
+        return BlockMeasurement({METRIC.name: statistics.fmean(series)}, {METRIC.name: series})
 
     def _one_second(self) -> float:
         self._second = _next(self._second, self.noise.likeness, self._random)
@@ -126,14 +126,14 @@ def judge(noise: Noise, runs: int, variants: int = 8, rounds: int = 5) -> Judged
     )
 
 
-def _compared(experiment: Simulated) -> tuple[Comparison, ...]:
+def _compared(experiment: Simulated) -> tuple[VariantComparison, ...]:
     return compare(simulate(experiment).arms, METRIC, "v0")
 
 
 def simulate(experiment: Simulated, directory: str = "/") -> ProbeResult:
     """Run it as a user's experiment runs: budget, rounds, order, stop rule."""
-    ground = Ground(Host(), "simulated")
-    wanted = Wanted(directory, force=FORCED, seed=experiment.seed)
+    ground = Environment(Host(), "simulated")
+    wanted = ProbeRequest(directory, force=FORCED, seed=experiment.seed)
     return run(experiment, ground, wanted, Stop(), clock=lambda: experiment.now)
 
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from advisor.facts.probes import Metric
-from probes.choices import Chosen
-from probes.experiment import Choice, Cost, Ground, Measured, Plan, Turn, Variant, Wanted
+from probes.choices import ChosenOptions
+from probes.experiment import BlockMeasurement, Choice, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant
 from probes.stop import Stop
 
 SIZES = {"16K": 16384, "128K": 131072, "2M": 2097152, "4M": 4194304, "8M": 8388608}
@@ -26,7 +26,7 @@ class Steered:
     measured: list[str] = field(default_factory=list)
     opened: int = 0
     closed: int = 0
-    asked: list[Wanted] = field(default_factory=list)
+    asked: list[ProbeRequest] = field(default_factory=list)
     stop: Stop = field(default_factory=Stop)
 
     name = "scan"
@@ -40,11 +40,11 @@ class Steered:
         Choice("acceptable-qps", "number", "2000", "the rate that is still acceptable"),
     )
 
-    def plan(self, _ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, _ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """A second a block; what it creates is a sentence."""
         self.asked.append(wanted)
-        chosen = Chosen(self.choices, wanted)
-        return Plan(
+        chosen = ChosenOptions(self.choices, wanted)
+        return RunPlan(
             variants=tuple(Variant(n, {"read_buffer_size": n}, float(SIZES[n])) for n in self.speeds),
             baseline="128K",
             metrics=(Metric("scanned", "MB/s"), Metric("p95", "ms", "less")),
@@ -59,7 +59,7 @@ class Steered:
         )
 
     @contextmanager
-    def prepare(self, ground: Ground, _wanted: Wanted, _plan: Plan, stop: Stop) -> Iterator[Steered]:
+    def prepare(self, ground: Environment, _wanted: ProbeRequest, _plan: RunPlan, stop: Stop) -> Iterator[Steered]:
         """Counts how often it was opened and closed."""
         self.opened += 1
         self.stop = stop
@@ -70,14 +70,14 @@ class Steered:
         finally:
             self.closed += 1
 
-    def measure(self, variant: Variant, _turn: Turn, _stop: Stop) -> Measured:
+    def measure(self, variant: Variant, _turn: Turn, _stop: Stop) -> BlockMeasurement:
         """The speed, give or take three percent from block to block: too unsteady to end early."""
         block = len(self.measured)
         self.measured.append(variant.name)
         if block in self.at:
             self.at[block]()
         speed = self.speeds[variant.name] * (1 + (block * 7 % 5 - 2) * 0.015)
-        return Measured({"scanned": speed, "p95": 5000 / speed}, {"scanned": (speed, speed * 1.01)})
+        return BlockMeasurement({"scanned": speed, "p95": 5000 / speed}, {"scanned": (speed, speed * 1.01)})
 
     def facts(self) -> dict[str, float | str]:
         """A number and a word."""

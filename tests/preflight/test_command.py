@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.facts import Facts, FileCopy, Files, Link, Server, Service
-from advisor.preflight.start_command import Argument, next_command, running_arguments
+from advisor.facts import Facts, FileCopy, Link, OptionFiles, Server, Service
+from advisor.preflight.start_command import StartArgument, next_command, running_arguments
 
 UNIT, DROP_IN = "/usr/lib/systemd/system/db.service", "/etc/systemd/system/db.service.d/a.conf"
 DEFAULTS = "/etc/default/db"
@@ -23,7 +23,7 @@ def facts(
     files = (FileCopy(DEFAULTS, environment_file),) if environment_file else ()
     service = Service("db@one.service", copies, files, environment) if unit else None
     server = Server("mysql", "8.0.36", "", "MySQL", Link("socket"), {}, {})
-    return Facts("1.0", "test", "", server, files=Files(command_line=process), service=service)
+    return Facts("1.0", "test", "", server, files=OptionFiles(command_line=process), service=service)
 
 
 def texts(known: Facts) -> list[str]:
@@ -35,7 +35,7 @@ def test_the_words_of_a_unit_have_their_places() -> None:
     """Continued lines, quotes and comments within are systemd's; each word has its line and column."""
     known = facts('[Service]\nExecStart=/usr/sbin/mysqld --a="b c" \\\n# inside\n   --d\nLimitNOFILE=10000\n')
     command = next_command(known)
-    assert command.arguments == (Argument("--a=b c", UNIT, 2, 28), Argument("--d", UNIT, 4, 4))
+    assert command.arguments == (StartArgument("--a=b c", UNIT, 2, 28), StartArgument("--d", UNIT, 4, 4))
     assert (command.unit, command.limit) == ("db@one.service", (10000, 10000))
 
 
@@ -96,7 +96,7 @@ def test_a_unit_that_starts_something_else() -> None:
 
 def test_the_words_of_a_process() -> None:
     """A loader's own words before the server's name are left out; no process, no words."""
-    loaded = Files(command_line=("/lib/ld.so", "--library-path", "/x", "/usr/sbin/mysqld", "--y"))
+    loaded = OptionFiles(command_line=("/lib/ld.so", "--library-path", "/x", "/usr/sbin/mysqld", "--y"))
     assert running_arguments(loaded) == ("--y",)
     assert running_arguments(None) == ()
     assert not next_command(facts(process=())).known

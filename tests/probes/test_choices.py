@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from probes.choices import Chosen
-from probes.experiment import Choice, ProbeError, Wanted
+from probes.choices import ChosenOptions
+from probes.experiment import Choice, ProbeError, ProbeRequest
 
 OFFERED = (
     Choice("sizes", "sizes", "8200,128K,1.5M", "sizes"),
@@ -14,9 +14,9 @@ OFFERED = (
 )
 
 
-def chosen(**choices: str) -> Chosen:
+def chosen(**choices: str) -> ChosenOptions:
     """The choices of a run."""
-    return Chosen(OFFERED, Wanted("/tmp", choices=choices))
+    return ChosenOptions(OFFERED, ProbeRequest("/tmp", choices=choices))
 
 
 def test_defaults_stand_where_nothing_was_chosen() -> None:

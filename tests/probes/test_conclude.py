@@ -11,7 +11,7 @@ import pytest
 from simulated import METRIC, Noise, Simulated, simulate
 
 from advisor.core.sizes import percent
-from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
+from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from probes.conclusion import change, conclude
 
 CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)
@@ -22,7 +22,7 @@ def _result(metric: Metric, **values: Sequence[float]) -> ProbeResult:
         Arm(name, {}, tuple(Block(place + 1, 0.0, 1.0, {metric.name: value}) for place, value in enumerate(row)))
         for name, row in values.items()
     )
-    place, first = Place("h"), next(iter(values))
+    place, first = RunPlace("h"), next(iter(values))
     began = "2026-01-01T00:00:00Z"
     limits = ("Made by hand.",)
     return ProbeResult(PROBE_SCHEMA, "0", "made", began, 1.0, "finished", place, (metric,), arms, first, limits=limits)

@@ -23,7 +23,7 @@ from servers_plugin import Binaries, Start
 
 from advisor.__main__ import main
 from advisor.commands.probing import place as place_module
-from probes.experiment import Ground
+from probes.experiment import Environment
 from probes.results import shelf as kept_results
 from probes.sandbox import Binary, SandboxError, errors
 from probes.sandbox import start as start_sandbox
@@ -74,7 +74,7 @@ def served_by(binaries: Binaries, templates: Path, monkeypatch: pytest.MonkeyPat
     def give(name: str, *, fresh: bool = False) -> None:
         binary = binaries(name)
 
-        def ground(path: str, _: Sequence[str] | None, report: Callable[[str], None]) -> Ground:
+        def ground(path: str, _: Sequence[str] | None, report: Callable[[str], None]) -> Environment:
             found = usual(path, (), report)
             return replace(found, binaries=(binary,), templates=None if fresh else str(templates))
 

@@ -14,7 +14,7 @@ from advisor.facts.probes import Metric, ProbeResult
 from advisor.report.paper import Paper
 from advisor.report.proberesult import render
 from probes.conclusion import conclude
-from probes.experiment import Choice, Cost, Ground, Measured, Plan, Turn, Variant, Wanted
+from probes.experiment import BlockMeasurement, Choice, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant
 from probes.rounds import run
 from probes.stop import Stop
 
@@ -37,25 +37,27 @@ class Checked:
     evidence: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
 
-    def plan(self, _ground: Ground, _wanted: Wanted) -> Plan:
+    def plan(self, _ground: Environment, _wanted: ProbeRequest) -> RunPlan:
         """Ten rounds; what stands before a comma is the group."""
         variants = tuple(
             Variant(name, {}, group=name.partition(", ")[0] if ", " in name else "") for name in self.names
         )
         metrics = (Metric("tps", "transactions/s"), Metric("p95", "ms", "less"))
-        return Plan(variants, self.names[0], metrics, Cost(0, 0, 0.0, ()), 100.0, 10)
+        return RunPlan(variants, self.names[0], metrics, Cost(0, 0, 0.0, ()), 100.0, 10)
 
     @contextmanager
-    def prepare(self, _ground: Ground, _wanted: Wanted, _plan: Plan, _stop: Stop) -> Iterator[Checked]:
+    def prepare(self, _ground: Environment, _wanted: ProbeRequest, _plan: RunPlan, _stop: Stop) -> Iterator[Checked]:
         """Itself."""
         yield self
 
-    def measure(self, variant: Variant, turn: Turn, _stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, _stop: Stop) -> BlockMeasurement:
         """A block as it is checked by counters: an invalid one may carry figures all the same."""
         self.now += turn.seconds
         value = 4711.0 + turn.round
         why = WHY if (variant.name, turn.round) in self.invalid else ""
-        return Measured({"tps": value, "p95": value}, {"tps": (value,)}, {"pages read from disk/transaction": 0.0}, why)
+        return BlockMeasurement(
+            {"tps": value, "p95": value}, {"tps": (value,)}, {"pages read from disk/transaction": 0.0}, why
+        )
 
     def facts(self) -> dict[str, float | str]:
         """A finding that rests on the blocks."""
@@ -69,7 +71,13 @@ class Checked:
 def ran(names: tuple[str, ...], *invalid: tuple[str, int]) -> ProbeResult:
     """Ten rounds with these blocks invalid."""
     checked = Checked(frozenset(invalid), names)
-    return run(checked, Ground(Host(), "here"), Wanted("/", rounds=10, force=FORCED), Stop(), clock=lambda: checked.now)
+    return run(
+        checked,
+        Environment(Host(), "here"),
+        ProbeRequest("/", rounds=10, force=FORCED),
+        Stop(),
+        clock=lambda: checked.now,
+    )
 
 
 @pytest.mark.parametrize("names", GROUPS.values(), ids=["plain", "grouped"])
@@ -95,8 +103,8 @@ def test_too_many_invalid_blocks_leave_no_number(names: tuple[str, ...], form: s
 def test_what_all_groups_say_alike_is_said_once() -> None:
     """One round can't tell anything of any group."""
     checked = Checked(frozenset(), GROUPS["grouped"])
-    wish = Wanted("/", rounds=1, force=FORCED)
-    found = conclude(run(checked, Ground(Host(), "here"), wish, Stop(), clock=lambda: checked.now)).sentences[0]
+    wish = ProbeRequest("/", rounds=1, force=FORCED)
+    found = conclude(run(checked, Environment(Host(), "here"), wish, Stop(), clock=lambda: checked.now)).sentences[0]
     assert found.count("One round was finished") == 1
     assert found.startswith("One round")
 

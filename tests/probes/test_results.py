@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
+from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from probes import results
 from probes.experiment import ProbeError
 from probes.host_identity import host_id
 from probes.pooling import differs, merged, width
-from probes.results import Shelf, find, keep, latest, of_host, read, shelf
+from probes.results import KeptResults, find, keep, latest, of_host, read, shelf
 
-HERE = Place("here", "A CPU", 2, 8 << 30, "6.1", "/srv/db", "ext4", "vda")
+HERE = RunPlace("here", "A CPU", 2, 8 << 30, "6.1", "/srv/db", "ext4", "vda")
 
 
 def result(began: str = "2026-11-21T04:00:00Z", rounds: int = 2, **changes: object) -> ProbeResult:
@@ -75,7 +75,7 @@ def test_a_folder_that_cannot_be_made_is_one_line(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     with pytest.raises(ProbeError, match=r"^nothing can be kept in [^\n]*file/mycnf/probes .*XDG_STATE_HOME[^\n]*$"):
         keep(result())
-    assert shelf() == Shelf((), ())
+    assert shelf() == KeptResults((), ())
 
 
 DAMAGED = {

@@ -14,9 +14,19 @@ import pytest
 
 from advisor.facts.host import Host
 from advisor.facts.probes import OTHERS, Metric, ProbeResult
-from probes.experiment import Choice, Cost, Ground, Measured, Plan, ProbeError, Turn, Variant, Wanted
+from probes.experiment import (
+    BlockMeasurement,
+    Choice,
+    Cost,
+    Environment,
+    ProbeError,
+    ProbeRequest,
+    RunPlan,
+    Turn,
+    Variant,
+)
 from probes.rounds import Progress, run
-from probes.safety.neighbours import Work
+from probes.safety.neighbours import CpuSeconds
 from probes.stop import Stop
 
 FORCED = frozenset({"busy", "neighbour", "full", "little"})
@@ -44,14 +54,14 @@ class Timed:
     evidence: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
 
-    def plan(self, _ground: Ground, _wanted: Wanted) -> Plan:
+    def plan(self, _ground: Environment, _wanted: ProbeRequest) -> RunPlan:
         """Variants a, b, c, …; the overhead that is told may be another than the real one."""
         names = tuple(Variant(chr(ord("a") + place), {}) for place in range(self.variants))
         cost = Cost(0, 0, 0.0, ())
-        return Plan(names, "a", (Metric("rate", "1/s"),), cost, self.seconds, self.rounds, self.told_extra)
+        return RunPlan(names, "a", (Metric("rate", "1/s"),), cost, self.seconds, self.rounds, self.told_extra)
 
     @contextmanager
-    def prepare(self, _ground: Ground, _wanted: Wanted, _plan: Plan, _stop: Stop) -> Iterator[Timed]:
+    def prepare(self, _ground: Environment, _wanted: ProbeRequest, _plan: RunPlan, _stop: Stop) -> Iterator[Timed]:
         """Half a minute of preparation, which is no time of measuring."""
         self.now += 30
         try:
@@ -60,14 +70,14 @@ class Timed:
             self.now += self.clearing
             self.closed = True
 
-    def measure(self, variant: Variant, turn: Turn, _stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, _stop: Stop) -> BlockMeasurement:
         """A rate that is too unsteady to end the run early."""
         block = len(self.order)
         self.order.append(variant.name)
         self.now += turn.seconds * self.late + self.extra
         if block in self.at:
             self.at[block]()
-        return Measured({"rate": 100.0 + 37 * block % 50}, {})
+        return BlockMeasurement({"rate": 100.0 + 37 * block % 50}, {})
 
     def facts(self) -> dict[str, float | str]:
         """Nothing, or nothing more."""
@@ -82,8 +92,8 @@ class Timed:
 
 def ran(timed: Timed, stop: Stop | None = None, **wanted: float) -> ProbeResult:
     """The experiment as users run it, on its own clock."""
-    wish = Wanted("/", force=FORCED, **wanted)
-    return run(timed, Ground(Host(), "here"), wish, stop or Stop(), clock=lambda: timed.now)
+    wish = ProbeRequest("/", force=FORCED, **wanted)
+    return run(timed, Environment(Host(), "here"), wish, stop or Stop(), clock=lambda: timed.now)
 
 
 @pytest.mark.parametrize("variants", [1, 2, 8])
@@ -108,7 +118,7 @@ def test_blocks_that_miss_their_time_are_allowed_for(late: float) -> None:
 class Restarting(Timed):
     """A server that restarts where the variant is another than that of the block before."""
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """Six seconds more for each restart."""
         self.now += 6.0 if self.order and self.order[-1] != variant.name else 0.0
         return super().measure(variant, turn, stop)
@@ -118,8 +128,8 @@ class Restarting(Timed):
 def test_restarts_are_part_of_the_time(seed: int) -> None:
     """The order decides how often a server restarts in a round; a run of 60 s doesn't take 63."""
     timed = Restarting(variants=2, told_extra=6.0)
-    wish = Wanted("/", seconds=60.0, force=FORCED, seed=seed)
-    assert run(timed, Ground(Host(), "here"), wish, Stop(), clock=lambda: timed.now).seconds <= 63.0
+    wish = ProbeRequest("/", seconds=60.0, force=FORCED, seed=seed)
+    assert run(timed, Environment(Host(), "here"), wish, Stop(), clock=lambda: timed.now).seconds <= 63.0
 
 
 def test_rounds_alone_take_their_share_of_the_plan() -> None:
@@ -220,7 +230,7 @@ def test_each_whole_round_is_handed_out() -> None:
     """What is handed out after a round is a result by itself, with that many rounds."""
     timed = Timed()
     seen: list[int] = []
-    ground, wish = Ground(Host(), "here"), Wanted("/", force=FORCED)
+    ground, wish = Environment(Host(), "here"), ProbeRequest("/", force=FORCED)
     run(timed, ground, wish, Stop(), keep=lambda r: seen.append(r.rounds), clock=lambda: timed.now)
     assert seen == [1, 2, 3, 4, 5]
 
@@ -229,7 +239,14 @@ def test_progress_only_grows() -> None:
     """What is done grows from nothing to all, what is left falls to nothing, and rounds are counted from one."""
     timed = Timed()
     seen: list[Progress] = []
-    run(timed, Ground(Host(), "here"), Wanted("/", force=FORCED), Stop(), seen.append, clock=lambda: timed.now)
+    run(
+        timed,
+        Environment(Host(), "here"),
+        ProbeRequest("/", force=FORCED),
+        Stop(),
+        seen.append,
+        clock=lambda: timed.now,
+    )
     done, left = [p.done for p in seen], [p.left for p in seen]
     assert done == sorted(done)
     assert (done[0], done[-1]) == (0.0, 1.0)
@@ -243,11 +260,11 @@ def test_blocks_beside_busy_processes_are_invalid(
     monkeypatch: pytest.MonkeyPatch, force: frozenset[str], void: bool
 ) -> None:
     """Others that use a third of the processors leave no result, unless the user said to measure beside them."""
-    works = (Work(moment=float(n), whole=0.3 * n * (os.cpu_count() or 1), own=0.0) for n in itertools.count())
+    works = (CpuSeconds(moment=float(n), whole=0.3 * n * (os.cpu_count() or 1), own=0.0) for n in itertools.count())
     monkeypatch.setattr(sys.modules["probes.rounds"], "read_work", lambda: next(works))
     monkeypatch.setattr(sys.modules["probes.rounds"], "refuse", lambda *_: None)  # this host may be busy
     timed = Timed(variants=2, rounds=4)
-    result = run(timed, Ground(Host(), "here"), Wanted("/", force=force), Stop(), clock=lambda: timed.now)
+    result = run(timed, Environment(Host(), "here"), ProbeRequest("/", force=force), Stop(), clock=lambda: timed.now)
     blocks = [block for arm in result.arms for block in arm.blocks]
     assert result.is_void is void
     assert {block.invalid for block in blocks} == (

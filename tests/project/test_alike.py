@@ -11,7 +11,7 @@ from simulated import FORCED, Noise, Simulated
 
 from advisor.facts.host import Host
 from advisor.facts.probes import ProbeResult
-from probes.experiment import Ground, Wanted
+from probes.experiment import Environment, ProbeRequest
 from probes.rounds import run
 from probes.stop import Stop
 
@@ -33,8 +33,8 @@ def alike() -> ModuleType:
 def ran(alike: ModuleType, seed: int) -> ProbeResult:
     """An experiment whose other variants do twice as much, run as if all were its baseline."""
     simulated = Simulated(CALM, seed, variants=3, effects={1: 2.0, 2: 2.0})
-    wanted = Wanted("/", force=FORCED, seed=seed)
-    return run(alike.Alike(simulated), Ground(Host(), "here"), wanted, Stop(), clock=lambda: simulated.now)
+    wanted = ProbeRequest("/", force=FORCED, seed=seed)
+    return run(alike.Alike(simulated), Environment(Host(), "here"), wanted, Stop(), clock=lambda: simulated.now)
 
 
 def test_all_variants_are_the_baseline(alike: ModuleType) -> None:

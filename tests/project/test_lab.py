@@ -14,9 +14,9 @@ from servers_plugin import Binaries
 
 from advisor.catalog.load import Catalog, load
 from advisor.catalog.targets import parse_target
-from advisor.facts.probes import Arm, Block, Metric, Place, ProbeResult
+from advisor.facts.probes import Arm, Block, Metric, ProbeResult, RunPlace
 from advisor.optionfile import parse
-from advisor.optionfile.lines import Kind
+from advisor.optionfile.lines import LineKind
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 FOLDER = CHECKOUT / "examples" / "lab"
@@ -44,7 +44,7 @@ def is_taken(lab: Lab, catalog: Catalog) -> bool:
 
 def options(data: bytes) -> dict[str, str | None]:
     """Options of a file as written."""
-    return {str(line.name): line.value for line in parse(data, "my.cnf").lines if line.kind is Kind.OPTION}
+    return {str(line.name): line.value for line in parse(data, "my.cnf").lines if line.kind is LineKind.OPTION}
 
 
 def test_there_are_ten() -> None:
@@ -165,7 +165,7 @@ def ran(*pairs: tuple[float, float]) -> ProbeResult:
         for place, name in enumerate(("before", "after"))
     )
     metric = Metric("tps", "transactions/s", "more")
-    return ProbeResult("1.0", "0", "lab", "", 1.0, "finished", Place("here"), (metric,), arms, "before")
+    return ProbeResult("1.0", "0", "lab", "", 1.0, "finished", RunPlace("here"), (metric,), arms, "before")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 
 from advisor.core.errors import MycnfError
-from advisor.facts.probes import OTHERS, PROBE_SCHEMA, Arm, Block, Metric, Place, ProbeResult
+from advisor.facts.probes import OTHERS, PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from advisor.report import probechart
 from advisor.report.paper import Paper
 from advisor.report.probefigures import change, number, rows, span
@@ -34,7 +34,7 @@ def arm(name: str, values: tuple[float, ...], point: float | None = None, metric
 def result(*arms: Arm, metric: Metric = RATE, baseline: str = "128K", **more: object) -> ProbeResult:
     """A result of these variants."""
     made = ProbeResult(
-        PROBE_SCHEMA, "0", "read-buffer", "2026-11-21T04:00:00Z", 9.0, "finished", Place("here"), (metric,), arms,
+        PROBE_SCHEMA, "0", "read-buffer", "2026-11-21T04:00:00Z", 9.0, "finished", RunPlace("here"), (metric,), arms,
         baseline, axis="read_buffer_size", evidence=("RBS-01",),
     )  # fmt: skip
     return replace(made, **more)

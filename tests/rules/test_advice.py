@@ -15,7 +15,7 @@ from advisor.core.model import Action, Finding
 from advisor.verdict import Outcome, take
 from rules import all_rules, find
 from rules.core.advice import advise, default_of, words
-from rules.core.context import Known, Missing
+from rules.core.context import MissingFact, RuleContext
 from rules.core.subject import SAFE, UNSAFE, remove, revalue
 
 CASES = all_cases()
@@ -33,14 +33,14 @@ ADVISED = re.compile(
 )
 
 
-def run(known: Known) -> list[Finding]:
+def run(known: RuleContext) -> list[Finding]:
     """All findings of all rules, passing over the rules that lack something."""
     found: list[Finding] = []
     for rule in all_rules():
         if rule.concerns(known.target):
             try:
                 found.extend(rule.check(known))
-            except Missing:
+            except MissingFact:
                 continue
     return found
 
@@ -104,9 +104,9 @@ def counters(status: Path) -> frozenset[str]:
         return frozenset(row[0] for row in csv.reader(file, delimiter="\t") if row)
 
 
-def known(target: str, tmp_path: Path, file: str = "", server: dict[str, object] | None = None) -> Known:
+def known(target: str, tmp_path: Path, file: str = "", server: dict[str, object] | None = None) -> RuleContext:
     """What may be known of a small case."""
-    made: Known = known_of(Case("", "", target, file, server=server), tmp_path)
+    made: RuleContext = known_of(Case("", "", target, file, server=server), tmp_path)
     return made
 
 

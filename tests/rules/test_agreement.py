@@ -22,7 +22,7 @@ from advisor.verdict import judge_file, take
 from advisor.verdict.settings import Settings
 from rules import all_rules, file_rules, rule_modules_for
 from rules._index import ANY_OPTION
-from rules.core.context import Known
+from rules.core.context import RuleContext
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,12 +56,12 @@ def advised(findings: Iterable[Finding], catalog: Catalog) -> dict[str, set[str 
     return values
 
 
-def linted(text: str, target: Target) -> Known:
+def linted(text: str, target: Target) -> RuleContext:
     """A file on the host that is assumed here."""
     data = text.encode("utf-8", "surrogateescape")
     resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: data)
     verdict = judge_file(resolved, load(target))
-    return Known(target, verdict.catalog, Settings.from_file(verdict), verdict, host=HOST)
+    return RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict, host=HOST)
 
 
 def recorded(shared: Path, server: str) -> list[Path]:
@@ -73,7 +73,7 @@ def recorded(shared: Path, server: str) -> list[Path]:
     return files
 
 
-def refuted(known: Known, text: str) -> dict[str, set[str | None]]:
+def refuted(known: RuleContext, text: str) -> dict[str, set[str | None]]:
     """The options of which a run advises two values, or another value once its advice was followed."""
     first = advised(run(known, RULES).findings, known.catalog)
     torn = {name: values for name, values in first.items() if len(values) > 1}

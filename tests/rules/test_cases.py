@@ -10,7 +10,7 @@ import pytest
 from rule_cases import Case, all_cases, by_rule, known_of
 
 from rules import all_rules, find
-from rules.core.context import Missing
+from rules.core.context import MissingFact
 
 if TYPE_CHECKING:
     from rules.core.rule import Rule
@@ -46,7 +46,7 @@ def test_the_rule_finds_what_its_cases_say(code: str, tmp_path: Path) -> None:
 def test_a_rule_about_findings_waits_for_the_others(rule: Rule, tmp_path: Path) -> None:
     """Asked like the others, a rule about findings says that it lacks them; and it finds nothing by itself."""
     known = known_of(Case(rule.code, "", "mysql-8.4", file="port = 1 # mycnf: ignore[BUF001]"), tmp_path)
-    with pytest.raises(Missing):
+    with pytest.raises(MissingFact):
         list(rule.check(known))
     assert list(rule.look(known)) == []
 

@@ -20,10 +20,10 @@ from advisor.verdict import judge_file, take
 from advisor.verdict.settings import Settings
 from probes import registry
 from probes.disk import random_read
-from probes.experiment import Ground, Wanted
+from probes.experiment import Environment, ProbeRequest
 from probes.sandbox import Binary
 from rules import all_rules, find
-from rules.core.context import Known
+from rules.core.context import RuleContext
 from rules.core.storage import QUICK
 from rules.measured.apply import REMARKS, weigh
 from rules.measured.claims import CLAIMS, WORSE
@@ -62,10 +62,10 @@ def test_claims_and_remarks_are_of_rules_with_a_probe() -> None:
     assert QUICK == random_read.QUICK
 
 
-def bare(target: Target) -> Known:
+def bare(target: Target) -> RuleContext:
     """A server with nothing but its defaults."""
     verdict = judge_file(Resolved((), (), ()), load(target))
-    return Known(target, load(target), Settings.from_file(verdict), verdict)
+    return RuleContext(target, load(target), Settings.from_file(verdict), verdict)
 
 
 def concerned(rule: Rule) -> Target:
@@ -82,8 +82,8 @@ def test_the_experiment_lays_the_two_values_side_by_side(name: str) -> None:
     known, (before, after) = bare(target), claim.example
     experiment = registry.load(str(rule.probe))
     binary = Binary(str(target), "/nowhere/server", target, target.number)
-    ground = Ground(read_host(open_root("/"), datadir="/"), "here", (binary,))
-    plan = experiment.plan(ground, Wanted("/", choices=claim.wish(known, before, after)))
+    ground = Environment(read_host(open_root("/"), datadir="/"), "here", (binary,))
+    plan = experiment.plan(ground, ProbeRequest("/", choices=claim.wish(known, before, after)))
     metric = next(m for m in plan.metrics if m.name in claim.metrics)
     variants = [Variant(v.name, v.settings, 1.0, v.point) for v in plan.variants]
     result = measured(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from probes.sandbox import Sandbox
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 NAMES = {rule.name for rule in all_rules()}
 WINDOW: dict[str, Any] = {
@@ -27,10 +27,10 @@ WINDOW: dict[str, Any] = {
 }
 
 
-def known(tmp_path: Path, **words: Any) -> Known:
+def known(tmp_path: Path, **words: Any) -> RuleContext:
     """A quiet server."""
     server = {"variables": {"max_connections": "151"}, "status": {"max_used_connections": "12", "open_files": "3"}}
-    made: Known = known_of(Case("", "", "mysql-8.0.15", server=server, **words), tmp_path)
+    made: RuleContext = known_of(Case("", "", "mysql-8.0.15", server=server, **words), tmp_path)
     return made
 
 

@@ -15,7 +15,7 @@ from advisor.optionfile import resolve
 from advisor.verdict import Outcome, judge_file, take
 from advisor.verdict.settings import Settings
 from rules import file_rules
-from rules.core.context import Known
+from rules.core.context import RuleContext
 from rules.policy.house_rule import HouseRule, number
 from rules.policy.precedence import defer
 
@@ -62,7 +62,7 @@ def test_where_a_missing_option_belongs(text: str, line: int, group: str | None,
     target = parse_target("mysql-8.4")
     verdict = judge_file(resolve([str(path)]), load(target))
     settings = Settings.from_file(verdict)
-    known = Known(target, load(target), settings, verdict, house=(HouseRule("server_id", required=True),))
+    known = RuleContext(target, load(target), settings, verdict, house=(HouseRule("server_id", required=True),))
     found = of(list(run(known, choose(["HOU"], None)).findings), "HOU001")
     assert found.location is not None
     assert (found.group, found.location.line) == (group, line)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
 
-MODULES = {f"rules.{name}" for name in ("inn", "innset", "inntab", "innflush", "log", "logset")}
+MODULES = {f"rules.innodb.{name}" for name in ("buffer_pool", "startup", "tablespaces", "flushing", "redo_log")}
 OURS = [r for r in all_rules() if r.look.__module__ in MODULES]
 AT_START = {
     "double-buffering",

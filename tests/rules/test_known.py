@@ -8,7 +8,7 @@ import pytest
 from rule_cases import Case, known_of
 
 from rules import find
-from rules.core.context import Known, Missing
+from rules.core.context import MissingFact, RuleContext
 from rules.core.counters import over, steady
 from rules.core.subject import Subject, of_variable
 from rules.sizing.memory import budget, pool_that_fits
@@ -16,9 +16,9 @@ from rules.sizing.memory import budget, pool_that_fits
 MIB = 1 << 20
 
 
-def known(target: str, tmp_path: Path, **words: object) -> Known:
+def known(target: str, tmp_path: Path, **words: object) -> RuleContext:
     """What may be known of a small case."""
-    made: Known = known_of(Case("", "", target, **words), tmp_path)
+    made: RuleContext = known_of(Case("", "", target, **words), tmp_path)
     return made
 
 
@@ -27,7 +27,7 @@ def test_an_absent_part_says_why(part: str, tmp_path: Path) -> None:
     """Reading a part that is absent raises Missing with the reason, for the engine to tell."""
     empty = known("mysql-9.7.4", tmp_path)
     assert not empty.has(part)
-    with pytest.raises(Missing, match=r"server|host|rules"):
+    with pytest.raises(MissingFact, match=r"server|host|rules"):
         getattr(empty, part)
 
 
@@ -35,7 +35,7 @@ def test_a_rule_that_lacks_something_says_so_at_once(tmp_path: Path) -> None:
     """A rule that needs a running server raises Missing before it looks at anything."""
     rule = find("small-redo-log")
     assert rule is not None
-    with pytest.raises(Missing):
+    with pytest.raises(MissingFact):
         next(rule.check(known("mysql-9.7.4", tmp_path)))
 
 
@@ -46,7 +46,7 @@ def test_a_rule_that_lacks_something_says_so_at_once(tmp_path: Path) -> None:
 )
 def test_counters_are_believed_late(workload: dict[str, float], lacks: str, tmp_path: Path) -> None:
     """A server that started just now, or a window of a second, tells no rates."""
-    with pytest.raises(Missing, match=lacks):
+    with pytest.raises(MissingFact, match=lacks):
         steady(known("mysql-9.7.4", tmp_path, server={}, workload=workload))
 
 
@@ -60,7 +60,7 @@ def test_end_of_life_needs_the_hosts_clock(tmp_path: Path) -> None:
     """Without the host's clock the rule is skipped with the reason."""
     rule = find("end-of-life")
     assert rule is not None
-    with pytest.raises(Missing, match="clock"):
+    with pytest.raises(MissingFact, match="clock"):
         list(rule.check(known("mysql-5.7.22", tmp_path, server={}, host={})))
 
 

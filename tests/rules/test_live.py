@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pytest
     from servers_plugin import Start
 
-    from advisor.analysis.engine import Run
+    from advisor.analysis.engine import RuleRun
     from probes.sandbox import Binary, Sandbox
 
 # Values that rules speak of, and that every server of the six takes.
@@ -39,7 +39,7 @@ binlog_format = STATEMENT
 """
 
 
-def audited(sandbox: Sandbox) -> Run:
+def audited(sandbox: Sandbox) -> RuleRun:
     """All findings of all rules about a running server."""
     facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
     return run(know(facts), all_rules())

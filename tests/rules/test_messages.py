@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 RUNTIME = {"read_buffer_size": "DYNAMIC"}
 
 
-def known(target: str, tmp_path: Path, **words: object) -> Known:
+def known(target: str, tmp_path: Path, **words: object) -> RuleContext:
     """What may be known of a small case."""
-    made: Known = known_of(Case("", "", target, **words), tmp_path)
+    made: RuleContext = known_of(Case("", "", target, **words), tmp_path)
     return made
 
 
-def first(rule: str, of: Known) -> Finding:
+def first(rule: str, of: RuleContext) -> Finding:
     """The first finding of the rule of that name."""
     found = find(rule)
     assert found is not None

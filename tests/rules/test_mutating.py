@@ -30,7 +30,7 @@ LEAST = 100
     "few-connections",
     summary="Few.",
     targets=(Span("mysql"),),
-    docs=Docs(why="Few.", fix="More.", risk="None.", exceptions="None.", mind="More.", restart=True),
+    docs=Docs(why="Few.", fix="More.", risk="None.", exceptions="None.", reconsider_when="More.", restart=True),
 )
 def few_connections(known):
     given = known.number("max_connections")

@@ -17,7 +17,7 @@ from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import all_rules
-from rules.core.context import Known
+from rules.core.context import RuleContext
 from rules.core.fixes import IN_OTHER_TERMS, OTHER_TERMS
 from rules.core.successors import CONVERTED, ON_MARIADB, ON_MYSQL, RENAMED, SOURCE
 
@@ -134,7 +134,7 @@ def findings(server: str, line: str, *codes: str) -> list[Finding]:
     target, text = parse_target(server), f"[mysqld]\n{line}\n".encode()
     resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: text)
     verdict = judge_file(resolved, load(target))
-    known = Known(target, verdict.catalog, Settings.from_file(verdict), verdict)
+    known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict)
     return [f for f in run(known, all_rules()).findings if f.code in codes]
 
 
@@ -284,7 +284,7 @@ def test_an_unknown_name_is_told_in_two_sentences(server: str) -> None:
     resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: text.encode())
     verdict = judge_file(resolved, load(target))
     rules = [rule for rule in all_rules() if rule.code in ("OPT001", "OPT007")]
-    for f in run(Known(target, verdict.catalog, Settings.from_file(verdict), verdict), rules).findings:
+    for f in run(RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict), rules).findings:
         assert f.message.count(target.label) <= 1, f
         assert "Only another server" not in f.message, f
 
@@ -303,7 +303,7 @@ def test_no_message_says_it_twice_or_prints_control_characters(server: str) -> N
         loader = dict.fromkeys(["my.cnf"], text.encode()).__getitem__
         resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=loader)
         verdict = judge_file(resolved, catalog)
-        for f in run(Known(target, catalog, Settings.from_file(verdict), verdict), rules).findings:
+        for f in run(RuleContext(target, catalog, Settings.from_file(verdict), verdict), rules).findings:
             assert f.message.isprintable() or "\ufffd" in f.message, f
             assert len(re.findall(r"(?:does|do|will|can) not start|refuses to start", f.message)) < 2, f
             assert not [raw for raw in ("\\\\", "''", "MYSQL<") if raw in f.message], f

@@ -9,20 +9,20 @@ from rule_cases import Case, known_of
 
 from advisor.facts.workload import BusyHour, Sample
 from rules import find
-from rules.core.context import Missing
+from rules.core.context import MissingFact
 from rules.core.counters import REDO, fullest, named, seen
 from rules.core.passed import fine
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 WINDOW = {"redo": 1000}
 HOUR = {"redo": {"redo": 3_600_000}}
 
 
-def known(folder: Path, workload: dict[str, object] | None, sampled: dict[str, dict[str, object]]) -> Known:
+def known(folder: Path, workload: dict[str, object] | None, sampled: dict[str, dict[str, object]]) -> RuleContext:
     """A server with these two, or without."""
     case = Case("small-redo-log", "", "mysql-9.7.4", server={}, workload=workload, sampled=sampled)
     return known_of(case, folder)
@@ -43,7 +43,7 @@ def test_one_without_the_other(tmp_path: Path) -> None:
     assert [s.hour is None for s in seen(known(tmp_path, WINDOW, {}), REDO)] == [True]
     assert [s.hour is None for s in seen(known(tmp_path, None, HOUR), REDO)] == [False]
     assert fullest(known(tmp_path, WINDOW, {"connections": {}}), REDO).hour is None
-    with pytest.raises(Missing, match="workload was not collected"):
+    with pytest.raises(MissingFact, match="workload was not collected"):
         fullest(known(tmp_path, None, {}), REDO)
     short = known(tmp_path, {"seconds": 1.0}, HOUR)
     assert [s.hour is None for s in seen(short, REDO)] == [False]

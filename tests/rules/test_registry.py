@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PARTS = {"server", "workload", "host", "files", "house", "findings"}
@@ -85,7 +85,7 @@ def test_a_code_or_name_is_taken_once(code: str, name: str) -> None:
     all_rules()
     before = list(RULES)
 
-    def nothing(known: Known) -> Iterator[Finding]:
+    def nothing(known: RuleContext) -> Iterator[Finding]:
         yield from ()
 
     with pytest.raises(ValueError, match="on the list already"):

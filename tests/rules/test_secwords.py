@@ -9,7 +9,7 @@ from rule_cases import Case, known_of
 
 from advisor.verdict.settings import ServerSettings
 from rules import all_rules, find
-from rules.core.context import Known, Missing
+from rules.core.context import MissingFact, RuleContext
 from rules.security.tls import moment
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ WITHOUT_RESTART = {
 LIFE = {"ssl_server_not_before": "Dec  1 00:00:00 2026 GMT", "ssl_server_not_after": "Dec 10 12:30:45 2026 GMT"}
 
 
-def known(target: str, tmp_path: Path, **words: Any) -> Known:
+def known(target: str, tmp_path: Path, **words: Any) -> RuleContext:
     """What may be known of a small case."""
-    made: Known = known_of(Case("", "", target, **words), tmp_path)
+    made: RuleContext = known_of(Case("", "", target, **words), tmp_path)
     return made
 
 
-def found(rule: str, of: Known) -> list[Finding]:
+def found(rule: str, of: RuleContext) -> list[Finding]:
     """All that the rule of that name finds."""
     asked = find(rule)
     assert asked is not None
@@ -102,7 +102,7 @@ def test_accounts_that_were_not_read(target: str, table: str, tmp_path: Path) ->
     """Rules about accounts say which grant they lack."""
     for rule in OURS:
         if rule.name.endswith("-account") and rule.concerns(known(target, tmp_path).target):
-            with pytest.raises(Missing, match=table):
+            with pytest.raises(MissingFact, match=table):
                 found(rule.name, known(target, tmp_path, server={}))
 
 
@@ -141,7 +141,7 @@ def test_certificates_in_words(rule: str, when: str, says: str, tmp_path: Path) 
 @pytest.mark.parametrize("rule", ["expired-certificate", "certificate-expires-soon"])
 def test_facts_without_their_time(rule: str, tmp_path: Path) -> None:
     """Where nobody knows when the facts were taken nobody knows what has expired."""
-    with pytest.raises(Missing, match="the time"):
+    with pytest.raises(MissingFact, match="the time"):
         found(rule, known("mysql-9.7.4", tmp_path, server={"status": LIFE}))
 
 

@@ -12,7 +12,7 @@ from advisor.analysis.engine import choose, run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.analysis.engine import Run
+    from advisor.analysis.engine import RuleRun
 
 WEEK = 7 * 86400
 # A rule, what its file sets, and counters that speak for the finding, whatever the uptime.
@@ -27,7 +27,7 @@ BY_COUNTERS = (
 )
 
 
-def asked(code: str, file: str, tmp_path: Path, status: dict[str, Any]) -> Run:
+def asked(code: str, file: str, tmp_path: Path, status: dict[str, Any]) -> RuleRun:
     """One rule's answer about a server with these counters."""
     case = Case("", "", "mysql-8.0.15", file=file, server={"status": status})
     return run(known_of(case, tmp_path), choose([code], None))

@@ -16,11 +16,11 @@ from advisor.analysis.context import know
 from advisor.analysis.engine import run
 from advisor.catalog.targets import parse_target
 from advisor.core.model import Confidence, Severity
-from advisor.facts.probes import Metric, Place
+from advisor.facts.probes import Metric, RunPlace
 from rules import all_rules
 
 if TYPE_CHECKING:
-    from advisor.analysis.engine import Run
+    from advisor.analysis.engine import RuleRun
     from advisor.core.model import Finding, Local
     from advisor.facts.probes import ProbeResult
 
@@ -30,7 +30,7 @@ READ = f"{ARIA}read_buffer_size = 8M"
 GIB = 1 << 30
 
 
-def of(name: str, ran: Run) -> Finding:
+def of(name: str, ran: RuleRun) -> Finding:
     """The finding of that rule."""
     return next(f for f in ran.findings if f.name == name)
 
@@ -112,7 +112,7 @@ def test_what_was_measured_elsewhere_does_not_count(changes: dict[str, object]) 
 
 def test_nothing_counts_where_the_server_stands_on_unknown_disks() -> None:
     """A server whose storage nobody saw may stand anywhere."""
-    results = [scans({"128K": 1.0, "8M": 1.3}, place=place) for place in (PLACE, Place("here"))]
+    results = [scans({"128K": 1.0, "8M": 1.3}, place=place) for place in (PLACE, RunPlace("here"))]
     assert of("oversized-read-buffer", audited(MARIADB, READ, *results, host={})).local is None
 
 

@@ -18,9 +18,9 @@ from servers_plugin import Server, Start
 
 from advisor.collect.connection import session as session_module
 from advisor.collect.connection.connect import Limits, connect
-from advisor.collect.connection.limits import Allowance
+from advisor.collect.connection.limits import AnswerLimits
 from advisor.collect.connection.options import Account
-from advisor.collect.connection.session import NotRead, open_session
+from advisor.collect.connection.session import StatementFailed, open_session
 from advisor.collect.connection.statements import DATA_SIZES, OWN_RUNNING, TAG
 from advisor.collect.connection.wire import Wire
 from advisor.commands import grants
@@ -124,7 +124,7 @@ def test_another_server_behind_the_address_is_left_alone(server: Server, monkeyp
     first, other = Live("mysql-8.0", server("mysql-8.0")), Live("mysql-5.7", server("mysql-5.7"))
     session = open_session(first.account())
 
-    def elsewhere(_account: Account, limits: Limits, allowance: Allowance) -> Wire:
+    def elsewhere(_account: Account, limits: Limits, allowance: AnswerLimits) -> Wire:
         return connect(other.account(), limits, allowance)
 
     monkeypatch.setattr(session_module, "connect", elsewhere)
@@ -150,7 +150,10 @@ def test_what_was_ended_is_said(live: Live, printed: Account, monkeypatch: pytes
     app, session = open_session(printed), open_session(printed, PATIENT)
     with live.sandbox.connect() as holder, holder.cursor() as cursor:
         cursor.execute("LOCK TABLES mysql.innodb_table_stats WRITE")
-        with hurried(DATA_SIZES, monkeypatch), pytest.raises(NotRead, match=r"no answer within \d+ s, so it was ended"):
+        with (
+            hurried(DATA_SIZES, monkeypatch),
+            pytest.raises(StatementFailed, match=r"no answer within \d+ s, so it was ended"),
+        ):
             session_module.send(session, DATA_SIZES)
         cursor.execute("UNLOCK TABLES")
     assert session_module.send(session, DATA_SIZES).rows

@@ -34,7 +34,7 @@ class Stage(NamedTuple):
     folder: Path
 
     @property
-    def there(self) -> tuple[str, ...]:
+    def available_parts(self) -> tuple[str, ...]:
         """The words of a connection."""
         return ("--socket", self.live.sandbox.socket, "--user", "root")
 
@@ -51,7 +51,7 @@ class Stage(NamedTuple):
 
 def audits(stage: Stage) -> Iterator[tuple[str, ...]]:
     """Every format on one server or another, and on each the audit that compares and keeps."""
-    ask = ("audit", *stage.there, "--isolated", "--fail-on", "never")
+    ask = ("audit", *stage.available_parts, "--isolated", "--fail-on", "never")
     servers = names_of(())
     for form in names("audit")[servers.index(stage.live.name) :: len(servers)]:
         yield (*ask, "--window", "0.01", "--format", form)
@@ -60,11 +60,11 @@ def audits(stage: Stage) -> Iterator[tuple[str, ...]]:
 
 # What has each command ask a server; collect goes first, for others read what it wrote.
 CONNECTING: dict[str, Callable[[Stage], Iterator[tuple[str, ...]]]] = {
-    "collect": lambda s: iter([("collect", *s.there, "--window", "0.01", "-o", s.snapshot, "--keep")]),
+    "collect": lambda s: iter([("collect", *s.available_parts, "--window", "0.01", "-o", s.snapshot, "--keep")]),
     "audit": audits,
-    "preflight": lambda s: iter([("preflight", *s.there, "--fail-on", "never")]),
+    "preflight": lambda s: iter([("preflight", *s.available_parts, "--fail-on", "never")]),
     "diff": lambda s: iter([("diff", f"socket:{s.live.sandbox.socket}", s.file, "--user", "root")]),
-    "sample": lambda s: iter([("sample", *s.there)]),
+    "sample": lambda s: iter([("sample", *s.available_parts)]),
 }
 # What they do without a server, though one would let them in.
 OFFLINE: dict[str, Callable[[Stage], Iterator[tuple[str, ...]]]] = {
@@ -165,7 +165,7 @@ async def test_the_app_sends_listed_statements_alone(stage: Stage, monkeypatch: 
             said.extend(heard())
             return sum(one.text == STATUS.text() for one in said)
 
-        async with driven(*stage.there, "--isolated", wait=False) as (app, pilot):
+        async with driven(*stage.available_parts, "--isolated", wait=False) as (app, pilot):
             await until(pilot, lambda: filled(app) and counted() > 1)
             await pilot.press("3", "r")
             before = counted()

@@ -6,22 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.state.sampling.busiest import hours, sampled
-from advisor.state.sampling.ring import Entry
+from advisor.state.sampling.ring import RingSample
 from rules.core.counters import named
 
 NOON = 1_795_262_400  # 2026-11-21 12:00 UTC
 STEP = 600
 
 
-def steady(count: int, *, begin: int = 5000, step: int = STEP, **rates: int) -> list[Entry]:
+def steady(count: int, *, begin: int = 5000, step: int = STEP, **rates: int) -> list[RingSample]:
     """Samples of a server whose counters rise by so much a step, and its redo position by a thousand."""
     return [
-        Entry(NOON + n * step, begin + n * step, n * 1000, {name: n * rate for name, rate in rates.items()})
+        RingSample(NOON + n * step, begin + n * step, n * 1000, {name: n * rate for name, rate in rates.items()})
         for n in range(count)
     ]
 
 
-def raised(entries: list[Entry], first: int, last: int, lsn: int) -> list[Entry]:
+def raised(entries: list[RingSample], first: int, last: int, lsn: int) -> list[RingSample]:
     """The same with as much more redo a step from one sample to another."""
     return [e._replace(lsn=e.lsn + lsn * max(0, min(n, last) - first)) for n, e in enumerate(entries)]
 
@@ -100,7 +100,7 @@ def test_the_facts_stay_small() -> None:
 
 NUMBERS = st.integers(0, (1 << 64) - 2)
 ENTRIES = st.builds(
-    Entry,
+    RingSample,
     st.one_of(st.integers(NOON, NOON + 10**6), NUMBERS),
     st.one_of(st.integers(0, 10**6), NUMBERS),
     st.none() | NUMBERS,
@@ -109,7 +109,7 @@ ENTRIES = st.builds(
 
 
 @given(st.lists(ENTRIES, max_size=30))
-def test_no_ring_is_too_odd(entries: list[Entry]) -> None:
+def test_no_ring_is_too_odd(entries: list[RingSample]) -> None:
     """Whatever numbers stand in a ring, rates are never below zero and nothing is raised."""
     told = sampled(entries)
     assert (told is None) == (not entries)

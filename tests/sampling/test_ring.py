@@ -21,7 +21,7 @@ from advisor.core.errors import USAGE, MycnfError
 from advisor.facts import Sample
 from advisor.state.sampling import ring
 from advisor.state.sampling.keep import keep, path_of
-from advisor.state.sampling.ring import Entry, Head, RingError
+from advisor.state.sampling.ring import Head, RingError, RingSample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,9 +39,11 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "state"
 
 
-def entry(number: int) -> Entry:
+def entry(number: int) -> RingSample:
     """The sample of that number, ten minutes after the one before."""
-    return Entry(NOON + 600 * number, 5000 + 600 * number, 10**12 + number, {"questions": number, "connections": 7})
+    return RingSample(
+        NOON + 600 * number, 5000 + 600 * number, 10**12 + number, {"questions": number, "connections": 7}
+    )
 
 
 @given(st.integers(0, 23))

@@ -14,7 +14,7 @@ from planted import CARRIERS, canary, option_file, out_of, snapshot
 
 from advisor.__main__ import main
 from advisor.cli.parser import COMMANDS, build_parser
-from advisor.fleet.row import Row, Status
+from advisor.fleet.row import HostRow, Status
 from advisor.fleet.run_directory import HOSTS, keep, prepare, snapshot_name
 from advisor.redaction.secrets import MASK
 
@@ -62,9 +62,9 @@ def _fleet(folder: Path) -> None:
     prepare(str(folder), resume=False)
     (folder / HOSTS).write_text('["db1", "db2", "db3"]')
     snapshot(folder / snapshot_name("db1"))
-    keep(str(folder), Row(name="db1", status=Status.AUDITED, snapshot=snapshot_name("db1")))
-    keep(str(folder), Row(name="db2", status=Status.DENIED, reason=f"the address was x://u:{canary('row')}@db2"))
-    keep(str(folder), Row(name="db3", status=Status.FAILED, reason=f"ran mysql -uroot -p{canary('ran')}"))
+    keep(str(folder), HostRow(name="db1", status=Status.AUDITED, snapshot=snapshot_name("db1")))
+    keep(str(folder), HostRow(name="db2", status=Status.DENIED, reason=f"the address was x://u:{canary('row')}@db2"))
+    keep(str(folder), HostRow(name="db3", status=Status.FAILED, reason=f"ran mysql -uroot -p{canary('ran')}"))
 
 
 # How each command is called in that folder, its formats and -o left out; the first way is walked in every format.

@@ -17,7 +17,7 @@ from advisor.core.crash_report import write_crash_file
 from advisor.facts import Sample
 from advisor.facts.snapshot import load, save
 from advisor.fleet import run_directory as fleet
-from advisor.fleet.row import Row
+from advisor.fleet.row import HostRow
 from advisor.state.history.store import keep as keep_snapshot
 from advisor.state.sampling.keep import keep as keep_sample
 from advisor.tui import themes, view
@@ -59,7 +59,7 @@ def _probe(place: Path) -> None:
 def _fleet(_place: Path) -> None:
     run = fleet.default_place("2026-11-21T07:00:00")
     fleet.prepare(run, resume=False)
-    fleet.keep(run, Row(name="db1"))
+    fleet.keep(run, HostRow(name="db1"))
 
 
 def _app(place: Path) -> None:

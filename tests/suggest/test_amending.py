@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.fixing.diff import unified
-from advisor.fixing.values import Change
+from advisor.fixing.values import FileChange
 from advisor.optionfile import resolve
 from advisor.report.suggestfile import remarks
 from advisor.suggest import suggest
 from advisor.suggest.amend import amend
-from advisor.suggest.choices import Choice
+from advisor.suggest.choices import SuggestedLine
 from advisor.verdict import judge_file, take
 
 if TYPE_CHECKING:
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from advisor.verdict import FileVerdict
 
 TARGET = parse_target("mariadb-10.11")
-CHOICES = (Choice("innodb_buffer_pool_size", "2G", "Why."), Choice("local_infile", "OFF", "Why.", ("SRV-01",)))
+CHOICES = (
+    SuggestedLine("innodb_buffer_pool_size", "2G", "Why."),
+    SuggestedLine("local_infile", "OFF", "Why.", ("SRV-01",)),
+)
 
 
 def judged(files: dict[str, bytes]) -> FileVerdict:
@@ -114,7 +117,7 @@ def test_the_diff_is_one_that_patch_takes(tmp_path: Path) -> None:
     done = amended(before)
     file = tmp_path / "my.cnf"
     file.write_bytes(before)
-    changes = unified([Change("my.cnf", before, done.text, ())])
+    changes = unified([FileChange("my.cnf", before, done.text, ())])
     subprocess.run(["patch", "-s", str(file)], input=changes, check=True, timeout=600)
     assert file.read_bytes() == done.text
 

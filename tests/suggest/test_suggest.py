@@ -16,7 +16,7 @@ from advisor.suggest import judge, suggest
 from advisor.suggest.choices import WORKLOADS
 from advisor.verdict.settings import Settings
 from rules import all_rules
-from rules.core.context import Known
+from rules.core.context import RuleContext
 from rules.core.evidence import load as evidence
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def test_no_rule_speaks_against_it(target: Target, host: str, workload: str) -> 
     """No rule warns of a suggested file on the host that it is for, and each line is as the server takes it."""
     suggestion = suggest(target, HOSTS[host], workload)
     verdict = judge(target, option_file(suggestion, host))
-    known = Known(target, verdict.catalog, Settings.from_file(verdict), verdict, host=HOSTS[host])
+    known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict, host=HOSTS[host])
     assert [f for f in run(known, all_rules()).findings if f.severity is not Severity.NOTE] == []
     assert set(verdict.effective) == set(lines(suggestion))
     defaults = {name: verdict.catalog.get(name).default for name in lines(suggestion)}

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.analysis.engine import choose, run
-from advisor.analysis.suppress import Reading, Suppressed, suppress
+from advisor.analysis.suppress import FileFindings, Suppressed, suppress
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import all_rules, file_rules
-from rules.core.context import Known, Missing
+from rules.core.context import MissingFact, RuleContext
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +25,7 @@ SUP = frozenset({"SUP001", "SUP002", "SUP003"})
 
 def reading(
     files: dict[str, str], target: str = "mysql-5.7", select: list[str] | None = None, silent: Iterable[str] = ()
-) -> Reading:
+) -> FileFindings:
     """What the rules find in files of which the first is the one named."""
     version = parse_target(target)
     texts = {name: text.encode() for name, text in files.items()}
@@ -34,10 +34,10 @@ def reading(
     )
     verdict = judge_file(resolved, load(version))
     rules = choose(select, None) if select else file_rules()
-    known = Known(version, load(version), Settings.from_file(verdict), verdict)
+    known = RuleContext(version, load(version), Settings.from_file(verdict), verdict)
     done = run(known, rules)
     ran = {r.code for r in rules if r.concerns(version)} - {s.code for s in done.skipped}
-    return Reading(resolved, version, done.findings, frozenset(ran), frozenset(silent))
+    return FileFindings(resolved, version, done.findings, frozenset(ran), frozenset(silent))
 
 
 def of(text: str, **words: object) -> Suppressed:
@@ -170,12 +170,12 @@ def test_rules_about_suppressions_say_nothing_by_themselves() -> None:
     verdict = judge_file(
         resolve(["x.cnf"], loader=lambda _: b"[mysqld]\nport = 1 # mycnf: ignore[BUF001]\n"), load(version)
     )
-    known = Known(version, load(version), Settings.from_file(verdict), verdict)
+    known = RuleContext(version, load(version), Settings.from_file(verdict), verdict)
     rules = choose(["SUP"], None)
     assert run(known, rules) == ((), ())
     assert [list(rule.look(known)) for rule in rules] == [[], [], []]
     for rule in rules:
-        with pytest.raises(Missing):
+        with pytest.raises(MissingFact):
             list(rule.check(known))
 
 

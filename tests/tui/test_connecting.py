@@ -14,7 +14,7 @@ from textual.widgets import Input
 
 from advisor.tui.app import AuditApp
 from advisor.tui.dialogs.connect import FIELDS, field_of
-from advisor.tui.dialogs.recent_connections import Target
+from advisor.tui.dialogs.recent_connections import RecentConnection
 from probes.sandbox import Sandbox
 
 WORD = "sésame"
@@ -52,7 +52,7 @@ async def test_a_wrong_place_is_mended_on_the_spot(any_server: Sandbox, tmp_path
         assert app.view.live
         assert app.view.audited.known.target == any_server.binary.target
         await pilot.press("q")
-    nothing = dict.fromkeys(Target._fields, "")
+    nothing = dict.fromkeys(RecentConnection._fields, "")
     assert kept(own_places) == [nothing | {"socket": any_server.socket, "user": "root"}]
 
 
@@ -135,7 +135,7 @@ async def test_tls_and_a_login_path_get_in(
         await tried(app, pilot)
         await until(pilot, lambda: app.view is not None and server.socket in app.view.place)
         await pilot.press("q")
-    nothing = dict.fromkeys(Target._fields, "")
+    nothing = dict.fromkeys(RecentConnection._fields, "")
     by_tcp = {"host": "127.0.0.1", "port": str(server.port), "user": "tls", "ssl_ca": str(ca)}
     assert kept(own_places) == [nothing | {"login_path": "prod"}, nothing | by_tcp]
 

@@ -20,7 +20,7 @@ from advisor.core.errors import MycnfError
 from advisor.facts import Facts
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.files import editor
-from advisor.tui.screens.files.model import COMMAND_LINE, Node, State
+from advisor.tui.screens.files.model import COMMAND_LINE, Node, NodeState
 from advisor.tui.start import Feed, Opening
 
 
@@ -151,12 +151,12 @@ async def test_files_of_a_recording_are_not_edited(tmp_path: Path, monkeypatch: 
 def test_what_is_not_edited_by_hand() -> None:
     """A snapshot's files, what the server persists, its command line, and a file that is gone each have a reason."""
     here, there = view_of(origin="live"), view_of(origin="snapshot")
-    file = Node(__file__, 0, State.READ)
+    file = Node(__file__, 0, NodeState.READ)
     assert editor.why_not(here, file) == ""
     assert "on its own host" in editor.why_not(there, file)
-    assert "SET PERSIST" in editor.why_not(here, Node("/data/mysqld-auto.cnf", 0, State.PERSISTED))
-    assert "unit" in editor.why_not(here, Node(COMMAND_LINE, 0, State.SPOKEN))
-    assert "isn't there" in editor.why_not(here, Node("/nowhere/my.cnf", 0, State.READ))
+    assert "SET PERSIST" in editor.why_not(here, Node("/data/mysqld-auto.cnf", 0, NodeState.PERSISTED))
+    assert "unit" in editor.why_not(here, Node(COMMAND_LINE, 0, NodeState.SPOKEN))
+    assert "isn't there" in editor.why_not(here, Node("/nowhere/my.cnf", 0, NodeState.READ))
 
 
 def test_the_words_of_editors(monkeypatch: pytest.MonkeyPatch) -> None:

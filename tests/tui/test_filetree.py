@@ -13,12 +13,12 @@ from servers_plugin import Start
 from advisor.analysis.context import know
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
-from advisor.facts import FileCopy, Files, PersistedOption, VariableOrigin
+from advisor.facts import FileCopy, OptionFiles, PersistedOption, VariableOrigin
 from advisor.tui.screens.files.line_notes import words
-from advisor.tui.screens.files.model import COMMAND_LINE, State, beside, book, lines_of, nodes, text_of
+from advisor.tui.screens.files.model import COMMAND_LINE, NodeState, beside, book, lines_of, nodes, text_of
 
 
-def tree_of(files: Files) -> list[tuple[str, int, State]]:
+def tree_of(files: OptionFiles) -> list[tuple[str, int, NodeState]]:
     """Name, depth and state of each node."""
     found = nodes(files, lines_of(files, know(replace(RECORDED, files=files))))
     return [(os.path.basename(node.path), node.depth, node.state) for node in found]
@@ -34,12 +34,12 @@ def test_includes_stand_under_the_file_that_names_them(tmp_path: Path) -> None:
     for name in ("b.cnf", "a.cnf", "a.txt"):
         (folder / name).write_text("[mysqld]\n")
     assert tree_of(read(tmp_path / "my.cnf")) == [
-        ("my.cnf", 0, State.READ),
-        ("one.cnf", 1, State.READ),
-        ("two.cnf", 2, State.READ),
-        ("a.cnf", 1, State.READ),
-        ("b.cnf", 1, State.READ),
-        ("no.cnf", 1, State.ABSENT),
+        ("my.cnf", 0, NodeState.READ),
+        ("one.cnf", 1, NodeState.READ),
+        ("two.cnf", 2, NodeState.READ),
+        ("a.cnf", 1, NodeState.READ),
+        ("b.cnf", 1, NodeState.READ),
+        ("no.cnf", 1, NodeState.ABSENT),
     ]
 
 
@@ -47,7 +47,7 @@ def test_files_that_include_each_other_end(tmp_path: Path) -> None:
     """A file on the way to itself is left out, so that a circle is a tree."""
     (tmp_path / "a.cnf").write_text(f"[mysqld]\n!include {tmp_path}/b.cnf\n")
     (tmp_path / "b.cnf").write_text(f"[mysqld]\n!include {tmp_path}/a.cnf\n")
-    assert tree_of(read(tmp_path / "a.cnf")) == [("a.cnf", 0, State.READ), ("b.cnf", 1, State.READ)]
+    assert tree_of(read(tmp_path / "a.cnf")) == [("a.cnf", 0, NodeState.READ), ("b.cnf", 1, NodeState.READ)]
 
 
 def test_ignored_files_and_what_they_include(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_ignored_files_and_what_they_include(tmp_path: Path) -> None:
     (tmp_path / "more.cnf").write_text("[mysqld]\nport=2\n")
     (tmp_path / "my.cnf").chmod(0o666)
     files = read(tmp_path / "my.cnf")
-    assert tree_of(files) == [("my.cnf", 0, State.IGNORED), ("more.cnf", 1, State.IGNORED)]
+    assert tree_of(files) == [("my.cnf", 0, NodeState.IGNORED), ("more.cnf", 1, NodeState.IGNORED)]
     view = view_of(replace(RECORDED, files=files))
     found = book(view)
     said = [words(view, found, node, 2, 75).plain for node in found.nodes]
@@ -66,10 +66,10 @@ def test_ignored_files_and_what_they_include(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_read_says_so() -> None:
     """Mode and owner are told, with who could read it; it has no lines."""
-    files = Files((FileCopy("/etc/my.cnf", None, 0o600, 27, 27, changed=1.0),))
+    files = OptionFiles((FileCopy("/etc/my.cnf", None, 0o600, 27, 27, changed=1.0),))
     view = view_of(replace(RECORDED, files=files))
     (node,) = book(view).nodes
-    assert node.state is State.CLOSED
+    assert node.state is NodeState.CLOSED
     assert text_of(node, files) == []
     assert "mode 0600, owner uid 27): run mycnf as root" in words(view, book(view), node, 1, 200).plain
 
@@ -105,7 +105,7 @@ def test_what_a_real_server_persists_is_shown(server_name: str, start: Start, tm
             server.restart()
         facts = from_account(Account("root", b"", socket=server.socket), Request(window=0))
         found = book(view_of(facts))
-        persisted = next(node for node in found.nodes if node.state is State.PERSISTED)
+        persisted = next(node for node in found.nodes if node.state is NodeState.PERSISTED)
         assert text_of(persisted, facts.files) == ["max_connections = 77"]
         assert found.mark(str(path), 2).by == "mysqld-auto.cnf"
 

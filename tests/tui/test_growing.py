@@ -9,12 +9,12 @@ import pytest
 from scanning import ON_DISK, Scans
 from steered import SIZES, SPEEDS
 
-from advisor.facts.probes import Arm, Block, Place, ProbeResult
+from advisor.facts.probes import Arm, Block, ProbeResult, RunPlace
 from advisor.report.probepublished import curves
 from advisor.tui.screens.probes.plan import Order
-from advisor.tui.screens.probes.progress import State, drawn, growing, so_far
-from probes.experiment import Ground, Wanted
-from probes.results import Kept
+from advisor.tui.screens.probes.progress import RunState, drawn, growing, so_far
+from probes.experiment import Environment, ProbeRequest
+from probes.results import KeptResult
 
 NOISE = 0.02
 Rounds = dict[str, tuple[Block, ...]]
@@ -23,8 +23,8 @@ Rounds = dict[str, tuple[Block, ...]]
 @pytest.fixture
 def order(scans: Scans) -> Order:
     """A run of read buffers, ordered."""
-    wanted = Wanted("/scratch")
-    ground = Ground(None, "here", (), report=lambda _: None)
+    wanted = ProbeRequest("/scratch")
+    ground = Environment(None, "here", (), report=lambda _: None)
     return Order(scans, ground, wanted, scans.plan(ground, wanted))
 
 
@@ -44,7 +44,7 @@ def finished(order: Order, blocks: Rounds, rounds: int) -> ProbeResult:
     """The result of these whole rounds, as the run itself would give it."""
     arms = tuple(Arm(n, {}, b[:rounds], float(SIZES[n])) for n, b in blocks.items())
     made = so_far(order._replace(earlier=None), {})
-    return replace(made, arms=arms, place=Place("here"))
+    return replace(made, arms=arms, place=RunPlace("here"))
 
 
 @pytest.mark.parametrize("rounds", [3, 5, 12])
@@ -52,7 +52,7 @@ def finished(order: Order, blocks: Rounds, rounds: int) -> ProbeResult:
 def test_it_is_the_chart_of_the_report(order: Order, rounds: int, seed: int) -> None:
     """Values and intervals are those that the finished run of the same whole rounds has; a round begun adds nothing."""
     blocks = measured(rounds, begun=("16K", "128K"), seed=seed)
-    state = drawn(State(0.0), order, blocks)
+    state = drawn(RunState(0.0), order, blocks)
     assert state.curves == curves(finished(order, blocks, rounds))
     assert any(point.bounded for curve in state.curves if curve.here for point in curve.points)
     assert f"95 % intervals, by {rounds} whole rounds" in state.words
@@ -61,7 +61,7 @@ def test_it_is_the_chart_of_the_report(order: Order, rounds: int, seed: int) -> 
 @pytest.mark.parametrize("begun", [(), ("16K", "128K", "2M")])
 def test_one_round_has_no_interval_and_says_so(order: Order, begun: tuple[str, ...]) -> None:
     """Its values are drawn bare: noise shows from the second whole round on."""
-    state = drawn(State(0.0), order, measured(1, begun))
+    state = drawn(RunState(0.0), order, measured(1, begun))
     assert all(point.low == point.value == point.high for curve in state.curves for point in curve.points)
     assert "No bars yet: an interval takes two whole rounds." in state.words
     assert "left out" not in state.words
@@ -69,8 +69,8 @@ def test_one_round_has_no_interval_and_says_so(order: Order, begun: tuple[str, .
 
 def test_the_first_round_is_drawn_as_far_as_it_is(order: Order) -> None:
     """From the baseline and one variant on there is a curve, without an interval and with the reason."""
-    assert drawn(State(0.0), order, measured(0, begun=("16K", "2M"))).curves == ()
-    state = drawn(State(0.0), order, measured(0, begun=("128K", "2M")))
+    assert drawn(RunState(0.0), order, measured(0, begun=("16K", "2M"))).curves == ()
+    state = drawn(RunState(0.0), order, measured(0, begun=("128K", "2M")))
     (here, _) = state.curves
     assert [point.label for point in here.points] == ["128K", "2M"]
     assert "an interval takes two whole rounds" in state.words
@@ -78,7 +78,7 @@ def test_the_first_round_is_drawn_as_far_as_it_is(order: Order) -> None:
 
 def test_intervals_beyond_the_paper_are_told(order: Order) -> None:
     """Two rounds of much noise have intervals that can't be drawn, and the words say so."""
-    state = drawn(State(0.0), order, measured(2, noise=2.0))
+    state = drawn(RunState(0.0), order, measured(2, noise=2.0))
     assert not any(point.bounded for curve in state.curves for point in curve.points)
     assert "No bars yet: by 2 whole rounds all intervals are too wide." in state.words
 
@@ -86,15 +86,15 @@ def test_intervals_beyond_the_paper_are_told(order: Order) -> None:
 def test_a_run_that_goes_on_counts_the_rounds_before(order: Order) -> None:
     """The chart is of the earlier run's rounds and of this one's, each by itself, whatever their numbers are."""
     blocks = measured(4)
-    earlier = Kept("a", "/kept", finished(order, blocks, 3))
+    earlier = KeptResult("a", "/kept", finished(order, blocks, 3))
     later = {name: (replace(row[3], round=1),) for name, row in blocks.items()}
-    state = drawn(State(0.0), order._replace(earlier=earlier), later)
+    state = drawn(RunState(0.0), order._replace(earlier=earlier), later)
     assert state.curves == curves(finished(order, blocks, 4))
     assert "by 4 whole rounds" in state.words
 
 
 def test_the_words_stand_over_the_chart(order: Order) -> None:
     """What the bars are is said where they are drawn."""
-    text = growing(drawn(State(0.0), order, measured(3)), order, (60, 30), 0.0).plain
+    text = growing(drawn(RunState(0.0), order, measured(3)), order, (60, 30), 0.0).plain
     assert "95 % intervals" in " ".join(text.split())
     assert "│" in text

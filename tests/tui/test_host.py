@@ -15,7 +15,7 @@ from advisor.analysis.context import know
 from advisor.collect.host import open_root, read_host
 from advisor.commands.recorded_facts import DEMO
 from advisor.facts import Facts, Unavailable
-from advisor.facts.host import BlockDevice, Cgroup, Host, Memory, Mount, Raid, Skipped, Storage, Stripe
+from advisor.facts.host import BlockDevice, Cgroup, Host, Memory, Mount, Raid, SkippedPart, Storage, Stripe
 from advisor.facts.snapshot import load
 from advisor.report.audited import Audited
 from advisor.tui.app import AuditApp
@@ -139,7 +139,7 @@ def test_every_missing_part_says_why() -> None:
     assert text["said"].startswith("nothing: the rules about the host were skipped")
     assert {part for part, words in text.items() if "not known: reached through TCP" in words} == set(TITLES) - {"said"}
     assert re.search(r"^ceiling +615G", text["memory"], re.MULTILINE)
-    partly = told(Host(memory=Memory(64 * G), skipped=(Skipped("cpu", "no processors in /sys"),)))
+    partly = told(Host(memory=Memory(64 * G), skipped=(SkippedPart("cpu", "no processors in /sys"),)))
     assert partly["cpu"] == partly["numa"] == "not known: no processors in /sys"
     assert partly["memory"].startswith("there is      64G, the machine's memory")
 

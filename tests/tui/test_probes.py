@@ -12,7 +12,7 @@ from app_measuring import FORCED, ask, choose_probe, measuring, names, said, scr
 from scanning import Scans
 from textual.widgets import Input
 
-from advisor.facts.probes import Arm, Block, Metric, Place, ProbeResult
+from advisor.facts.probes import Arm, Block, Metric, ProbeResult, RunPlace
 from probes import registry
 from probes.experiment import Cost
 from probes.results import fields, shelf
@@ -91,7 +91,7 @@ async def test_a_snapshot_shows_the_results_that_it_carries(tmp_path: Path) -> N
     blocks = tuple(Block(r, 0.0, 1.0, {"latency": 100.0 + r}) for r in (1, 2, 3))
     arms = (Arm("fsync 4K", {}, blocks), Arm(HOSTILE, {}, tuple(replace(b, metrics={"latency": 9.0}) for b in blocks)))
     result = ProbeResult(
-        "1.0", "0", "commit-latency", "2026-11-20T04:00:00Z", 9.0, "time", Place("there"),
+        "1.0", "0", "commit-latency", "2026-11-20T04:00:00Z", 9.0, "time", RunPlace("there"),
         (Metric("latency", "us", "less"),), arms, "fsync 4K", evidence=("FSY-01",), notes=(HOSTILE,),
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from advisor.facts import Sample
 from advisor.tui.screens.workload.counters import SERIES
-from advisor.tui.screens.workload.rates import Moment, Told, moments, spans, told, within
+from advisor.tui.screens.workload.rates import Moment, SeriesRates, moments, spans, told, within
 
 PLACES = {series.id: place for place, series in enumerate(SERIES)}
 
@@ -18,7 +18,7 @@ def sampled(*rows: tuple[float, dict[str, int]]) -> tuple[Sample, ...]:
     return tuple(Sample(at, counters) for at, counters in rows)
 
 
-def of(name: str, window: tuple[Moment, ...], columns: list[tuple[int, int]] | None = None) -> Told:
+def of(name: str, window: tuple[Moment, ...], columns: list[tuple[int, int]] | None = None) -> SeriesRates:
     """What is told of one series."""
     return told(window, columns or [])[PLACES[name]]
 
@@ -63,7 +63,7 @@ def test_one_sum_is_broken_by_any_of_its_counters() -> None:
 def test_a_missing_counter_is_no_zero() -> None:
     """A server without the counter has no value, and nothing is said to have begun anew."""
     found = of("pages-read", moments(questions(1, 2)))
-    assert found == Told(None, None, None, None, (), broken=False)
+    assert found == SeriesRates(None, None, None, None, (), broken=False)
 
 
 def test_a_counter_that_comes_later_counts_from_then_on() -> None:

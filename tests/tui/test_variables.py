@@ -14,7 +14,7 @@ from advisor.catalog.targets import parse_target
 from advisor.core.model import Origin
 from advisor.redaction.secrets import clean
 from advisor.tui.app import AuditApp
-from advisor.tui.screens.variables.rows import Row, rows, widths
+from advisor.tui.screens.variables.rows import VariableRow, rows, widths
 from advisor.tui.screens.variables.screen import Variables
 from rules.core.statements import at_run_time
 
@@ -24,7 +24,7 @@ def names(app: AuditApp) -> list[str]:
     return [str(key.value) for key in app.query_one("#variables-table", DataTable).rows]
 
 
-async def listed(app: AuditApp, pilot: Pilot[int], wanted: Callable[[Row], bool] = lambda _: True) -> None:
+async def listed(app: AuditApp, pilot: Pilot[int], wanted: Callable[[VariableRow], bool] = lambda _: True) -> None:
     """Wait until the table has the variables that are wanted, in their order, and no other."""
     assert app.view is not None
     expected = [row.name for row in rows(app.view) if wanted(row)]
@@ -127,5 +127,5 @@ def test_when_a_variable_may_be_changed_is_what_audits_say() -> None:
     option = load(target).get("read_buffer_size")
     assert option is not None
     said = at_run_time(option, target)
-    row = Row("read_buffer_size", "131072", None, None, Origin.COMPILED, None, option, said)
+    row = VariableRow("read_buffer_size", "131072", None, None, Origin.COMPILED, None, option, said)
     assert row.when == "restart"

@@ -13,7 +13,7 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.core.model import Severity
 from advisor.optionfile import resolve
-from advisor.upgrade.change import Kind, LineChange
+from advisor.upgrade.change import LineChange, LineEffect
 from advisor.upgrade.lines import changed_lines
 from advisor.verdict import FileVerdict, judge_file
 from advisor.verdict.outcome import LineVerdict, Outcome
@@ -30,7 +30,7 @@ WAYS = [
     ("mariadb-11.4", "mysql-9.7"),
 ]
 REFUSALS = ("unknown", "ambiguous", "invalid", "suffix", "noarg")
-STOPS = frozenset({Kind.REMOVED, Kind.RENAMED, Kind.REFUSED, Kind.STILL_REFUSED})
+STOPS = frozenset({LineEffect.REMOVED, LineEffect.RENAMED, LineEffect.REFUSED, LineEffect.STILL_REFUSED})
 # Given on the command line when the servers were asked, or decided by the host that they were asked on.
 PLACED = {
     "back_log", "basedir", "character_sets_dir", "datadir", "general_log_file", "innodb_data_home_dir",
@@ -124,7 +124,7 @@ def test_every_refusal_of_the_new_server_is_told(compared: list[Compared]) -> No
         missing = {option for option in refused(new) if not any(option in names(c) for c in stops)}
         extra = {min(names(c)) for c in stops if not names(c) & refused(new)}
         apart = [(c, bool(names(c) & refused(old))) for c in stops if not at_its_start(c.before)]
-        confused = {min(names(c)) for c, before in apart if (c.kind is Kind.STILL_REFUSED) != before}
+        confused = {min(names(c)) for c, before in apart if (c.kind is LineEffect.STILL_REFUSED) != before}
         if missing or extra or confused:
             wrong[name] = (missing, extra, confused)
     assert wrong == {}
@@ -141,6 +141,8 @@ def test_every_value_that_differs_is_told(compared: list[Compared]) -> None:
                 continue
             if any(v.effective[option].running is not None for v in verdicts) or "vm" in (was[:2], is_now[:2]):
                 continue  # help tells something else than what runs, or the recording host's name
-            if (plain(was) != plain(is_now)) != (told.get(option) in (Kind.VALUE, Kind.ADJUSTED, Kind.IGNORED)):
+            if (plain(was) != plain(is_now)) != (
+                told.get(option) in (LineEffect.VALUE, LineEffect.ADJUSTED, LineEffect.IGNORED)
+            ):
                 wrong[name, option] = (was, is_now, told.get(option))
     assert wrong == {}

@@ -6,7 +6,7 @@ import pytest
 from moving import Moved
 
 from advisor.core.model import Confidence, Severity
-from advisor.upgrade.change import Kind, LineChange
+from advisor.upgrade.change import LineChange, LineEffect
 
 
 def only(moved: Moved, line: str, before: str, after: str, group: str = "mysqld") -> LineChange | None:
@@ -19,31 +19,32 @@ def only(moved: Moved, line: str, before: str, after: str, group: str = "mysqld"
 @pytest.mark.parametrize(
     ("line", "way", "kind", "write"),
     [
-        ("query_cache_size = 64M", "mysql-5.7 mysql-8.0", Kind.REMOVED, None),
-        ("expire_logs_days = 7", "mysql-5.7 mysql-8.4", Kind.RENAMED, "binlog_expire_logs_seconds = 604800"),
-        ("log_warnings = 1", "mysql-5.7 mysql-8.0", Kind.RENAMED, "log_error_verbosity = 2"),
-        ("innodb_undo_logs = 64", "mysql-5.7 mysql-8.0", Kind.RENAMED, "innodb_rollback_segments = 64"),
-        ("innodb_checksums = 0", "mysql-5.7 mysql-8.0", Kind.RENAMED, "innodb_checksum_algorithm = none"),
-        ("skip-slave-start", "mysql-5.7 mysql-9.7", Kind.DEPRECATED, "skip_replica_start"),
-        ("replica_net_timeout = 30", "mysql-9.7 mariadb-11.8", Kind.RENAMED, "slave_net_timeout = 30"),
-        ("innodb_log_file_size = 1G", "mariadb-10.11 mysql-9.7", Kind.RENAMED, "innodb_redo_log_capacity = 1G"),
-        ("innodb_log_file_size = 1G", "mysql-8.0 mysql-9.7", Kind.RENAMED, "innodb_redo_log_capacity = 2G"),
-        ("innodb_redo_log_capacity = 2G", "mysql-8.4 mariadb-11.8", Kind.RENAMED, "innodb_log_file_size = 2G"),
-        ("sql_mode = ANSI_QUOTES,NO_AUTO_CREATE_USER", "mysql-5.7 mysql-8.0", Kind.REFUSED, "sql_mode = ANSI_QUOTES"),
-        ("character_set_server = utf8", "mysql-8.4 mysql-9.7", Kind.REFUSED, "character_set_server = utf8mb3"),
-        ("default_authentication_plugin = caching_sha2_password", "mysql-8.0 mysql-9.7", Kind.RENAMED,
+        ("query_cache_size = 64M", "mysql-5.7 mysql-8.0", LineEffect.REMOVED, None),
+        ("expire_logs_days = 7", "mysql-5.7 mysql-8.4", LineEffect.RENAMED, "binlog_expire_logs_seconds = 604800"),
+        ("log_warnings = 1", "mysql-5.7 mysql-8.0", LineEffect.RENAMED, "log_error_verbosity = 2"),
+        ("innodb_undo_logs = 64", "mysql-5.7 mysql-8.0", LineEffect.RENAMED, "innodb_rollback_segments = 64"),
+        ("innodb_checksums = 0", "mysql-5.7 mysql-8.0", LineEffect.RENAMED, "innodb_checksum_algorithm = none"),
+        ("skip-slave-start", "mysql-5.7 mysql-9.7", LineEffect.DEPRECATED, "skip_replica_start"),
+        ("replica_net_timeout = 30", "mysql-9.7 mariadb-11.8", LineEffect.RENAMED, "slave_net_timeout = 30"),
+        ("innodb_log_file_size = 1G", "mariadb-10.11 mysql-9.7", LineEffect.RENAMED, "innodb_redo_log_capacity = 1G"),
+        ("innodb_log_file_size = 1G", "mysql-8.0 mysql-9.7", LineEffect.RENAMED, "innodb_redo_log_capacity = 2G"),
+        ("innodb_redo_log_capacity = 2G", "mysql-8.4 mariadb-11.8", LineEffect.RENAMED, "innodb_log_file_size = 2G"),
+        ("sql_mode = ANSI_QUOTES,NO_AUTO_CREATE_USER", "mysql-5.7 mysql-8.0", LineEffect.REFUSED,
+         "sql_mode = ANSI_QUOTES"),
+        ("character_set_server = utf8", "mysql-8.4 mysql-9.7", LineEffect.REFUSED, "character_set_server = utf8mb3"),
+        ("default_authentication_plugin = caching_sha2_password", "mysql-8.0 mysql-9.7", LineEffect.RENAMED,
          "authentication_policy = caching_sha2_password,,"),
-        ("default_authentication_plugin = mysql_native_password", "mysql-8.0 mysql-9.7", Kind.REMOVED, None),
-        ("no_such_thing = 1", "mysql-5.7 mysql-8.0", Kind.STILL_REFUSED, None),
-        ("innodb_buffer_pool_instances = 8", "mysql-8.0 mariadb-10.11", Kind.IGNORED, None),
-        ("loose_query_cache_size = 1M", "mysql-5.7 mysql-8.0", Kind.IGNORED, None),
-        ("skip-name-resolve = 0", "mysql-5.7 mariadb-10.11", Kind.VALUE, None),
-        ("innodb_flush_log_at_trx_commit = 3", "mariadb-10.11 mysql-8.0", Kind.ADJUSTED, None),
-        ("query_cache_size = {{ size }}", "mysql-5.7 mysql-8.0", Kind.REMOVED, None),
-        ("admin_port = 33062", "mysql-5.7 mysql-8.0", Kind.NOW_ACCEPTED, None),
+        ("default_authentication_plugin = mysql_native_password", "mysql-8.0 mysql-9.7", LineEffect.REMOVED, None),
+        ("no_such_thing = 1", "mysql-5.7 mysql-8.0", LineEffect.STILL_REFUSED, None),
+        ("innodb_buffer_pool_instances = 8", "mysql-8.0 mariadb-10.11", LineEffect.IGNORED, None),
+        ("loose_query_cache_size = 1M", "mysql-5.7 mysql-8.0", LineEffect.IGNORED, None),
+        ("skip-name-resolve = 0", "mysql-5.7 mariadb-10.11", LineEffect.VALUE, None),
+        ("innodb_flush_log_at_trx_commit = 3", "mariadb-10.11 mysql-8.0", LineEffect.ADJUSTED, None),
+        ("query_cache_size = {{ size }}", "mysql-5.7 mysql-8.0", LineEffect.REMOVED, None),
+        ("admin_port = 33062", "mysql-5.7 mysql-8.0", LineEffect.NOW_ACCEPTED, None),
     ],
 )  # fmt: skip
-def test_kinds(moved: Moved, line: str, way: str, kind: Kind, write: str | None) -> None:
+def test_kinds(moved: Moved, line: str, way: str, kind: LineEffect, write: str | None) -> None:
     """Each way in which a line can fare otherwise is told, with the line that the new server takes instead."""
     change = only(moved, line, *way.split())
     assert change is not None
@@ -68,13 +69,13 @@ def test_kinds(moved: Moved, line: str, way: str, kind: Kind, write: str | None)
 def test_what_stays(moved: Moved, line: str, before: str, after: str) -> None:
     """Of a line that both servers take alike nothing is said."""
     change = only(moved, line, before, after)
-    assert change is None or change.kind is Kind.DEPRECATED
+    assert change is None or change.kind is LineEffect.DEPRECATED
 
 
 def test_rounding_is_a_note(moved: Moved) -> None:
     """A value that only one server rounds is told, but not as loudly as one that means something else."""
     rounded = only(moved, "innodb_buffer_pool_size = 700M", "mariadb-10.11", "mysql-8.0")
-    assert (rounded.kind, rounded.severity) == (Kind.VALUE, Severity.NOTE)
+    assert (rounded.kind, rounded.severity) == (LineEffect.VALUE, Severity.NOTE)
     assert "700M" in rounded.message
     assert "768M" in rounded.message
     assert only(moved, "skip-name-resolve = 0", "mysql-5.7", "mariadb-10.11").severity is Severity.WARNING
@@ -85,20 +86,20 @@ def test_group_that_only_one_reads(moved: Moved) -> None:
     text = "[mariadb]\nsort_buffer_size = 1M\n[mysqld-5.7]\nsort_buffer_size = 2M\n[mysqld-8.0]\nport = 3307\n"
     to_mysql = moved(text, "mariadb-10.11", "mysql-8.0").lines
     assert [(c.kind, c.severity, c.location.line) for c in to_mysql] == [
-        (Kind.NOT_READ, Severity.WARNING, 2),
-        (Kind.NEWLY_READ, Severity.NOTE, 6),
+        (LineEffect.NOT_READ, Severity.WARNING, 2),
+        (LineEffect.NEWLY_READ, Severity.NOTE, 6),
     ]
     to_8 = moved(text, "mysql-5.7", "mysql-8.0").lines
     assert [(c.kind, c.severity, c.location.line) for c in to_8] == [
-        (Kind.NOT_READ, Severity.NOTE, 4),
-        (Kind.NEWLY_READ, Severity.NOTE, 6),
+        (LineEffect.NOT_READ, Severity.NOTE, 4),
+        (LineEffect.NEWLY_READ, Severity.NOTE, 6),
     ]
 
 
 def test_lines_that_the_reader_rejects(moved: Moved) -> None:
     """A line at which the reader itself stops is told, though no verdict speaks of it."""
     lines = moved("port = 3306\n[mysqld]\nport = 3307\n", "mysql-5.7", "mysql-8.0").lines
-    assert [(c.kind, c.severity, c.location.line) for c in lines] == [(Kind.SYNTAX, Severity.ERROR, 1)]
+    assert [(c.kind, c.severity, c.location.line) for c in lines] == [(LineEffect.SYNTAX, Severity.ERROR, 1)]
 
 
 def test_sureness(moved: Moved) -> None:
@@ -118,5 +119,5 @@ def test_worst_first(moved: Moved) -> None:
 def test_the_same_server(moved: Moved) -> None:
     """A move to the same version changes nothing but names what it refuses anyway."""
     move = moved("[mysqld]\nno_such_thing = 1\nmax_connections = 7\n", "mysql-8.0", "mysql-8.0")
-    assert [c.kind for c in move.lines] == [Kind.STILL_REFUSED]
+    assert [c.kind for c in move.lines] == [LineEffect.STILL_REFUSED]
     assert move.defaults == ()

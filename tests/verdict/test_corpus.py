@@ -16,7 +16,7 @@ from advisor.optionfile import groups_read, resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import file_rules
-from rules.core.context import Known
+from rules.core.context import RuleContext
 
 # The patches that were asked.
 SERVERS = {
@@ -72,7 +72,7 @@ def judged(path: Path, server: str) -> Judged:
     data = re.sub(rb"(?m)^\s*!include.*$", b"", path.read_bytes())
     resolved = resolve([path.name], flavour=target.flavour, version=target.version, loader=lambda _: data)
     verdict = judge_file(resolved, load(target))
-    known = Known(target, verdict.catalog, Settings.from_file(verdict), verdict)
+    known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict)
     findings = [f for rule in file_rules() if rule.concerns(target) for f in rule.check(known)]
     read = groups_read(target)
     heeded = [f for f in findings if f.group in read]

@@ -16,7 +16,7 @@ from advisor.catalog.targets import SERIES, newest, parse_target
 from advisor.core.model import Finding, Target
 from advisor.verdict.settings import Settings
 from rules import all_rules
-from rules.core.context import Known
+from rules.core.context import RuleContext
 
 DATA = Path(advisor.catalog.elsewhere.__file__).parent / "data" / "vendors.json"
 NAMES: dict[str, list[str]] = json.loads(DATA.read_text(encoding="utf-8"))
@@ -30,7 +30,7 @@ UNKNOWN = ["binlog_storage_enginf=innodb", "innodb_bufer_pool_size=1G", "thread_
 def findings(line: str, target: Target, *, any_build: bool = False) -> tuple[Finding, ...]:
     """What the rules about the server's own verdict say of a file of one line."""
     verdict = judge_lines(line, load(target, any_build=any_build))
-    known = Known(target, verdict.catalog, Settings.from_file(verdict), verdict)
+    known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict)
     return run(known, [rule for rule in all_rules() if rule.code.startswith("OPT")]).findings
 
 

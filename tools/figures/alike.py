@@ -32,7 +32,17 @@ from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import ProbeResult
 from probes.choices import duration
 from probes.conclusion import conclude
-from probes.experiment import Bench, Experiment, Ground, Measured, Plan, ProbeError, Turn, Variant, Wanted
+from probes.experiment import (
+    Bench,
+    BlockMeasurement,
+    Environment,
+    Experiment,
+    ProbeError,
+    ProbeRequest,
+    RunPlan,
+    Turn,
+    Variant,
+)
 from probes.registry import everything, load
 from probes.results import written
 from probes.rounds import run
@@ -53,7 +63,7 @@ class Alike:
         self.name, self.title, self.question = experiment.name, experiment.title, experiment.question
         self.kind, self.evidence, self.choices = experiment.kind, experiment.evidence, experiment.choices
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """The probe's plan with these variants."""
         plan = self._experiment.plan(ground, wanted)
         groups: dict[str, Variant] = {}
@@ -66,7 +76,7 @@ class Alike:
         return replace(plan, variants=tuple(variant for pair in copies for variant in pair))
 
     @contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, _plan: Plan, stop: Stop) -> Iterator[Copying]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, _plan: RunPlan, stop: Stop) -> Iterator[Copying]:
         """What the probe itself prepares."""
         plan = self._experiment.plan(ground, wanted)
         with self._experiment.prepare(ground, wanted, plan, stop) as bench:
@@ -79,7 +89,7 @@ class Copying:
     def __init__(self, bench: Bench, originals: dict[str, Variant]) -> None:
         self._bench, self._originals = bench, originals
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """One block of the original."""
         return self._bench.measure(self._originals[variant.name.removesuffix(AGAIN)], turn, stop)
 
@@ -155,8 +165,8 @@ def _measured(name: str, asked: argparse.Namespace, seed: int) -> ProbeResult:
         os.mkdir(place)
         os.mkdir(other)
         binaries = [provisioned(asked.server), *([provisioned(asked.beside)] if asked.beside else [])]
-        ground = Ground(read_host(open_root("/"), datadir=place), "here", tuple(binaries), report=lambda _: None)
-        wanted = Wanted(
+        ground = Environment(read_host(open_root("/"), datadir=place), "here", tuple(binaries), report=lambda _: None)
+        wanted = ProbeRequest(
             place,
             duration(asked.time) if asked.time else None,
             choices=_choices(probe, binaries, other) | dict(option.split("=", 1) for option in asked.option),

@@ -26,7 +26,7 @@ from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import ProbeResult
 from advisor.report import paper
 from advisor.report.proberesult import render
-from probes.experiment import Ground, Wanted
+from probes.experiment import Environment, ProbeRequest
 from probes.registry import load
 from probes.rounds import run
 from probes.stop import Stop
@@ -90,10 +90,12 @@ def _measured(what: Run) -> tuple[ProbeResult, float, float]:
             places = stack.enter_context(loops.mounted(directory, FILE_SYSTEMS))
             place, choices["against"] = places["ext4"], places["xfs"]
         host = read_host(open_root("/"), datadir=place)
-        ground = Ground(host, "here", tuple(map(provisioned, what.servers)))
+        ground = Environment(host, "here", tuple(map(provisioned, what.servers)))
         if len(what.servers) > 1:
             choices["servers"] = ",".join(what.servers)
-        wanted = Wanted(place, what.seconds, choices=choices, force=frozenset({"busy"}), seed=time.time_ns() % 1000)
+        wanted = ProbeRequest(
+            place, what.seconds, choices=choices, force=frozenset({"busy"}), seed=time.time_ns() % 1000
+        )
         began = time.monotonic()
         result = run(load(what.probe), ground, wanted, Stop())
         spent = time.monotonic() - began

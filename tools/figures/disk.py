@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from figure import Figure
 
 from probes.disk.aio import available
-from probes.disk.driver import Crew
+from probes.disk.driver import DriverProcesses
 from probes.disk.files import Material, accepts_direct
 from probes.disk.sequential_read import parts
 from probes.disk.tally import together
@@ -89,7 +89,7 @@ def lacking(directory: str) -> str:
 def beside_fio(directory: str) -> Iterator[Pairs]:
     """Every case, pair by pair, on one file."""
     stop = Stop()
-    with Material(directory, lambda _: None, stop) as material, Crew(4) as crew:
+    with Material(directory, lambda _: None, stop) as material, DriverProcesses(4) as crew:
         path = material.file("pages", SIZE)
         size = os.path.getsize(path)
         for case in _cases(path, size):

@@ -20,7 +20,7 @@ import disk
 from advisor.collect.host import open_root, read_host
 from advisor.core.sizes import about
 from advisor.facts.probes import Arm, Metric, ProbeResult
-from probes.experiment import Ground, Wanted
+from probes.experiment import Environment, ProbeRequest
 from probes.registry import load
 from probes.rounds import run
 from probes.stop import Stop
@@ -43,8 +43,8 @@ def main() -> int:
         sys.exit(f"storage: {reason}")
     busy = os.getloadavg()[0]
     host = read_host(open_root("/"), datadir=directory)
-    wanted = Wanted(directory, force=frozenset({"busy", "neighbour"}))
-    results = [run(load(name), Ground(host, "here"), wanted, Stop()) for name in NAMES]
+    wanted = ProbeRequest(directory, force=frozenset({"busy", "neighbour"}))
+    results = [run(load(name), Environment(host, "here"), wanted, Stop()) for name in NAMES]
     pairs = list(disk.beside_fio(directory))
     with open(PAGE, "w", encoding="utf-8") as page:
         page.write("\n".join([HEAD, *_machine(results[0], busy), *_beside(pairs)]))

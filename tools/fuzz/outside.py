@@ -176,14 +176,14 @@ def _baseline(chance: random.Random) -> bytes:
 
 
 def _read_baseline(data: bytes, folder: str) -> None:
-    from advisor.analysis.baseline import Reading, amended, apply, gone, read
+    from advisor.analysis.baseline import BaselineReading, amended, apply, gone, read
     from advisor.core.model import Confidence, Finding, Location, Severity
 
     path = put(data, folder)
     place = Location(os.path.join(folder, "my.cnf"), 2, 1, 2, 5)
     finding = Finding("OPT001", "unknown-option", Severity.ERROR, Confidence.CERTAIN, "x", location=place, option="x")
     known = read(path)
-    readings = [Reading(place.path, (finding, finding), (place.path,))]
+    readings = [BaselineReading(place.path, (finding, finding), (place.path,))]
     apply(known, readings)
     gone(known, readings, frozenset({"OPT001"}))
     amended(path, finding, place.path, "because")
@@ -198,7 +198,7 @@ def _read_ring(data: bytes, folder: str) -> None:
     sampled(entries)
     ring.last(path, head)
     if len(entries) < ring.MOST_SLOTS:
-        ring.append(path, head, ring.Entry(1_795_262_400, 1, None, {"questions": 1}))
+        ring.append(path, head, ring.RingSample(1_795_262_400, 1, None, {"questions": 1}))
 
 
 def _kept_snapshot(data: bytes, folder: str) -> None:

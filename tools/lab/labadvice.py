@@ -8,7 +8,7 @@ from labfolder import LabError
 
 from advisor.catalog.load import Catalog
 from advisor.optionfile import normalise, parse, resolve
-from advisor.optionfile.lines import Kind, Line
+from advisor.optionfile.lines import Line, LineKind
 from advisor.verdict import REFUSED, FileVerdict, judge_file, take
 
 GROUP = "mysqld"
@@ -81,6 +81,6 @@ def _canonical(line: str, catalog: Catalog) -> str:
 
 def _name(row: Line, catalog: Catalog) -> str:
     """The canonical name of a server's option line, empty for all other lines."""
-    if row.kind is not Kind.OPTION or row.group != GROUP or row.name is None:
+    if row.kind is not LineKind.OPTION or row.group != GROUP or row.name is None:
         return ""
     return take(row.name, row.value, catalog).canonical or normalise(row.name)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from advisor.core.errors import MycnfError
 from advisor.facts.probes import Metric
 from probes.workload.scans import Scan
-from probes.workload.statements import OLTP, Step, Workload
+from probes.workload.statements import OLTP, StatementMix, TransactionStep
 from probes.workload.tables import Shape
 
 FEWEST_ROUNDS = 5
@@ -38,7 +38,7 @@ class Lab(NamedTuple):
     server: str
     fault: str
     data: Shape | Scan
-    workload: Workload
+    workload: StatementMix
     threads: int
     access: str
     metric: Metric
@@ -114,15 +114,15 @@ def _data(told: dict[str, Any]) -> Shape | Scan:
     return Scan(size(told["bytes"]), told["row_length"], told["engine"])
 
 
-def _workload(told: dict[str, Any]) -> Workload:
+def _workload(told: dict[str, Any]) -> StatementMix:
     if told["access"] not in ("uniform", "pareto"):
         raise ValueError(f"access {told['access']!r}: there is uniform and pareto")
     if "steps" not in told:
         _fields(told, KNOWN)
         return OLTP[told["name"]]
     _fields(told, WORKLOAD, frozenset(("span", "connecting")))
-    steps = tuple(Step(tuple(step["statements"]), step.get("times", 1)) for step in told["steps"])
-    return Workload(told["name"], steps, span=told.get("span", 100), connecting=told.get("connecting", False))
+    steps = tuple(TransactionStep(tuple(step["statements"]), step.get("times", 1)) for step in told["steps"])
+    return StatementMix(told["name"], steps, span=told.get("span", 100), connecting=told.get("connecting", False))
 
 
 def _metric(told: dict[str, str]) -> Metric:

@@ -13,9 +13,9 @@ from labfolder import FEWEST_ROUNDS, Lab
 from labrounds import AFTER, BEFORE
 
 from advisor.core.sizes import about, percent
-from advisor.facts.probes import Place, ProbeResult
+from advisor.facts.probes import ProbeResult, RunPlace
 from probes.conclusion import BLIND, change, conclude
-from probes.stats import Comparison
+from probes.stats import VariantComparison
 
 VERDICTS = {
     "better": "better",
@@ -95,13 +95,13 @@ def row_of(lab: Lab, advice: Advice, result: ProbeResult) -> Row:
     )
 
 
-def _verdict(comparison: Comparison, better: str) -> str:
+def _verdict(comparison: VariantComparison, better: str) -> str:
     if comparison.claim != "none":
         return "better" if comparison.claim == better else "worse"
     return "none" if comparison.bound <= BLIND else "unknown"
 
 
-def _place(place: Place) -> str:
+def _place(place: RunPlace) -> str:
     memory = about(place.memory) if place.memory else "unknown memory"
     disk = f"{place.file_system or 'an unknown file system'} on {place.device or 'an unknown disk'}"
     return f"{place.cpu or 'unknown processors'} x {place.cpus or '?'}, {memory}, {disk}, kernel {place.kernel or '?'}"

@@ -11,7 +11,7 @@ from labserver import FILE, Switched, task_of
 
 from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import Metric, ProbeResult
-from probes.experiment import Choice, Cost, Ground, Measured, Plan, Turn, Variant, Wanted
+from probes.experiment import BlockMeasurement, Choice, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant
 from probes.rounds import Progress, run
 from probes.served import server_settings
 from probes.served.under_load import METRICS, LoadedBench
@@ -31,7 +31,7 @@ class Fixed(LoadedBench):
         self._lab = lab
         self._load = task_of(lab, served, seed + 1)  # drawn otherwise than what is measured afterwards
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> Measured:
+    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
         """One block of the lab's length, after a restart and the lab's warm-up."""
         with self.served.guard():
             self.served.set_to(variant.settings)
@@ -53,10 +53,10 @@ class BeforeAfter:
         self._lab, self._served, self._driver = lab, served, driver
         self._files = dict(zip((BEFORE, AFTER), files, strict=True))
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:  # noqa: ARG002 - the folder says it all
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:  # noqa: ARG002 - the folder says it all
         """Two variants, the lab's metric first."""
         lab = self._lab
-        return Plan(
+        return RunPlan(
             variants=tuple(Variant(name, {FILE: path}) for name, path in self._files.items()),
             baseline=BEFORE,
             metrics=_metrics(lab.metric),
@@ -70,7 +70,7 @@ class BeforeAfter:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> Iterator[Fixed]:  # noqa: ARG002
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[Fixed]:  # noqa: ARG002
         """The server is there already: it has just been audited."""
         yield Fixed(self._lab, self._served, self._driver, wanted.seed + 1)
 
@@ -81,9 +81,9 @@ def measured(lab: Lab, served: Switched, driver: str, files: tuple[str, str], se
     Raises ProbeError where the server or the driver breaks off before the first round is whole.
     """
     directory = os.path.dirname(served.sandbox.directory)
-    ground = Ground(read_host(open_root("/"), datadir=directory), "here", (served.sandbox.binary,))
+    ground = Environment(read_host(open_root("/"), datadir=directory), "here", (served.sandbox.binary,))
     # The server that is measured runs already, and would be taken for a neighbour that suffers.
-    wanted = Wanted(directory, rounds=lab.rounds, force=frozenset({"busy", "neighbour"}), seed=seed)
+    wanted = ProbeRequest(directory, rounds=lab.rounds, force=frozenset({"busy", "neighbour"}), seed=seed)
     return run(BeforeAfter(lab, served, driver, files), ground, wanted, Stop(), _told)
 
 

@@ -72,7 +72,7 @@ def _chosen(
     names = [path.removesuffix(".py").replace("/", ".") for path in paths]
     for path, name in zip(paths, names, strict=True):
         if name not in modules:
-            judge = LEFT_OUT.get(name.removeprefix("rules."))
+            judge = LEFT_OUT.get(name)
             sys.exit(f"mutate: {path}: " + (f"no case judges it, but {judge}" if judge else "no module of rules/"))
     found = [(name, mutant) for name in names or modules for mutant in mutants(modules[name].tree)]
     sample = random.Random(seed).sample(range(len(found)), -(-len(found) // every))  # noqa: S311 - no secret

@@ -14,7 +14,7 @@ from modules import Module, carried_out, compiled, concerned, in_order
 from rule_cases import Case
 
 if TYPE_CHECKING:
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
     from rules.core.rule import Rule
 
 SECONDS = 2.0  # of processor time for all cases of a mutant; a hundredth of that is usual
@@ -34,7 +34,7 @@ class Posed(NamedTuple):
     """A case with what rules may read in it, and what its rule finds while nothing is changed."""
 
     case: Case
-    known: Known
+    known: RuleContext
     found: tuple[Found, ...]
 
 
@@ -50,7 +50,7 @@ class TooLong(BaseException):
     """A mutant takes longer than any rule does; no rule can catch this."""
 
 
-def posed(cases: Sequence[tuple[Case, Known]], modules: Mapping[str, Module]) -> list[Posed]:
+def posed(cases: Sequence[tuple[Case, RuleContext]], modules: Mapping[str, Module]) -> list[Posed]:
     """The cases of these modules' rules with what they come to; ValueError where that isn't what the table says."""
     with carried_out(_codes(in_order(modules, modules), modules)) as rules:
         made = [Posed(case, known, _found(rules[case.rule], known)) for case, known in cases if case.rule in rules]
@@ -83,7 +83,7 @@ def _told(posed: Posed, rules: Mapping[str, Rule]) -> Noticed:
     return Noticed.NOT_AT_ALL if found == posed.found else Noticed.BY_ADVICE
 
 
-def _found(rule: Rule, known: Known) -> tuple[Found, ...]:
+def _found(rule: Rule, known: RuleContext) -> tuple[Found, ...]:
     if not rule.concerns(known.target):
         return ()
     return tuple(

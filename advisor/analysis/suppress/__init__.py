@@ -16,7 +16,7 @@ Word = tuple[Location, str]
 Key = tuple[str, int, str]
 
 
-class Reading(NamedTuple):
+class FileFindings(NamedTuple):
     """One file with its includes, read for one target: the codes of the rules that looked, and what they found.
 
     `silent` are codes of rules about suppressions that the user doesn't want to hear of.
@@ -40,7 +40,7 @@ class Suppressed(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def suppress(readings: "Sequence[Reading]") -> list[Suppressed]:
+def suppress(readings: "Sequence[FileFindings]") -> list[Suppressed]:
     """What is left of each reading, in the same order.
 
     A suppression is used as soon as it hides something in one of the readings, so what speaks on one target only, or
@@ -71,7 +71,7 @@ def _rules_by_word() -> "dict[str, tuple[Rule, ...]]":
     return found
 
 
-def _comments(readings: "Iterable[Reading]") -> list[Suppression]:
+def _comments(readings: "Iterable[FileFindings]") -> list[Suppression]:
     files = {file.path: file for reading in readings for file in reading.resolved.files}
     return [comment for file in files.values() for comment in suppressions(file)]
 
@@ -90,7 +90,7 @@ def _asked(comments: "Iterable[Suppression]", rules: "dict[str, tuple[Rule, ...]
 
 
 def _split(
-    reading: Reading,
+    reading: FileFindings,
     findings: "Iterable[Finding]",
     asked: "dict[Key, list[Word]]",
     said: "dict[Location, str]",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Location
 from advisor.core.suggestions import nearest_word
-from advisor.optionfile.lines import Kind
+from advisor.optionfile.lines import LineKind
 from advisor.optionfile.value import comment_start
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def _lines_under_comments(file: "OptionFile") -> list[int]:
     under = 0
     found = []
     for line in reversed(file.lines):
-        if line.kind is not Kind.COMMENT:
-            under = 0 if line.kind is Kind.BLANK else line.number
+        if line.kind is not LineKind.COMMENT:
+            under = 0 if line.kind is LineKind.BLANK else line.number
         found.append(under)
     return found[::-1]
 
@@ -80,11 +80,11 @@ def _read(path: str, line: "Line", under: int) -> Suppression | None:
 def _comment(line: "Line", text: str) -> tuple[int, bool]:
     """Where the comment of a line begins for the server, and whether it is the comment's mark that stands there."""
     begin = len(text) - len(text.lstrip())
-    if line.kind is Kind.COMMENT:
+    if line.kind is LineKind.COMMENT:
         return begin, True
-    if line.kind is Kind.OPTION:
+    if line.kind is LineKind.OPTION:
         return comment_start(text), False
-    if line.kind in (Kind.GROUP, Kind.INCLUDE, Kind.INCLUDEDIR):
+    if line.kind in (LineKind.GROUP, LineKind.INCLUDE, LineKind.INCLUDEDIR):
         return begin + line.end_column - line.column, False
     return 0, False
 
@@ -116,7 +116,7 @@ def _misplaced(path: str, line: "Line", text: str, start: int) -> Suppression | 
     """A suppression that is no comment to the server, or not the beginning of the one that starts there."""
     match = _BURIED.search(text)
     before = text[: match.start()].rstrip() if match else ""
-    if match is None or (line.kind is Kind.COMMENT and before.endswith("#")):
+    if match is None or (line.kind is LineKind.COMMENT and before.endswith("#")):
         return None  # a line that was commented out keeps its suppression until it comes back
     place = Location(path, line.number, match.start() + 1, line.number, len(text.rstrip()) + 1)
     return Suppression(place, (), False, 0, "", *_why_misplaced(line, before, within=match.start() >= start))
@@ -125,6 +125,6 @@ def _misplaced(path: str, line: "Line", text: str, start: int) -> Suppression | 
 def _why_misplaced(line: "Line", before: str, *, within: bool) -> tuple[str, str]:
     if within:
         return "other words stand before it in its comment", "begin the comment with mycnf:"
-    if line.kind is Kind.OPTION and before.endswith(";"):
+    if line.kind is LineKind.OPTION and before.endswith(";"):
         return "behind a value, ; begins no comment, so the server takes it for part of the value", SAMPLE
     return "to the server it is no comment, but part of what it reads", "put it on the line above"

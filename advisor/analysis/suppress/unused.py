@@ -11,7 +11,7 @@ from rules.optionfile import suppressions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.analysis.suppress import Reading, Word
+    from advisor.analysis.suppress import FileFindings, Word
     from advisor.analysis.suppress.comments import Suppression
     from advisor.core.model import Finding
     from rules.core.rule import Rule
@@ -23,7 +23,7 @@ MOST_HINTS = 100  # to look for a name that is near takes a while, and no one mi
 
 def about(
     comments: Sequence[Suppression],
-    readings: Sequence[Reading],
+    readings: Sequence[FileFindings],
     rules: dict[str, tuple[Rule, ...]],
     used: set[Word],
 ) -> list[list[Finding]]:
@@ -40,7 +40,7 @@ def about(
     return told
 
 
-def _readings_by_file(readings: Sequence[Reading]) -> dict[str, list[int]]:
+def _readings_by_file(readings: Sequence[FileFindings]) -> dict[str, list[int]]:
     having: dict[str, list[int]] = {}
     for number, reading in enumerate(readings):
         for file in reading.resolved.files:
@@ -50,7 +50,7 @@ def _readings_by_file(readings: Sequence[Reading]) -> dict[str, list[int]]:
 
 def _of(
     comment: Suppression,
-    readings: Sequence[Reading],
+    readings: Sequence[FileFindings],
     rules: dict[str, tuple[Rule, ...]],
     used: set[Word],
     hints: dict[str, str],
@@ -100,7 +100,7 @@ def _where(comment: Suppression) -> str:
     return f"about line {comment.line}" if comment.line else "here, where no line follows the comment"
 
 
-def _is_judged(meant: tuple[Rule, ...], readings: Sequence[Reading]) -> bool:
+def _is_judged(meant: tuple[Rule, ...], readings: Sequence[FileFindings]) -> bool:
     """Whether for one of the targets every rule that the word means, and that files alone can answer, has looked."""
     if any(rule.family == suppressions.FAMILY for rule in meant):
         return False

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pymysql import err
 
 from advisor.collect.connection.errors import refusal
-from advisor.collect.connection.limits import Allowance
+from advisor.collect.connection.limits import AnswerLimits
 from advisor.collect.connection.sockets import is_socket
-from advisor.collect.connection.wire import Nonsense, NotListed, Wire
+from advisor.collect.connection.wire import ProtocolError, StatementNotListed, Wire
 from advisor.core.errors import ConnectError
 from advisor.redaction.secrets import clean
 
@@ -34,7 +34,7 @@ class Limits(NamedTuple):
 DEFAULT_LIMITS = Limits()
 
 
-def connect(account: Account, limits: Limits = DEFAULT_LIMITS, allowance: Allowance | None = None) -> Wire:
+def connect(account: Account, limits: Limits = DEFAULT_LIMITS, allowance: AnswerLimits | None = None) -> Wire:
     """A connection with autocommit on; raises ConnectError with one line of what went wrong and what to do.
 
     It takes from the `allowance` of the connection that it stands in for, where there is one.
@@ -46,21 +46,21 @@ def connect(account: Account, limits: Limits = DEFAULT_LIMITS, allowance: Allowa
             f"there is no server socket {account.socket}; is the server running? Else give --socket or --host"
         )
     mode = account.ssl_mode or ("disabled" if account.socket else "preferred")
-    allowance = allowance or Allowance(limits.answer)
+    allowance = allowance or AnswerLimits(limits.answer)
     try:
         return _open(account, mode, limits, allowance)
     except ssl.SSLError:
         return _open(account, "disabled", limits, allowance)
 
 
-def _open(account: Account, mode: str, limits: Limits, allowance: Allowance) -> Wire:
+def _open(account: Account, mode: str, limits: Limits, allowance: AnswerLimits) -> Wire:
     seconds = {"connect_timeout": limits.connect, "read_timeout": limits.read, "write_timeout": limits.read}
     try:
         wire = Wire(allowance, **_address(account), **_tls(account, mode), **seconds)
         wire.connect()
-    except (ConnectError, NotListed):
+    except (ConnectError, StatementNotListed):
         raise
-    except Nonsense as error:
+    except ProtocolError as error:
         raise _not_spoken(account) from error
     except ssl.SSLError as error:
         if mode == "preferred":

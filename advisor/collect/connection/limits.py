@@ -10,15 +10,15 @@ WHOLE = 48 << 20  # bytes; all answers of an audit together stay far below one o
 PIECE = 64
 
 
-class TooMuch(Exception):  # noqa: N818 - becomes a lost connection, with its words
+class AnswerTooLarge(Exception):  # noqa: N818 - becomes a lost connection, with its words
     """A server sends more than any answer has."""
 
 
-class Overdue(TimeoutError):  # noqa: N818 - a time-out like that of silence, for which the driver looks
+class AnswerTooSlow(TimeoutError):  # noqa: N818 - a time-out like that of silence, for which the driver looks
     """A server that keeps sending, and doesn't come to an end."""
 
 
-class Allowance:
+class AnswerLimits:
     """What is left to a server: seconds and bytes of one answer, from `begin` on; of all of them, from `bound` on.
 
     Only time spent waiting for the server counts, in seconds of the monotonic clock.
@@ -46,11 +46,11 @@ class Allowance:
         """A piece of this size is about to be read; TooMuch where it is more than an answer, or all of them, have."""
         self._bytes += size + PIECE
         if self._bytes > ANSWER:
-            raise TooMuch(f"its answer is larger than {ANSWER >> 20}M")
+            raise AnswerTooLarge(f"its answer is larger than {ANSWER >> 20}M")
         if self._whole is not None:
             self._spent += size + PIECE
             if self._spent > WHOLE:
-                raise TooMuch(f"its answers are larger than {WHOLE >> 20}M")
+                raise AnswerTooLarge(f"its answers are larger than {WHOLE >> 20}M")
 
     def waited(self, seconds: float) -> None:
         """The server was waited for."""
@@ -68,5 +68,5 @@ class Allowance:
         if self._whole is not None:
             left = min(left, self._whole - self._waited)
         if left <= 0:
-            raise Overdue("timed out")
+            raise AnswerTooSlow("timed out")
         return left

@@ -8,7 +8,7 @@ import struct
 
 from advisor.core.errors import ConnectError
 from advisor.optionfile import parse
-from advisor.optionfile.lines import Kind
+from advisor.optionfile.lines import LineKind
 
 # The layout is mysql_config_editor's: four bytes unused, twenty of key, then one chunk a line, its length ahead.
 _UNUSED = 4
@@ -36,7 +36,7 @@ def login_lines(wanted: str | None) -> list[tuple[str, str, str]]:
     lines = [
         (line.group, line.name, line.value or "")
         for line in parse(_unscrambled(path), path).lines
-        if line.kind is Kind.OPTION and line.group and line.name
+        if line.kind is LineKind.OPTION and line.group and line.name
     ]
     if wanted and wanted not in {group for group, _, _ in lines}:
         raise ConnectError(f"--login-path {wanted} is not in {path}; mysql_config_editor print --all lists what is")

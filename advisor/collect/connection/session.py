@@ -10,7 +10,7 @@ from pymysql import err
 
 from advisor.collect.connection.connect import DEFAULT_LIMITS, connect
 from advisor.collect.connection.errors import words
-from advisor.collect.connection.limits import ANSWER, Overdue
+from advisor.collect.connection.limits import ANSWER, AnswerTooSlow
 from advisor.collect.connection.statements import (
     KILL_OWN,
     LIMITS_MARIADB,
@@ -20,7 +20,7 @@ from advisor.collect.connection.statements import (
     STATEMENTS,
     Statement,
 )
-from advisor.collect.connection.wire import Nonsense, NotListed
+from advisor.collect.connection.wire import ProtocolError, StatementNotListed
 from advisor.core.errors import ConnectError
 from advisor.facts import Unavailable
 from advisor.facts.snapshot import FARTHEST
@@ -56,11 +56,11 @@ class Rows(NamedTuple):
         return tuple(dict(zip(self.names, row, strict=True)) for row in self.rows)
 
 
-class NotRead(Exception):  # noqa: N818 - turned into a skipped part, never an error of the run
+class StatementFailed(Exception):  # noqa: N818 - turned into a skipped part, never an error of the run
     """A statement gave nothing; the message says what it would need."""
 
 
-class Lost(NotRead):
+class ConnectionLost(StatementFailed):
     """The connection is gone, and with it everything that was still to be asked."""
 
 
@@ -106,7 +106,7 @@ def open_session(account: Account, limits: Limits = DEFAULT_LIMITS) -> Session:
     try:
         prepare(session, READ_ONLY)
         limit(session, flavour_of(session.wire.server_version, "", {}))
-    except NotRead as reason:
+    except StatementFailed as reason:
         session.close()
         raise ConnectError(f"{account.place}: {reason}; nothing could be asked") from reason
     return session
@@ -121,9 +121,9 @@ def limit(session: Session, flavour: str) -> None:
             prepare(session, LIMITS_MARIADB, seconds)
         else:
             prepare(session, LIMITS_MYSQL, seconds * 1000)
-    except Lost:
+    except ConnectionLost:
         raise
-    except NotRead as reason:
+    except StatementFailed as reason:
         session.unlimited = str(reason)
 
 
@@ -141,9 +141,9 @@ def send(session: Session, statement: Statement, number: int | None = None) -> R
     statement is killed and a new connection stands in.
     """
     if statement not in STATEMENTS:
-        raise NotListed(f"not on the closed list: {statement.sql}")
+        raise StatementNotListed(f"not on the closed list: {statement.sql}")
     if session.lost:
-        raise Lost(session.lost)
+        raise ConnectionLost(session.lost)
     try:
         answer = _ask(session.wire, statement.text(number))
     except err.Error as error:
@@ -162,9 +162,11 @@ def _cut(answer: Rows, statement: Statement) -> Rows:
     """As many columns as the statement asks for: who reads the rows relies on them."""
     wanted, found = statement.columns, min(map(len, (answer.names, *answer.rows)))
     if found < wanted or any(len(row) != len(answer.names) for row in answer.rows):
-        raise NotRead(f"the server's answer has {found} columns, and {wanted or len(answer.names)} were asked for")
+        raise StatementFailed(
+            f"the server's answer has {found} columns, and {wanted or len(answer.names)} were asked for"
+        )
     if not wanted and len(answer.rows) * sum(map(len, answer.names)) > ANSWER:
-        raise NotRead("the server's answer has too many rows and columns for each row to name its columns")
+        raise StatementFailed("the server's answer has too many rows and columns for each row to name its columns")
     if not wanted or len(answer.names) == wanted:
         return answer
     return Rows(answer.names[:wanted], tuple(row[:wanted] for row in answer.rows))
@@ -176,20 +178,20 @@ def _text(value: object) -> str | None:
     )
 
 
-def _reason(session: Session, statement: Statement, error: err.Error) -> NotRead:
+def _reason(session: Session, statement: Statement, error: err.Error) -> StatementFailed:
     code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
-    if isinstance(error, Nonsense):
+    if isinstance(error, ProtocolError):
         session.lost = f"the server was given up during {statement.sql!r}: {error.args[-1]}"
-        return Lost(session.lost)
+        return ConnectionLost(session.lost)
     if code in _DENIED:
-        return NotRead(f"needs {statement.needs or 'more privileges'}")
+        return StatementFailed(f"needs {statement.needs or 'more privileges'}")
     if code in _STOPPED:
-        return NotRead(f"the server gave no answer within {session.limits.statement} s: {_brief(statement)}")
+        return StatementFailed(f"the server gave no answer within {session.limits.statement} s: {_brief(statement)}")
     if code in _UNKNOWN:
-        return NotRead(f"this server doesn't know it: {_brief(statement)}")
+        return StatementFailed(f"this server doesn't know it: {_brief(statement)}")
     if code in _GONE:
         return _after_silence(session, statement, error)
-    return NotRead(f"the server refused {_brief(statement)!r}: {words(error)} (error {code})")
+    return StatementFailed(f"the server refused {_brief(statement)!r}: {words(error)} (error {code})")
 
 
 def _brief(statement: Statement) -> str:
@@ -197,19 +199,19 @@ def _brief(statement: Statement) -> str:
     return statement.sql if len(statement.sql) <= BRIEF else statement.sql[: BRIEF - 2].rstrip() + " …"
 
 
-def _after_silence(session: Session, statement: Statement, error: err.Error) -> NotRead:
+def _after_silence(session: Session, statement: Statement, error: err.Error) -> StatementFailed:
     """Tell a server that is gone from one that is slow: the slow one gets our statement killed and a new connection."""
     overran = isinstance(error.__context__, TimeoutError)
     session.timeouts += overran
     if session.wire.allowance.over:
         session.lost = f"the server was given up: its answers took more than {session.limits.whole:g} s"
-        return Lost(session.lost)
+        return ConnectionLost(session.lost)
     fate = _stand_in(session) if overran and session.timeouts <= _TIMEOUTS_BORNE else ""
     if fate:
-        seconds = session.limits.answer if isinstance(error.__context__, Overdue) else session.limits.read
-        return NotRead(f"no answer within {seconds:g} s, so it was {fate}: {statement.sql}")
+        seconds = session.limits.answer if isinstance(error.__context__, AnswerTooSlow) else session.limits.read
+        return StatementFailed(f"no answer within {seconds:g} s, so it was {fate}: {statement.sql}")
     session.lost = f"the connection was lost during {statement.sql!r}"
-    return Lost(session.lost)
+    return ConnectionLost(session.lost)
 
 
 def _stand_in(session: Session) -> str:
@@ -252,7 +254,7 @@ def ask(session: Session, statement: Statement, part: str, notes: Notes) -> Rows
     """The answer to a statement, or None with the reason noted under the part that it would have filled."""
     try:
         return send(session, statement)
-    except NotRead as reason:
+    except StatementFailed as reason:
         notes.append(Unavailable(part, str(reason)))
         return None
 

@@ -13,7 +13,7 @@ from pymysql.constants import COMMAND, CR
 from pymysql.converters import conversions
 from pymysql.err import Error, OperationalError
 
-from advisor.collect.connection.limits import Allowance, TooMuch
+from advisor.collect.connection.limits import AnswerLimits, AnswerTooLarge
 from advisor.collect.connection.sockets import peer_pid
 from advisor.collect.connection.statements import is_listed
 from advisor.redaction.secrets import clean
@@ -30,11 +30,11 @@ _CLEAR_TEXT = (b"mysql_clear_password", b"dialog")
 _BROKEN = (b"mysql_old_password",)
 
 
-class NotListed(Exception):  # noqa: N818 - no error of the user's: a defect of ours, stopped before a byte was sent
+class StatementNotListed(Exception):  # noqa: N818 - no error of the user's: a defect of ours, stopped before a byte was sent
     """A statement that isn't on the closed list was about to be sent."""
 
 
-class Nonsense(OperationalError):  # noqa: N818 - the connection is lost by it, never the run
+class ProtocolError(OperationalError):
     """What no server sends: an answer without end, or no packet of the protocol. The connection is closed."""
 
 
@@ -52,7 +52,7 @@ class Wire(Connection):
     server_thread_id: tuple[int]
     server_version: str
 
-    def __init__(self, allowance: Allowance, **options: Any) -> None:
+    def __init__(self, allowance: AnswerLimits, **options: Any) -> None:
         self.sent = 0
         self.allowance = allowance
         self._current_timeout = None
@@ -70,7 +70,7 @@ class Wire(Connection):
     def _execute_command(self, command: int, sql: str | bytes) -> None:
         text = sql if isinstance(sql, str) else sql.decode("utf-8", "replace")
         if command != COMMAND.COM_QUERY or not is_listed(text):
-            raise NotListed(f"not on the closed list: {text}")
+            raise StatementNotListed(f"not on the closed list: {text}")
         self.sent += 1
         self.allowance.begin()
         super()._execute_command(command, sql)  # type: ignore[misc]
@@ -95,7 +95,7 @@ class Wire(Connection):
             raise
         except Exception as error:  # the driver indexes, unpacks and asserts as it reads
             self._force_close()  # type: ignore[attr-defined]
-            raise Nonsense(CR.CR_MALFORMED_PACKET, _what(error)) from error
+            raise ProtocolError(CR.CR_MALFORMED_PACKET, _what(error)) from error
 
     def _read_bytes(self, num_bytes: int) -> bytes:
         """So many bytes within the allowance: one byte a second is no answer, nor is one without end."""
@@ -110,9 +110,9 @@ class Wire(Connection):
         except OSError as error:
             self._force_close()  # type: ignore[attr-defined]
             raise OperationalError(CR.CR_SERVER_LOST, f"Lost connection to the server ({error})") from error
-        except TooMuch as error:
+        except AnswerTooLarge as error:
             self._force_close()  # type: ignore[attr-defined]
-            raise Nonsense(CR.CR_MALFORMED_PACKET, str(error)) from error
+            raise ProtocolError(CR.CR_MALFORMED_PACKET, str(error)) from error
         return bytes(data)
 
     def _ready(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.collect.host.devices import read_devices
 from advisor.collect.host.host import open_root, read_host
-from advisor.collect.host.ownership import NotProved, Proof, ServerClaim, prove
+from advisor.collect.host.ownership import NotProved, OwnershipProof, ServerClaim, prove
 from advisor.collect.host.process import server_pids
 from advisor.collect.host.root import ArchiveError, Root
 from advisor.collect.host.storage import trace
@@ -13,7 +13,7 @@ from advisor.collect.host.tar_script import host_tar_script
 __all__ = [
     "ArchiveError",
     "NotProved",
-    "Proof",
+    "OwnershipProof",
     "Root",
     "ServerClaim",
     "host_tar_script",

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.formats import number, read_word, table
-from advisor.collect.host.storage import Entry, read_mounts
+from advisor.collect.host.storage import MountEntry, read_mounts
 from advisor.facts.host import Cgroup, IoLimit
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _memberships(text: str | None) -> dict[str, str]:
     return groups
 
 
-def _find(root: Root, mounts: tuple[Entry, ...], member_of: dict[str, str], controller: str) -> Group | None:
+def _find(root: Root, mounts: tuple[MountEntry, ...], member_of: dict[str, str], controller: str) -> Group | None:
     """Where the files of the process's group stand; the top of the mount where the group itself isn't visible."""
     path = member_of.get(controller)
     if path is None:
@@ -180,7 +180,7 @@ _FILES = {
 _KEYS = {"riops": "reads", "wiops": "writes", "rbps": "read_bytes", "wbps": "write_bytes"}
 
 
-class Rations(NamedTuple):
+class ResourceLimits(NamedTuple):
     """Fields of Cgroup; each is that of the strictest group on the way up."""
 
     periods: int | None
@@ -189,11 +189,11 @@ class Rations(NamedTuple):
     io: tuple[IoLimit, ...]
 
 
-def read_rations(root: Root, cpu: Sequence[str], pids: Sequence[str], io: Sequence[str]) -> Rations:
+def read_rations(root: Root, cpu: Sequence[str], pids: Sequence[str], io: Sequence[str]) -> ResourceLimits:
     """Read what the groups of three hierarchies ration; each is given as directories, the process's own first."""
     periods, throttled = _withheld(root, cpu)
     tasks = [number(root.read(f"{step}/pids.max", 64)) for step in pids]
-    return Rations(periods, throttled, min((n for n in tasks if n is not None), default=None), _io(root, io))
+    return ResourceLimits(periods, throttled, min((n for n in tasks if n is not None), default=None), _io(root, io))
 
 
 def _withheld(root: Root, steps: Iterable[str]) -> tuple[int | None, int | None]:

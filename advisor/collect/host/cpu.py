@@ -14,7 +14,7 @@ from advisor.facts.host import Cpu, CpuKind, NumaNode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.collect.host.cpuinfo import Kind
+    from advisor.collect.host.cpuinfo import CoreKind
     from advisor.collect.host.root import Root
 
 
@@ -49,7 +49,7 @@ def read_cpu(root: Root) -> Cpu | None:
     if not possible:
         return None
     info = cpuinfo.parse(root.read("/proc/cpuinfo") or "")
-    kinds = info.kinds or (cpuinfo.Kind({}),)
+    kinds = info.kinds or (cpuinfo.CoreKind({}),)
     running = _running(root, possible)
     firmware = _firmware(root)
     return Cpu(
@@ -103,7 +103,7 @@ def _count(maps: Iterable[frozenset[int]]) -> int:
     return groups
 
 
-def _kind(root: Root, kind: cpuinfo.Kind, running: list[Siblings], firmware: Firmware | None) -> CpuKind:
+def _kind(root: Root, kind: cpuinfo.CoreKind, running: list[Siblings], firmware: Firmware | None) -> CpuKind:
     cores, sockets = _count(s.core for s in running), _count(s.socket for s in running)
     books, drawers = _count(s.book for s in running), _count(s.drawer for s in running)
     per = firmware or Firmware(drawers, _per(books, drawers), _per(sockets, books), _per(cores, sockets))
@@ -140,12 +140,12 @@ def _firmware(root: Root) -> Firmware | None:
     return Firmware(*(int(found[i]) for i in range(3, 7))) if found else None
 
 
-def read_architecture(root: Root, kind: Kind) -> str | None:
+def read_architecture(root: Root, kind: CoreKind) -> str | None:
     """Ask the machine, then its kernel's files (6.1 and later tell), then conclude from what its processors can do."""
     return root.machine() or read_word(root, "/proc/sys/kernel/arch") or _conclude(root, kind)
 
 
-def _conclude(root: Root, kind: Kind) -> str | None:
+def _conclude(root: Root, kind: CoreKind) -> str | None:
     isa, arm = kind.get("isa") or "", kind.get("architecture")
     power = {"little": "ppc64le", "big": "ppc64"}.get(read_word(root, "/sys/kernel/cpu_byteorder") or "")
     signs = (

@@ -34,7 +34,7 @@ _SUBSET = ("model", "name", "vendor", "bogomips", "revision")
 make its last processor a kind of its own."""
 
 
-class Kind(NamedTuple):
+class CoreKind(NamedTuple):
     """The facts of one kind of core by field: vendor, family, model, name, stepping, revision, flags, isa, …"""
 
     facts: dict[str, str]
@@ -60,7 +60,7 @@ class SharedCache(NamedTuple):
 class CpuInfo(NamedTuple):
     """The kinds of core in a settled order, and the kind of each processor as an index into them."""
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[CoreKind, ...]
     kind_of: dict[int, int]
     caches: tuple[SharedCache, ...]
 
@@ -82,7 +82,7 @@ def parse(text: str) -> CpuInfo:
     if len(merged) == _A_PAIR and all(merged[1].get(f) == merged[0][f] for f in _SUBSET if f in merged[0]):
         merged, place = merged[1:], dict.fromkeys(place, 0)
     return CpuInfo(
-        tuple(Kind(facts) for facts in merged),
+        tuple(CoreKind(facts) for facts in merged),
         {cpu: place[index] for cpu, index in assigned.items()},
         tuple(sorted(caches)),
     )

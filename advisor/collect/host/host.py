@@ -14,7 +14,7 @@ from advisor.collect.host.process import read_process, server_pids
 from advisor.collect.host.root import DirectoryRoot, LiveRoot
 from advisor.collect.host.storage import trace
 from advisor.collect.host.system import read_memory, read_system
-from advisor.facts.host import Host, Place, Skipped
+from advisor.facts.host import Host, ServerPath, SkippedPart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +58,9 @@ def read_host(
         "process": "no server process was given" if pid is None else f"no process {pid} is here",
         "os": "neither the kernel's version nor os-release is to be read",
     }
-    return replace(host, skipped=tuple(Skipped(part, why) for part, why in reasons.items() if not getattr(host, part)))
+    return replace(
+        host, skipped=tuple(SkippedPart(part, why) for part, why in reasons.items() if not getattr(host, part))
+    )
 
 
 def _places(
@@ -67,15 +69,15 @@ def _places(
     directories: Mapping[str, str],
     devices: tuple[BlockDevice, ...],
     pid: int | None,
-) -> tuple[Place, ...]:
+) -> tuple[ServerPath, ...]:
     """The directories that lie on another mount than the data directory, one a mount."""
     seen = {storage.mount.point} if storage else set()
-    found: list[Place] = []
+    found: list[ServerPath] = []
     for name, path in directories.items():
         there = trace(root, path, devices, pid)
         if there is not None and there.mount.point not in seen:
             seen.add(there.mount.point)
-            found.append(Place(name, there))
+            found.append(ServerPath(name, there))
     return tuple(found)
 
 

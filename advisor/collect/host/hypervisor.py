@@ -9,7 +9,7 @@ from advisor.collect.host.formats import read_word, word
 from advisor.facts.host import Hypervisor
 
 if TYPE_CHECKING:
-    from advisor.collect.host.cpuinfo import Kind
+    from advisor.collect.host.cpuinfo import CoreKind
     from advisor.collect.host.root import Root
 
 _CLOCKS = (("kvm-clock", "KVM"), ("hyperv_clocksource", "Microsoft"), ("xen", "Xen"))
@@ -26,7 +26,7 @@ _XEN_PV, _XEN_PVH = 1 << 5, 1 << 3 | 1 << 8
 """XENFEAT_mmu_pt_update_preserve_ad; XENFEAT_supervisor_mode_kernel with XENFEAT_hvm_callback_vector."""
 
 
-def read_hypervisor(root: Root, kind: Kind) -> Hypervisor | None:
+def read_hypervisor(root: Root, kind: CoreKind) -> Hypervisor | None:
     """Name the hypervisor or container; None on bare metal, and where no file gives it away."""
     if "Microsoft" in (root.read("/proc/sys/kernel/osrelease", 256) or ""):
         return Hypervisor("Windows Subsystem for Linux", "container")
@@ -41,7 +41,7 @@ def read_hypervisor(root: Root, kind: Kind) -> Hypervisor | None:
     )
 
 
-def _from_clock_or_firmware(root: Root, kind: Kind) -> Hypervisor | None:
+def _from_clock_or_firmware(root: Root, kind: CoreKind) -> Hypervisor | None:
     clocks = read_word(root, "/sys/devices/system/clocksource/clocksource0/available_clocksource") or ""
     vendor = next((name for clock, name in _CLOCKS if clock in clocks), None)
     if vendor is None and ("hypervisor" in kind.flags or kind.get("architecture") == "8"):

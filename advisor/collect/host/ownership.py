@@ -38,7 +38,7 @@ class ServerClaim(NamedTuple):
     hostname: str = ""
 
 
-class Proof(NamedTuple):
+class OwnershipProof(NamedTuple):
     """The server is process `pid` of this host; `evidence` says in words what shows it."""
 
     pid: int
@@ -51,7 +51,7 @@ class NotProved(NamedTuple):
     reason: str
 
 
-def prove(root: Root, claim: ServerClaim) -> Proof | NotProved:
+def prove(root: Root, claim: ServerClaim) -> OwnershipProof | NotProved:
     """Find the server's process, or say why it can't be told to be on this host."""
     if claim.via != "socket":
         return NotProved(_through_tcp(root, claim))
@@ -66,7 +66,7 @@ def prove(root: Root, claim: ServerClaim) -> Proof | NotProved:
         if isinstance(found, NotProved):
             return found
         evidence += [found] if found else []
-    return Proof(listener.pid, tuple(evidence))
+    return OwnershipProof(listener.pid, tuple(evidence))
 
 
 def _through_tcp(root: Root, claim: ServerClaim) -> str:
@@ -78,7 +78,7 @@ def _through_tcp(root: Root, claim: ServerClaim) -> str:
     return f"the server was reached through TCP, which may lead anywhere: {here}; else {_INSTEAD}"
 
 
-def _listener(root: Root, claim: ServerClaim) -> Proof | NotProved:
+def _listener(root: Root, claim: ServerClaim) -> OwnershipProof | NotProved:
     """The server's process at the other end of the socket."""
     pid = claim.peer_pid
     if pid <= 0:
@@ -87,9 +87,9 @@ def _listener(root: Root, claim: ServerClaim) -> Proof | NotProved:
     if name is None:
         return NotProved(f"process {pid} behind the socket is hidden (/proc with hidepid?): run as root, or {_INSTEAD}")
     if _is_server(root, pid):
-        return Proof(pid, (f"process {pid} ({name}) listens at the socket",))
+        return OwnershipProof(pid, (f"process {pid} ({name}) listens at the socket",))
     if name == "systemd" and (server := _activated(root, claim)):
-        return Proof(server, (f"process {server} holds the socket that systemd opened for it",))
+        return OwnershipProof(server, (f"process {server} holds the socket that systemd opened for it",))
     return NotProved(f"process {pid} ({name}) behind the socket is no server but stands before one: {_INSTEAD}")
 
 

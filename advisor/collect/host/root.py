@@ -186,14 +186,14 @@ class DirectoryRoot(LiveRoot):
             return None
 
 
-class Entry(Protocol):
+class PathEntry(Protocol):
     """What stands at a path whose parent holds no link: a link's target, "" for anything else, None for nothing."""
 
     def __call__(self, path: str, /) -> str | None:
         """Look at one path."""
 
 
-def resolve(path: str, entry: Entry) -> str | None:
+def resolve(path: str, entry: PathEntry) -> str | None:
     """The path without links and dots, never above /; None where a step is missing or links lead in a circle."""
     real, rest, links = "/", _parts(path), 0
     while rest:

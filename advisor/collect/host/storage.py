@@ -117,7 +117,7 @@ def _why(mount: Mount) -> str:
     return told or f"the device of its mount ({mount.source}, {mount.fs_type}) isn't visible here"
 
 
-class Entry(NamedTuple):
+class MountEntry(NamedTuple):
     """One line of mountinfo: the mount, its number and that of the mount it stands in."""
 
     number: int
@@ -131,14 +131,14 @@ _LINE = re.compile(
 )
 
 
-def read_mounts(root: Root, pid: int | None = None) -> tuple[Entry, ...]:
+def read_mounts(root: Root, pid: int | None = None) -> tuple[MountEntry, ...]:
     """The mounts that a process sees, or that we see where its own can't be read."""
     own = root.read(f"/proc/{pid}/mountinfo") if pid is not None else None
     text = own or root.read("/proc/self/mountinfo") or root.read("/proc/1/mountinfo") or ""
     return tuple(entry for entry in map(_entry, text.split("\n")) if entry)
 
 
-def _entry(line: str) -> Entry | None:
+def _entry(line: str) -> MountEntry | None:
     found = _LINE.fullmatch(line)
     if not found:
         return None
@@ -152,7 +152,7 @@ def _entry(line: str) -> Entry | None:
         root=unescape(inner),
         options=tuple(unescape(option) for option in together),
     )
-    return Entry(int(number), int(parent), mount)
+    return MountEntry(int(number), int(parent), mount)
 
 
 def unescape(text: str) -> str:
@@ -160,7 +160,7 @@ def unescape(text: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8) & 0xFF), text)
 
 
-def mount_of(entries: tuple[Entry, ...], path: str) -> Mount | None:
+def mount_of(entries: tuple[MountEntry, ...], path: str) -> Mount | None:
     """The mount that a path without links lies in; of mounts stacked on one point the uppermost.
 
     The path is walked down as the kernel does it, since a mount may be hidden by a later one above it.

@@ -36,7 +36,7 @@ from advisor.verdict.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.collect.pasted.facts import Told
+    from advisor.collect.pasted.facts import PastedFacts
     from advisor.facts import Host
 
 
@@ -85,7 +85,7 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
 
 
 def _lacking(
-    told: Sequence[Told],
+    told: Sequence[PastedFacts],
     host: Host | None,
     variables: dict[str, str],
     samples: Sequence[dict[str, str]],
@@ -111,7 +111,7 @@ def _lacking(
         yield Unavailable("workload", no_window)
 
 
-def _read(path: str) -> Told:
+def _read(path: str) -> PastedFacts:
     if os.path.isdir(path):
         return read_directory(path)
     with opened(path) as text:
@@ -133,13 +133,13 @@ def _read(path: str) -> Told:
     return told
 
 
-def _joined(reports: Sequence[Told]) -> Told:
+def _joined(reports: Sequence[PastedFacts]) -> PastedFacts:
     """What both of Percona's reports tell that stand in one text, that of the server first."""
     first, last = reports[0], reports[-1]
     return first._replace(host=last.host, mounts=last.mounts)
 
 
-def _merged(told: Sequence[Told]) -> dict[str, str]:
+def _merged(told: Sequence[PastedFacts]) -> dict[str, str]:
     """The variables of all texts, a later text's over an earlier one's; those that a report rounds come first."""
     merged: dict[str, str] = {}
     by_exactness = sorted(told, key=lambda one: not one.lacks)
@@ -172,7 +172,7 @@ def _server(variables: dict[str, str], status: dict[str, str], innodb_text: str)
     )
 
 
-def _replication(told: Sequence[Told], server: Server) -> Replication | None:
+def _replication(told: Sequence[PastedFacts], server: Server) -> Replication | None:
     """The server's part in replication; None where no text tells of which servers it is a replica."""
     rows = [row for one in told for row in one.replicas or ()]
     if all(one.replicas is None for one in told):
@@ -184,7 +184,7 @@ def _replication(told: Sequence[Told], server: Server) -> Replication | None:
     )
 
 
-def _placed(told: Told, datadir: str) -> Host | None:
+def _placed(told: PastedFacts, datadir: str) -> Host | None:
     """The machine, with the file system that the data directory lies on."""
     place = posixpath.normpath(datadir) if datadir.startswith("/") else ""
     around = [(m, s) for m, s in told.mounts if place and f"{place}/".startswith(f"{m.point.rstrip('/')}/")]

@@ -21,7 +21,7 @@ class TextError(MycnfError):
     """A text can't be read, or is none of those that tell of a server; the message is one line with the remedy."""
 
 
-class Told(NamedTuple):
+class PastedFacts(NamedTuple):
     """What was read at `path`: tables of variables, and samples of status counters in the order in which they stand,
     of many those that a window needs.
 

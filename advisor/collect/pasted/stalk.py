@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from advisor.collect.host.formats import table
 from advisor.collect.host.system import read_memory, read_system
-from advisor.collect.pasted.facts import TextError, Told
+from advisor.collect.pasted.facts import TextError, PastedFacts
 from advisor.collect.pasted.lines import all_of, opened
 from advisor.collect.pasted.replicas import replica_rows
 from advisor.collect.pasted.samples import innodb_text
 from advisor.collect.pasted.text import read_plain
-from advisor.facts.host import Cpu, Host, Mount, Skipped, Space
+from advisor.facts.host import Cpu, Host, Mount, SkippedPart, Space
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ _CPU = re.compile(r"cpu(\d{1,5}) .*")
 MOST_ENTRIES = 100_000
 
 
-def read_directory(path: str) -> Told:
+def read_directory(path: str) -> PastedFacts:
     """The newest samples in a directory. Raises TextError where there are none."""
     files = _files(path)
     if not files.keys() & {"variables", "mysqladmin"}:
@@ -55,8 +55,8 @@ def read_directory(path: str) -> Told:
         with opened(place) as text:
             written.append(text.at)
             texts[part] = innodb_text(text.lines) if part in INNODB else all_of(text)
-    variables, counters = (tables.get(part, Told(path)) for part in TABLES)
-    return Told(
+    variables, counters = (tables.get(part, PastedFacts(path)) for part in TABLES)
+    return PastedFacts(
         path,
         variables.variables[:1],
         counters.samples,
@@ -69,7 +69,7 @@ def read_directory(path: str) -> Told:
     )
 
 
-def _tables(path: str, place: str) -> Told:
+def _tables(path: str, place: str) -> PastedFacts:
     with opened(place) as text:
         return read_plain(path, text.lines, text.at)
 
@@ -97,7 +97,7 @@ def _host(told: dict[str, str]) -> Host | None:
         cpu=_cpu(told.get("procstat", "")),
         memory=read_memory(root),
         os=read_system(root),
-        skipped=(Skipped("host", SOURCE),),
+        skipped=(SkippedPart("host", SOURCE),),
     )
 
 

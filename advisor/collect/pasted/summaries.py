@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.formats import number
-from advisor.collect.pasted.facts import Told
-from advisor.facts.host import Cpu, Host, Memory, Mount, OperatingSystem, Skipped
+from advisor.collect.pasted.facts import PastedFacts
+from advisor.facts.host import Cpu, Host, Memory, Mount, OperatingSystem, SkippedPart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,17 +18,17 @@ _SHORT_NUMBER = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,9})?)([kMGTP]?)")
 _STEPS = {"": 0, "k": 10, "M": 20, "G": 30, "T": 40, "P": 50}
 
 
-class Section(NamedTuple):
+class SummarySection(NamedTuple):
     """What stands under one heading: names with their values, the first of each, and all lines as they are."""
 
     named: dict[str, str]
     lines: tuple[str, ...]
 
 
-NOTHING = Section({}, ())
+NOTHING = SummarySection({}, ())
 
 
-def sections(text: str) -> dict[str, Section]:
+def sections(text: str) -> dict[str, SummarySection]:
     """The parts of a report by their headings; of two with the same the first."""
     found: dict[str, list[str]] = {}
     lines: list[str] = []
@@ -38,7 +38,7 @@ def sections(text: str) -> dict[str, Section]:
             lines = found.setdefault(heading[1], []) if heading[1] not in found else []
         else:
             lines.append(line)
-    return {title: Section(_named(under), tuple(under)) for title, under in found.items()}
+    return {title: SummarySection(_named(under), tuple(under)) for title, under in found.items()}
 
 
 def _named(lines: list[str]) -> dict[str, str]:
@@ -122,7 +122,7 @@ def is_server_summary(text: str) -> bool:
     return TITLE in text or bool(_OWN.search(text))
 
 
-def read_server_summary(path: str, text: str, at: float) -> Told:
+def read_server_summary(path: str, text: str, at: float) -> PastedFacts:
     """The settings that the report prints, and the time that the server had been up."""
     parts = sections(text[max(0, text.find(TITLE)) :])
     heading = next((title for title in parts if title.startswith(_REPORT)), "")
@@ -139,20 +139,20 @@ def read_server_summary(path: str, text: str, at: float) -> Told:
     up = _UP.fullmatch(parts[_REPORT].named.get("Started", ""))
     days, hours, minutes, seconds = (int(n[:9]) for n in up.groups()) if up else (0, 0, 0, 0)
     uptime = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
-    return Told(path, (variables,), ({"uptime": str(uptime)},) if up else (), lacks=LACKS, at=at)
+    return PastedFacts(path, (variables,), ({"uptime": str(uptime)},) if up else (), lacks=LACKS, at=at)
 
 
-def _exact(parts: Mapping[str, Section]) -> dict[str, str]:
+def _exact(parts: Mapping[str, SummarySection]) -> dict[str, str]:
     told = {variable: parts.get(title, NOTHING).named.get(name, "") for title, name, variable in _EXACT}
     return {variable: value for variable, value in told.items() if value}  # empty is what no such variable gives, too
 
 
-def _sizes(parts: Mapping[str, Section]) -> dict[str, str]:
+def _sizes(parts: Mapping[str, SummarySection]) -> dict[str, str]:
     told = {name: rounded(parts.get(title, NOTHING).named.get(shown, "")) for title, shown, name in _ROUNDED}
     return {name: str(size) for name, size in told.items() if size is not None}
 
 
-def _joined(parts: Mapping[str, Section]) -> dict[str, str]:
+def _joined(parts: Mapping[str, SummarySection]) -> dict[str, str]:
     found: dict[str, str] = {}
     for title, name, form, variables in _JOINED:
         match = form.fullmatch(parts.get(title, NOTHING).named.get(name, ""))
@@ -176,7 +176,7 @@ def is_system_summary(text: str) -> bool:
     return SYSTEM_TITLE in text or bool(_SYSTEM_SECTION.search(text))
 
 
-def read_system_summary(path: str, text: str, at: float) -> Told:
+def read_system_summary(path: str, text: str, at: float) -> PastedFacts:
     """The machine as far as the report tells."""
     parts = sections(text[max(0, text.find(SYSTEM_TITLE)) :])
     system = parts.get("Percona Toolkit System Summary Report", NOTHING).named
@@ -188,9 +188,9 @@ def read_system_summary(path: str, text: str, at: float) -> Told:
             hostname=system.get("Hostname"),
             distribution=system.get("Release"),
         ),
-        skipped=(Skipped("host", SOURCE),),
+        skipped=(SkippedPart("host", SOURCE),),
     )
-    return Told(path, host=host, mounts=tuple(_mounts(parts.get("Mounted Filesystems", NOTHING))), at=at)
+    return PastedFacts(path, host=host, mounts=tuple(_mounts(parts.get("Mounted Filesystems", NOTHING))), at=at)
 
 
 def _cpu(text: str) -> Cpu | None:
@@ -227,7 +227,7 @@ def _two(text: str) -> tuple[int | None, int | None]:
     return number(first), number(second)
 
 
-def _mounts(part: Section) -> Iterator[tuple[Mount, None]]:
+def _mounts(part: SummarySection) -> Iterator[tuple[Mount, None]]:
     for line in part.lines:
         match = _MOUNT.fullmatch(line.rstrip())
         if match:

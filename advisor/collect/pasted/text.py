@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.collect.pasted.completeness import SESSION_COUNTERS, is_of_session, without_session
-from advisor.collect.pasted.facts import SAME, Told
+from advisor.collect.pasted.facts import SAME, PastedFacts
 from advisor.collect.pasted.json import is_formula, of_a_cloud, rows_in, values_in
 from advisor.collect.pasted.lines import unquoted
 from advisor.collect.pasted.replica_sources import Sources, replicas_in
@@ -21,13 +21,13 @@ _OWN = ("pt-summary-internal", "internal::")  # what pt-mysql-summary adds to th
 MOST_SERVERS = 10  # tables of another server than the one before: two are refused already
 
 
-def read_json(path: str, text: str, at: float) -> Told:
+def read_json(path: str, text: str, at: float) -> PastedFacts:
     """What the rows in JSON texts tell. Raises TextError for what is none of a server."""
     values = tuple(values_in(text))
     return _told(path, rows_in(path, values), at, Monitor(), Sources())._replace(replicas=replicas_in(values))
 
 
-def read_plain(path: str, lines: Iterable[str], at: float) -> Told:
+def read_plain(path: str, lines: Iterable[str], at: float) -> PastedFacts:
     """What the tables in the lines of a text tell, and the status of a replica and of InnoDB where they are in it.
 
     Texts of thousands of tables take no more memory than those of a few: of samples those are kept that a window
@@ -37,7 +37,7 @@ def read_plain(path: str, lines: Iterable[str], at: float) -> Told:
     return _told(path, tables(sources.passing(monitor.passing(unquoted(lines)))), at, monitor, sources)
 
 
-def _told(path: str, answers: Iterable[Answer], at: float, monitor: Monitor, sources: Sources) -> Told:
+def _told(path: str, answers: Iterable[Answer], at: float, monitor: Monitor, sources: Sources) -> PastedFacts:
     variables: list[Table] = []
     samples: tuple[Table, ...] = ()
     rounds, of_session = Rounds(), False
@@ -55,7 +55,7 @@ def _told(path: str, answers: Iterable[Answer], at: float, monitor: Monitor, sou
             variables.append(found)
     samples = tuple(without_session(one) if of_session else rounds.told(one) for one in samples)
     lacks = SESSION_COUNTERS if of_session else NO_FIRST if rounds.no_first and not samples else ""
-    return Told(path, tuple(variables), samples, monitor.text, at=at, replicas=sources.rows, counters_lack=lacks)
+    return PastedFacts(path, tuple(variables), samples, monitor.text, at=at, replicas=sources.rows, counters_lack=lacks)
 
 
 def _is_of_same_server(one: Table, other: Table) -> bool:

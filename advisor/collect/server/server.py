@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.connection import session as session_module
-from advisor.collect.connection.session import Lost, Notes, ask, limit, number, pairs
+from advisor.collect.connection.session import ConnectionLost, Notes, ask, limit, number, pairs
 from advisor.collect.connection.statements import (
     ACCOUNTS_MARIADB,
     ACCOUNTS_MYSQL,
@@ -113,7 +113,7 @@ def read_lock_waits(session: Session, greeting: Greeting, status: dict[str, str]
 def _limit(session: Session, flavour: str, notes: Notes) -> None:
     """Try the limits once more now that the flavour is known for certain, where the server refused them before."""
     if session.unlimited and not session.lost:
-        with suppress(Lost):
+        with suppress(ConnectionLost):
             limit(session, flavour)
     if session.unlimited:
         notes.append(Unavailable("server.limits", session.unlimited))

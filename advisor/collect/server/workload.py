@@ -22,7 +22,7 @@ _SECONDS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
 _CLOCKS_AGREE = 2.0  # seconds: Uptime counts whole ones at both ends
 
 
-class Reading(NamedTuple):
+class CounterReading(NamedTuple):
     """Counters and InnoDB status at one moment of our own clock, in seconds."""
 
     status: dict[str, str]
@@ -36,15 +36,15 @@ class Reading(NamedTuple):
         return int(text) if _COUNTER.fullmatch(text) else 0
 
 
-def read_counters(session: Session, notes: Notes, *, with_text: bool) -> Reading:
+def read_counters(session: Session, notes: Notes, *, with_text: bool) -> CounterReading:
     """Read the counters now, and the InnoDB status text where it is wanted."""
     status = pairs(ask(session, STATUS, "server.status", notes))
     clock = time.monotonic()
-    return Reading(status, innodb_status(session, notes) if with_text else "", clock)
+    return CounterReading(status, innodb_status(session, notes) if with_text else "", clock)
 
 
 def read_workload(
-    session: Session, first: Reading, window: float, notes: Notes, wait: Callable[[float], object] = time.sleep
+    session: Session, first: CounterReading, window: float, notes: Notes, wait: Callable[[float], object] = time.sleep
 ) -> Workload | None:
     """Wait for the window and read the counters again; None with the reason noted where there is nothing to compare."""
     if window <= 0:
@@ -64,18 +64,18 @@ def read_workload(
     return Workload(_sample(first, float(first.uptime)), _sample(last, first.uptime + _elapsed(first, last)))
 
 
-def sample_of(reading: Reading, first: Reading) -> Sample:
+def sample_of(reading: CounterReading, first: CounterReading) -> Sample:
     """One reading of a series that began with `first`, on the server's clock."""
     return _sample(reading, first.uptime + (_elapsed(first, reading) if reading is not first else 0.0))
 
 
-def _elapsed(first: Reading, last: Reading) -> float:
+def _elapsed(first: CounterReading, last: CounterReading) -> float:
     """Seconds between two readings: by our clock, which is finer, unless the server's disagrees (a paused machine)."""
     ours, theirs = last.clock - first.clock, float(last.uptime - first.uptime)
     return ours if abs(ours - theirs) <= _CLOCKS_AGREE else theirs
 
 
-def _sample(reading: Reading, at: float) -> Sample:
+def _sample(reading: CounterReading, at: float) -> Sample:
     return sample_at(reading.status, at, reading.innodb_text)
 
 

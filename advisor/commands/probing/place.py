@@ -10,7 +10,7 @@ from advisor.collect.host import open_root, read_host
 from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
 from advisor.report.probelist import Entry
-from probes.experiment import Ground, Wanted
+from probes.experiment import Environment, ProbeRequest
 from probes.host_identity import host_id
 from probes.leftovers import tidy
 from probes.results import folder, make_folder
@@ -21,21 +21,21 @@ from probes.safety.neighbours import find_neighbours, running_programs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from probes.experiment import Experiment, Plan
+    from probes.experiment import Experiment, RunPlan
     from probes.sandbox import Binary
 
 
 IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 
 
-class Spot(NamedTuple):
+class ProbeDirectory(NamedTuple):
     """The directory under test, and why it was chosen; `why` is empty where the user named it."""
 
     path: str
     why: str = ""
 
 
-def spot(given: str | None) -> Spot:
+def spot(given: str | None) -> ProbeDirectory:
     """The directory that the user named, or one on the file system of this host's data directory.
 
     Without a server that runs here it is one for temporary files that isn't in memory. MycnfError for a directory that
@@ -44,24 +44,24 @@ def spot(given: str | None) -> Spot:
     if given is not None:
         if not os.path.isdir(given):
             raise MycnfError(f"--dir {given} is no directory; name one on the file system to measure")
-        return Spot(os.path.realpath(given))
+        return ProbeDirectory(os.path.realpath(given))
     for datadir in (n.datadir for n in find_neighbours() if n.datadir):
         path = next((p for p in (*_temporary(), *_above(datadir)) if _usable(p) and _same_device(p, datadir)), None)
         if path is not None:
-            return Spot(path, f"on the file system of {datadir}")
+            return ProbeDirectory(path, f"on the file system of {datadir}")
         narrate(f"no directory beside {datadir} may be written, so another disk may be measured: see --dir")
     for path in _temporary():
         if _usable(path) and file_system(path) not in IN_MEMORY:
-            return Spot(path, "for temporary files; name the data directory's file system with --dir")
-    return Spot(tempfile.gettempdir(), "in memory; name a directory on a disk with --dir")
+            return ProbeDirectory(path, "for temporary files; name the data directory's file system with --dir")
+    return ProbeDirectory(tempfile.gettempdir(), "in memory; name a directory on a disk with --dir")
 
 
-def ground(path: str, programs: Sequence[str] | None, report: Callable[[str], None]) -> Ground:
+def ground(path: str, programs: Sequence[str] | None, report: Callable[[str], None]) -> Environment:
     """This host with the storage under `path`, and the server programs that were named, or that it has."""
     from probes.sandbox import host_binaries
 
     binaries = [_binary(given) for given in programs] if programs else host_binaries(running_programs())
-    return Ground(
+    return Environment(
         host=read_host(open_root("/"), datadir=path),
         host_id=this_host(),
         binaries=tuple(binaries),  # in the order of PATH: the first is the one that the host itself would run
@@ -125,9 +125,11 @@ def _same_device(one: str, other: str) -> bool:
         return False
 
 
-def outlook(experiment: Experiment, ground: Ground, place: Spot, wanted: Wanted | None = None) -> Entry:
+def outlook(
+    experiment: Experiment, ground: Environment, place: ProbeDirectory, wanted: ProbeRequest | None = None
+) -> Entry:
     """The plan of a run, or why there is none; with `wanted` also what would be refused, after a second of looking."""
-    wish = wanted or Wanted(place.path)
+    wish = wanted or ProbeRequest(place.path)
     try:
         plan = experiment.plan(ground, wish)
     except MycnfError as error:
@@ -136,6 +138,6 @@ def outlook(experiment: Experiment, ground: Ground, place: Spot, wanted: Wanted 
     return Entry(experiment, place.path, place.why, plan, refused)
 
 
-def _objections(ground: Ground, wanted: Wanted, plan: Plan) -> tuple[str, ...]:
+def _objections(ground: Environment, wanted: ProbeRequest, plan: RunPlan) -> tuple[str, ...]:
     found = objections(ground, wanted, plan.cost)
     return tuple(str(o) for o in found if o.final or o.name not in wanted.force)

@@ -13,7 +13,7 @@ from advisor.optionfile.lines import Resolved
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import all_rules, find
-from rules.core.context import Known, Missing
+from rules.core.context import MissingFact, RuleContext
 from rules.measured.claims import CLAIMS
 from rules.measured.compare import judge, shown
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
     from advisor.facts.probes import ProbeResult
     from advisor.report.proof import Proof
-    from probes.experiment import Ground, Wanted
+    from probes.experiment import Environment, ProbeRequest
     from probes.sandbox import Binary
     from rules.core.rule import Rule
     from rules.measured.claims import Claim
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 MOST_WORDS = 2  # the rule and an option file
 
 
-class Task(NamedTuple):
+class ProofTask(NamedTuple):
     """A rule's claim with the two values to lay side by side on a server of which so much is known."""
 
     rule: Rule
     claim: Claim
-    known: Known
+    known: RuleContext
     before: str
     after: str
 
-    def wish(self, wanted: Wanted) -> Wanted:
+    def wish(self, wanted: ProbeRequest) -> ProbeRequest:
         """The wishes of the user, with the choices that the claim needs where the user made none."""
         return replace(wanted, choices={**self.claim.wish(self.known, self.before, self.after), **wanted.choices})
 
@@ -73,7 +73,7 @@ def claimed(words: Sequence[str]) -> tuple[Rule, Claim]:
     )
 
 
-def task_of(rule: Rule, claim: Claim, file: str | None, ground: Ground) -> tuple[Task, Ground]:
+def task_of(rule: Rule, claim: Claim, file: str | None, ground: Environment) -> tuple[ProofTask, Environment]:
     """What to prove on which of the ground's servers: with the user's file, the running server's values, or an example.
 
     MycnfError where no server here is one that the rule speaks of, or the file gives the rule no reason to speak.
@@ -85,24 +85,24 @@ def task_of(rule: Rule, claim: Claim, file: str | None, ground: Ground) -> tuple
         return _from(rule, claim, _file(file, binary.target, ground), file), on
     task = _from(rule, claim, running, "the running server") if running else None
     if task is None:
-        task = Task(rule, claim, _bare(binary.target), *claim.example)
+        task = ProofTask(rule, claim, _bare(binary.target), *claim.example)
     narrate(f"laying {claim.option} {shown(task.after)} beside {shown(task.before)} on {binary.target.label}")
     return task, on
 
 
-def _from(rule: Rule, claim: Claim, known: Known, source: str) -> Task:
+def _from(rule: Rule, claim: Claim, known: RuleContext, source: str) -> ProofTask:
     before, after = known.settings.text(claim.option), claim.instead(known)
     try:
         speaks = any(True for _ in rule.check(known))
-    except Missing as lack:
+    except MissingFact as lack:
         raise MycnfError(f"{rule.code} can't look at {source}: it needs {lack}") from lack
     if not speaks or before is None or after is None:
         value = f" ({claim.option} is {shown(before)})" if before else ""
         raise MycnfError(f"{source} gives {rule.code} no reason to speak{value}; without a file an example is measured")
-    return Task(rule, claim, known, before, after)
+    return ProofTask(rule, claim, known, before, after)
 
 
-def _binary(rule: Rule, ground: Ground, running: Target | None) -> Binary:
+def _binary(rule: Rule, ground: Environment, running: Target | None) -> Binary:
     """A server of the running one's series where there is one, else the first that the rule speaks of."""
     fitting = [binary for binary in ground.binaries if rule.concerns(binary.target)]
     if not fitting:
@@ -113,7 +113,7 @@ def _binary(rule: Rule, ground: Ground, running: Target | None) -> Binary:
     return (alike or fitting)[0]
 
 
-def _running(rule: Rule) -> Known | None:
+def _running(rule: Rule) -> RuleContext | None:
     """What is known of the server that runs here, where it lets us in and the rule speaks of a value of it."""
     from advisor.analysis.context import know
     from advisor.collect.collect import Request, collect
@@ -126,7 +126,7 @@ def _running(rule: Rule) -> Known | None:
         known = know(facts)
         if facts.host is not None and rule.concerns(known.target) and any(True for _ in rule.check(known)):
             return known
-    except (MycnfError, Missing):
+    except (MycnfError, MissingFact):
         narrate(
             "the running server lets nobody in with what this user's option files say, so an example is measured; "
             "name its option file to measure its value"
@@ -134,15 +134,15 @@ def _running(rule: Rule) -> Known | None:
     return None
 
 
-def _file(path: str, target: Target, ground: Ground) -> Known:
+def _file(path: str, target: Target, ground: Environment) -> RuleContext:
     from advisor.commands.read_files import read_resolved
 
     verdict = judge_file(read_resolved([path], target, None, {}), load(target))
-    return Known(target, load(target), Settings.from_file(verdict), verdict, host=ground.host)
+    return RuleContext(target, load(target), Settings.from_file(verdict), verdict, host=ground.host)
 
 
-def _bare(target: Target) -> Known:
+def _bare(target: Target) -> RuleContext:
     """A server with nothing but its defaults."""
     catalog = load(target)
     verdict = judge_file(Resolved((), (), ()), catalog)
-    return Known(target, catalog, Settings.from_file(verdict), verdict)
+    return RuleContext(target, catalog, Settings.from_file(verdict), verdict)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.core.errors import MycnfError
 from advisor.core.suggestions import did_you_mean
 from probes.choices import duration
-from probes.experiment import Wanted
+from probes.experiment import ProbeRequest
 
 if TYPE_CHECKING:
     import argparse
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from probes.experiment import Choice, Experiment
 
 
-def wanted(args: argparse.Namespace, experiment: Experiment, directory: str) -> Wanted:
+def wanted(args: argparse.Namespace, experiment: Experiment, directory: str) -> ProbeRequest:
     """The wishes for one run; what a choice's value may be, the experiment says. MycnfError for what can't be meant."""
     if args.rounds is not None and args.rounds < 1:
         raise MycnfError(f"--rounds {args.rounds} measures nothing; give at least 1, better 5")
-    return Wanted(
+    return ProbeRequest(
         directory=directory,
         seconds=_seconds(args.time) if args.time is not None else None,
         rounds=args.rounds,

@@ -34,7 +34,7 @@ def look(words: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
     return errors.OK
 
 
-def _show(found: results.Shelf, names: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
+def _show(found: results.KeptResults, names: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
     for name in names:
         kept = results.find(found.kept, name)
         if kept is None:

@@ -22,22 +22,24 @@ if TYPE_CHECKING:
 
     from advisor.commands.probing.signals import Ending
     from advisor.facts.probes import ProbeResult
-    from probes.experiment import Bench, Experiment, Ground, Plan, Wanted
-    from probes.results import Kept
+    from probes.experiment import Bench, Environment, Experiment, ProbeRequest, RunPlan
+    from probes.results import KeptResult
 
 
 LONG = 5.0  # seconds of preparation that are worth a line
 GOOD_ENDS = frozenset({"finished", "precise", "time"})
 
 
-class Outcome(NamedTuple):
+class RunOutcome(NamedTuple):
     """What a run left: its result, None where there is none, and the exit code."""
 
     result: ProbeResult | None
     code: int
 
 
-def go(experiment: Experiment, ground: Ground, wanted: Wanted, earlier: Kept | None = None) -> Outcome:
+def go(
+    experiment: Experiment, ground: Environment, wanted: ProbeRequest, earlier: KeptResult | None = None
+) -> RunOutcome:
     """Run it with a bar, until it ends or somebody ends it; `earlier` is the kept run that this one goes on with.
 
     Raises ProbeError where it is refused or breaks off before its first round is whole, and KeyboardInterrupt for
@@ -53,12 +55,12 @@ def go(experiment: Experiment, ground: Ground, wanted: Wanted, earlier: Kept | N
             if stop.reason != "cancelled":
                 raise
             shown.say(str(error))
-            return Outcome(None, errors.INTERRUPTED)
+            return RunOutcome(None, errors.INTERRUPTED)
         except BaseException:
             keeper.rescue()
             raise
     whole = keeper.finish(result)
-    return Outcome(whole, _code(result.ended))
+    return RunOutcome(whole, _code(result.ended))
 
 
 def _code(ended: str) -> int:
@@ -75,11 +77,13 @@ class _Announced:
         self.name, self.title, self.question = experiment.name, experiment.title, experiment.question
         self.kind, self.evidence, self.choices = experiment.kind, experiment.evidence, experiment.choices
 
-    def plan(self, ground: Ground, wanted: Wanted) -> Plan:
+    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """As the experiment itself."""
         return self._experiment.plan(ground, wanted)
 
-    def prepare(self, ground: Ground, wanted: Wanted, plan: Plan, stop: Stop) -> AbstractContextManager[Bench]:
+    def prepare(
+        self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop
+    ) -> AbstractContextManager[Bench]:
         """As the experiment itself, announced where it takes long, and deaf to signals from the moment it is left."""
         if plan.cost.prepare >= LONG:
             ground.report(f"preparing takes about {plan.cost.prepare:.0f} s")
@@ -95,7 +99,7 @@ def _deaf_at_the_end(prepared: AbstractContextManager[Bench], signals: Ending) -
             signals.clearing = True
 
 
-def earlier_run(experiment: Experiment, ground: Ground, wanted: Wanted, plan: Plan) -> Kept | None:
+def earlier_run(experiment: Experiment, ground: Environment, wanted: ProbeRequest, plan: RunPlan) -> KeptResult | None:
     """The kept run that this one can go on with; None, said why, where there is none."""
     kept, why = matching(experiment, ground, wanted, plan)
     if kept is not None:

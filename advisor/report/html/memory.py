@@ -10,12 +10,12 @@ from advisor.report.html.markup import Html, tag
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 760, 90, 80, 28, 8
 
 
-def bars(known: Known) -> Html:
+def bars(known: RuleContext) -> Html:
     """Bars for what is measured, likely and allowed, with a line where memory ends; nothing where it isn't known."""
     from rules.sizing.memory import budget, usable
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from advisor.facts import Facts
 
 
-class Kept(NamedTuple):
+class KeptServer(NamedTuple):
     """A server: its id, its name as last seen, and the files of its snapshots, the oldest first."""
 
     id: str
@@ -29,18 +29,18 @@ class Kept(NamedTuple):
     paths: tuple[str, ...]
 
 
-def servers(tell: Callable[[str], object]) -> list[Kept]:
+def servers(tell: Callable[[str], object]) -> list[KeptServer]:
     """Every server with a snapshot that can be read, by name; what is damaged is told and passed over."""
     found = []
     for folder in _folders():
         paths = _paths(folder, tell)
         newest = next(newest_first(paths, tell), None)
         if newest is not None:
-            found.append(Kept(os.path.basename(folder), server_name(newest.server.variables), tuple(paths)))
+            found.append(KeptServer(os.path.basename(folder), server_name(newest.server.variables), tuple(paths)))
     return sorted(found, key=lambda one: (one.name, one.id))
 
 
-def find(kept: Sequence[Kept], word: str) -> Kept:
+def find(kept: Sequence[KeptServer], word: str) -> KeptServer:
     """The server of that name or id, or whose id begins so. Raises MycnfError where none is meant, or several are."""
     for fits in (lambda one: word in (one.name, one.id), lambda one: one.id.startswith(word)):
         found = [one for one in kept if fits(one)]

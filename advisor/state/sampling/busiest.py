@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.facts.workload import BusyHour, Sample, Sampled, Workload
+from advisor.facts.workload import BusyHour, Sample, SampledHours, Workload
 from advisor.state.sampling.keep import same_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from advisor.state.sampling.ring import Entry
+    from advisor.state.sampling.ring import RingSample
 
 HOUR = 3600
 SHORTEST, LONGEST = 0.75 * HOUR, 1.5 * HOUR  # what counts as an hour: schedules slip, and samples may be missed
@@ -23,24 +23,24 @@ FLUSHED = "uptime_since_flush_status"
 Weight = tuple[float, float]
 
 
-class Span(NamedTuple):
+class HourSpan(NamedTuple):
     """Samples of about an hour without a restart, by their places in the ring."""
 
     first: int
     last: int
 
 
-def sampled(entries: Sequence[Entry]) -> Sampled | None:
+def sampled(entries: Sequence[RingSample]) -> SampledHours | None:
     """What the ring tells of its server; None where it is empty."""
     if not entries:
         return None
     spans = list(hours(entries))
     found = [_busiest(kind, weigh, entries, spans) for kind, weigh in KINDS.items()]
     times = [entry.time for entry in entries]
-    return Sampled(_utc(min(times)), _utc(max(times)), len(entries), tuple(hour for hour in found if hour))
+    return SampledHours(_utc(min(times)), _utc(max(times)), len(entries), tuple(hour for hour in found if hour))
 
 
-def hours(entries: Sequence[Entry]) -> Iterator[Span]:
+def hours(entries: Sequence[RingSample]) -> Iterator[HourSpan]:
     """From each sample on about an hour, as far as the server ran on and its counters were not reset."""
     for first, begin in enumerate(entries):
         last = first
@@ -50,23 +50,26 @@ def hours(entries: Sequence[Entry]) -> Iterator[Span]:
                 break
             last += 1
         if entries[last].uptime - begin.uptime >= SHORTEST and begin.uptime >= WARM:
-            yield Span(first, last)
+            yield HourSpan(first, last)
 
 
-def _goes_on(earlier: Entry, later: Entry) -> bool:
+def _goes_on(earlier: RingSample, later: RingSample) -> bool:
     """Whether counters of both may be subtracted: no restart, no jump of the clock, no FLUSH STATUS in between."""
     before, after = earlier.counters.get(FLUSHED), later.counters.get(FLUSHED)
     return same_start(earlier, later) and (before is None or after is None or after >= before)
 
 
 def _busiest(
-    kind: str, weigh: Callable[[Workload, Sequence[Entry]], Weight], entries: Sequence[Entry], spans: Sequence[Span]
+    kind: str,
+    weigh: Callable[[Workload, Sequence[RingSample]], Weight],
+    entries: Sequence[RingSample],
+    spans: Sequence[HourSpan],
 ) -> BusyHour | None:
     """The hour that weighs most, the later one of equals; None without an hour."""
     if not spans:
         return None
 
-    def weight(span: Span) -> tuple[Weight, int]:
+    def weight(span: HourSpan) -> tuple[Weight, int]:
         own = entries[span.first : span.last + 1]
         return weigh(Workload(_sample(own[0]), _sample(own[-1])), own), span.first
 
@@ -75,25 +78,25 @@ def _busiest(
     return BusyHour(kind, _utc(own[0].time), _utc(own[-1].time), tuple(map(_sample, _thinned(own))))
 
 
-def _thinned(own: Sequence[Entry]) -> Sequence[Entry]:
+def _thinned(own: Sequence[RingSample]) -> Sequence[RingSample]:
     step = -(-(len(own) - 1) // (MOST_SAMPLES - 1)) or 1
     return [*own[:-1:step], own[-1]]
 
 
-def _sample(entry: Entry) -> Sample:
+def _sample(entry: RingSample) -> Sample:
     return Sample(float(entry.uptime), entry.counters, entry.lsn)
 
 
-def _redo(hour: Workload, _own: Sequence[Entry]) -> Weight:
+def _redo(hour: Workload, _own: Sequence[RingSample]) -> Weight:
     return hour.redo_rate or 0.0, hour.rate("innodb_log_waits") or 0.0
 
 
-def _connections(hour: Workload, own: Sequence[Entry]) -> Weight:
+def _connections(hour: Workload, own: Sequence[RingSample]) -> Weight:
     refused = hour.rate("connection_errors_max_connections") or 0.0
     return refused, float(max(entry.counters.get("threads_connected", 0) for entry in own))
 
 
-def _temporary(hour: Workload, _own: Sequence[Entry]) -> Weight:
+def _temporary(hour: Workload, _own: Sequence[RingSample]) -> Weight:
     return hour.rate("created_tmp_disk_tables") or 0.0, hour.rate("created_tmp_tables") or 0.0
 
 
@@ -104,7 +107,7 @@ def _utc(seconds: int) -> str:
         return ""
 
 
-KINDS: dict[str, Callable[[Workload, Sequence[Entry]], Weight]] = {
+KINDS: dict[str, Callable[[Workload, Sequence[RingSample]], Weight]] = {
     "redo": _redo,
     "connections": _connections,
     "temporary tables": _temporary,

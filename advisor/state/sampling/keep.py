@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.state.directory import alone_in, make_state_folder, server_id, server_name, state_folder
 from advisor.state.sampling import ring
-from advisor.state.sampling.ring import NAMES, RESOLUTION, SLOTS, Entry, Head, RingError
+from advisor.state.sampling.ring import NAMES, RESOLUTION, SLOTS, Head, RingError, RingSample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ MOST_NAME = 300  # characters of a server's name that a head has room for, whate
 STARTS_AGREE = 120  # seconds by which two samples of one start may differ in when it was: clocks are adjusted
 
 
-class Kept(NamedTuple):
+class KeptSample(NamedTuple):
     """What became of a sample: the ring's file, how many that holds now, and whether this one came too soon."""
 
     path: str
@@ -33,7 +33,7 @@ def path_of(variables: Mapping[str, str]) -> str:
     return os.path.join(state_folder(FOLDER), f"{server_id(variables)}{ENDING}")
 
 
-def keep(sample: Sample, variables: Mapping[str, str], now: int, slots: int = SLOTS) -> Kept:
+def keep(sample: Sample, variables: Mapping[str, str], now: int, slots: int = SLOTS) -> KeptSample:
     """Put a sample into the ring of the server with these variables; `now` is seconds since 1970.
 
     A sample less than half the resolution after the newest is left out, so that the ring spans its days whoever calls.
@@ -43,27 +43,27 @@ def keep(sample: Sample, variables: Mapping[str, str], now: int, slots: int = SL
     path = os.path.join(folder, f"{server_id(variables)}{ENDING}")
     head = Head(server_name(variables)[:MOST_NAME], NAMES, slots)
     counters = {name: sample.status[name] for name in NAMES if name in sample.status}
-    entry = Entry(now, int(sample.at), sample.lsn, counters)
+    entry = RingSample(now, int(sample.at), sample.lsn, counters)
     try:
         with alone_in(folder):
             _ready(path, head)
             newest = ring.last(path, head)
             if newest is not None and _too_soon(newest, entry):
-                return Kept(path, too_soon=True)
-            return Kept(path, ring.append(path, head, entry))
+                return KeptSample(path, too_soon=True)
+            return KeptSample(path, ring.append(path, head, entry))
     except OSError as error:
         raise RingError(
             f"the sample can't be kept in {path} ({error.strerror}); free some space there, or set XDG_STATE_HOME"
         ) from error
 
 
-def same_start(earlier: Entry, later: Entry) -> bool:
+def same_start(earlier: RingSample, later: RingSample) -> bool:
     """Whether the server didn't start anew in between, by its uptime against the clock, nor did the clock jump."""
     started = (earlier.time - earlier.uptime, later.time - later.uptime)
     return later.uptime >= earlier.uptime and abs(started[1] - started[0]) <= STARTS_AGREE
 
 
-def _too_soon(newest: Entry, entry: Entry) -> bool:
+def _too_soon(newest: RingSample, entry: RingSample) -> bool:
     return entry.uptime - newest.uptime < RESOLUTION // 2 and same_start(newest, entry)
 
 

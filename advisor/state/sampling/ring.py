@@ -36,7 +36,7 @@ class RingError(MycnfError):
     """A ring can't be read or written; the message is one line with the remedy."""
 
 
-class Entry(NamedTuple):
+class RingSample(NamedTuple):
     """One sample: seconds since 1970, seconds since the server's start, the redo position, and counters by name."""
 
     time: int
@@ -53,7 +53,7 @@ class Head(NamedTuple):
     slots: int
 
 
-def create(path: str, head: Head, entries: Iterable[Entry] = ()) -> None:
+def create(path: str, head: Head, entries: Iterable[RingSample] = ()) -> None:
     """Write a ring beside `path` and put it there whole, with the entries in the first slots. Raises OSError."""
     size = _width(head.names) * WORD
     body = bytearray(size * head.slots)
@@ -63,7 +63,7 @@ def create(path: str, head: Head, entries: Iterable[Entry] = ()) -> None:
     replace_private(path, _head(head) + bytes(body))
 
 
-def append(path: str, head: Head, entry: Entry) -> int:
+def append(path: str, head: Head, entry: RingSample) -> int:
     """Write an entry over the oldest, on the disk when this returns, and tell how many there are. Raises OSError."""
     with open(path, "r+b", buffering=0) as file:
         number = _newest(file.fileno(), head) + 1
@@ -73,14 +73,14 @@ def append(path: str, head: Head, entry: Entry) -> int:
     return min(number, head.slots)
 
 
-def last(path: str, head: Head) -> Entry | None:
+def last(path: str, head: Head) -> RingSample | None:
     """The newest entry; None in an empty ring. Raises OSError."""
     with open(path, "rb", buffering=0) as file:
         number = _newest(file.fileno(), head)
         return _slot(file.fileno(), number, head) if number else None
 
 
-def read(path: str) -> tuple[Head, list[Entry]]:
+def read(path: str) -> tuple[Head, list[RingSample]]:
     """The head and all whole entries, the oldest first. Raises OSError, and RingError for what is no ring."""
     with open(path, "rb") as file:
         head = _parsed(file.read(HEAD), path)
@@ -103,14 +103,14 @@ def _width(names: tuple[str, ...]) -> int:
     return FIXED + len(names) + 1
 
 
-def _pack(number: int, entry: Entry, names: tuple[str, ...]) -> bytes:
+def _pack(number: int, entry: RingSample, names: tuple[str, ...]) -> bytes:
     values = (entry.time, entry.uptime, entry.lsn, *(entry.counters.get(name) for name in names))
     words = array("Q", [number, *(NONE if v is None or not 0 <= v < NONE else v for v in values)])
     words.append(_checksum(words))
     return words.tobytes()
 
 
-def _unpack(words: array[int], slot: int, names: tuple[str, ...]) -> Entry | None:
+def _unpack(words: array[int], slot: int, names: tuple[str, ...]) -> RingSample | None:
     """The entry of a slot, None where it is not whole."""
     width = _width(names)
     own = words[slot * width : (slot + 1) * width]
@@ -118,7 +118,7 @@ def _unpack(words: array[int], slot: int, names: tuple[str, ...]) -> Entry | Non
         return None
     _, time, uptime, lsn, *counters = own
     told = {name: value for name, value in zip(names, counters, strict=True) if value != NONE}
-    return Entry(time, uptime, None if lsn == NONE else lsn, told)
+    return RingSample(time, uptime, None if lsn == NONE else lsn, told)
 
 
 def _checksum(words: array[int]) -> int:
@@ -155,7 +155,7 @@ def _number(handle: int, number: int, head: Head) -> int:
     return int.from_bytes(os.pread(handle, WORD, _place(number, head)).ljust(WORD, b"\0"), sys.byteorder)
 
 
-def _slot(handle: int, number: int, head: Head) -> Entry | None:
+def _slot(handle: int, number: int, head: Head) -> RingSample | None:
     """The entry of that number, None where it isn't whole."""
     words = array("Q")
     words.frombytes(

@@ -11,18 +11,18 @@ from advisor.state.sampling.busiest import sampled
 from advisor.state.sampling.keep import ENDING, FOLDER
 
 if TYPE_CHECKING:
-    from advisor.facts import Sampled
+    from advisor.facts import SampledHours
 
 
-class Ring(NamedTuple):
+class SampleRing(NamedTuple):
     """One server's ring: its name, its file, and what it tells; None where it is empty."""
 
     server: str
     path: str
-    told: Sampled | None
+    told: SampledHours | None
 
 
-def rings() -> tuple[list[Ring], list[str]]:
+def rings() -> tuple[list[SampleRing], list[str]]:
     """The rings by the names of their servers, and a line on each file that is none."""
     folder = state_folder(FOLDER)
     try:
@@ -33,7 +33,7 @@ def rings() -> tuple[list[Ring], list[str]]:
     for path in (os.path.join(folder, name) for name in names):
         try:
             head, entries = ring.read(path)
-            found.append(Ring(head.server, path, sampled(entries)))
+            found.append(SampleRing(head.server, path, sampled(entries)))
         except ring.RingError as error:
             damaged.append(str(error))
         except OSError as error:

@@ -108,7 +108,7 @@ class Connecting(ModalScreen["Feed | None"]):
     @on(OptionList.OptionSelected, "#connect-recent")
     def _picked(self, event: OptionList.OptionSelected) -> None:
         target = recent_connections.read()[event.option_index]
-        for name in recent_connections.Target._fields:
+        for name in recent_connections.RecentConnection._fields:
             self.query_one(f"#connect-{name}", Input).value = getattr(target, name)
         self._try()
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST = 5
 
 
-class Target(NamedTuple):
+class RecentConnection(NamedTuple):
     """One of them; empty where nothing was said."""
 
     socket: str = ""
@@ -39,18 +39,21 @@ class Target(NamedTuple):
         return (f"{self.user}@{where}" if self.user else where) + tls
 
 
-def read() -> list[Target]:
+def read() -> list[RecentConnection]:
     """The latest first; none where there is no file, or it can't be read as one."""
     try:
         with open(_path(), encoding="utf-8") as file:
-            return [Target(*(str(entry.get(name, "")) for name in Target._fields)) for entry in json.load(file)][:MOST]
+            return [
+                RecentConnection(*(str(entry.get(name, "")) for name in RecentConnection._fields))
+                for entry in json.load(file)
+            ][:MOST]
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return []
 
 
 def remember(request: ConnectRequest) -> None:
     """Put a server first; where that can't be written nothing is lost but the list."""
-    told = Target(*(str(getattr(request, name) or "") for name in Target._fields))
+    told = RecentConnection(*(str(getattr(request, name) or "") for name in RecentConnection._fields))
     with suppress(OSError, MycnfError), alone_in(make_state_folder(FOLDER)):
         known = [target._asdict() for target in (told, *(t for t in read() if t != told))][:MOST]
         replace_private(_path(), (json.dumps(known, indent=1) + "\n").encode("ascii"))

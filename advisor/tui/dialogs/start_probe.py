@@ -16,7 +16,7 @@ from advisor.report.probelist import lasts
 from advisor.report.words import plural
 from advisor.tui.messages import Failed
 from advisor.tui.screens.probes.list import costs, labelled, objection
-from advisor.tui.screens.probes.plan import Look, Order, Wish, look
+from advisor.tui.screens.probes.plan import Order, RunOutlook, Wish, look
 from advisor.tui.text import line, plain
 from advisor.tui.workers import in_background
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from advisor.report.probelist import Entry
     from advisor.tui.start import Site
-    from probes.results import Kept
+    from probes.results import KeptResult
 
 LABEL = 14
 YES = frozenset({"yes", "y"})
@@ -45,7 +45,7 @@ class Beginning(ModalScreen[Order | None]):
     class Looked(Message):
         """What came of looking."""
 
-        def __init__(self, found: Look) -> None:
+        def __init__(self, found: RunOutlook) -> None:
             self.found = found
             super().__init__()
 
@@ -53,7 +53,7 @@ class Beginning(ModalScreen[Order | None]):
         super().__init__()
         self._entry, self._find = entry, find
         self._experiment = entry.experiment
-        self._looked: Look | None = None
+        self._looked: RunOutlook | None = None
         self._looking = self._begins = False
 
     def compose(self) -> ComposeResult:
@@ -132,7 +132,7 @@ class Beginning(ModalScreen[Order | None]):
         if begins and any(not o.final for o in found.against):
             self.query_one("#begin-force", Input).focus()
 
-    def _offer(self, earlier: Kept | None) -> None:
+    def _offer(self, earlier: KeptResult | None) -> None:
         """Offer to go on with a run that isn't complete, where one of the same parameters is kept."""
         box = self.query_one("#begin-earlier", Input)
         if box.parent is not None:
@@ -150,7 +150,7 @@ class Beginning(ModalScreen[Order | None]):
         self.query_one("#begin-state", Static).update(plain(message.reason, "$text-error"))
 
 
-def _told(found: Look, width: int) -> Content:
+def _told(found: RunOutlook, width: int) -> Content:
     """What a run does, and what is against it, each with what to do."""
     shown = [labelled(label, words, width) for label, words in costs(found.entry) if words]
     shown += [labelled("refused", objection(o), width, "$text-warning") for o in found.against]

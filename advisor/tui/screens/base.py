@@ -54,7 +54,7 @@ class Pane(Container):
 NARROW = 70  # columns; with fewer, what stands side by side elsewhere stands one below the other
 
 
-class Place(NamedTuple):
+class ScreenEntry(NamedTuple):
     """One screen: `id` is its key in PLACES."""
 
     digit: str
@@ -101,12 +101,12 @@ def _make(name: str) -> Pane:  # noqa: PLR0911 - a table of screens
 
 
 PLACES = (
-    Place("1", "findings", "Findings"),
-    Place("2", "variables", "Variables"),
-    Place("3", "workload", "Workload"),
-    Place("4", "host", "Host"),
-    Place("5", "files", "Files"),
-    Place("6", "probes", "Probes"),
-    Place("7", "report", "Report"),
+    ScreenEntry("1", "findings", "Findings"),
+    ScreenEntry("2", "variables", "Variables"),
+    ScreenEntry("3", "workload", "Workload"),
+    ScreenEntry("4", "host", "Host"),
+    ScreenEntry("5", "files", "Files"),
+    ScreenEntry("6", "probes", "Probes"),
+    ScreenEntry("7", "report", "Report"),
 )
 BY_ID = {place.id: place for place in PLACES}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Option
     from advisor.core.model import Target
 
-    Rule = Callable[["Start", str], str | None]
+    Rule = Callable[["StartupSettings", str], str | None]
 
 WORD = 32
 # MySQL shows the old utf8 by this name since then, and calls its collations so.
@@ -49,7 +49,7 @@ STOPPING = frozenset(
 MOST_CAPACITY, LEAST_CAPACITY = "innodb_io_capacity_max", 2000
 
 
-class Start(NamedTuple):
+class StartupSettings(NamedTuple):
     """The settings that a server starts with: `values` as help prints them, `lines` those that set them."""
 
     values: Values
@@ -74,7 +74,7 @@ class Start(NamedTuple):
 
 def running(values: Values, lines: dict[str, LineVerdict], catalog: Catalog) -> Values:
     """The options in `values` that run with another value than help prints; `lines` are those that set them."""
-    start = Start(values, lines, catalog)
+    start = StartupSettings(values, lines, catalog)
     told = {name: _told(name, start) for name in values}
     return {name: value for name, value in told.items() if value is not None and value != values[name]}
 
@@ -95,7 +95,7 @@ def in_help(value: str | None, option: "Option | None", target: "Target") -> str
     return str(number - (1 << WORD)) if signed and number >> (WORD - 1) == 1 else value
 
 
-def _told(name: str, start: Start) -> str | None:
+def _told(name: str, start: StartupSettings) -> str | None:
     option = start.catalog.get(name)
     own = MYSQL if start.catalog.target.is_mysql else MARIADB
     rule = own.get(name) or EVERYWHERE.get(name)
@@ -104,12 +104,12 @@ def _told(name: str, start: Start) -> str | None:
     return rule(start, name) if rule else None
 
 
-def _log_bin(start: Start, name: str) -> str:
+def _log_bin(start: StartupSettings, name: str) -> str:
     """ON with any base name, and 0 is one: only a prefix switches the log off, and not where flashback needs it."""
     return "ON" if logs({name: start.values[name]}, start.lines) or start.values.get("flashback") == "TRUE" else "OFF"
 
 
-def _charset(start: Start, name: str) -> str:
+def _charset(start: StartupSettings, name: str) -> str:
     """A character set or a collation in lower case; MariaDB says which utf8 is meant, and MySQL has one name for it."""
     written = start.values[name].lower()
     first, line, rest = written.partition("_")
@@ -126,7 +126,7 @@ def _charset(start: Start, name: str) -> str:
     return ("utf8mb3" if modes is None or "UTF8_IS_UTF8MB3" in modes else "utf8mb4") + line + rest
 
 
-def _log_warnings(start: Start, name: str) -> str | None:
+def _log_warnings(start: StartupSettings, name: str) -> str | None:
     """Where no line gives a value, one is added to what a server starts with, which is more than help begins with."""
     alone = start.values[name] == "1" and "log_error_verbosity" not in start.lines and adds_one(start.lines[name])
     option = start.catalog.get(name)
@@ -136,7 +136,7 @@ def _log_warnings(start: Start, name: str) -> str | None:
 def _at_most(most: str) -> "Rule":
     """A size that may not exceed another option's."""
 
-    def bounded(start: Start, name: str) -> str | None:
+    def bounded(start: StartupSettings, name: str) -> str | None:
         size, bound = start.number(name), start.number(most)
         return None if size is None or bound is None else str(min(size, bound))
 
@@ -147,13 +147,13 @@ def _always(value: str, instead_of: str) -> "Rule":
     return lambda start, name: value if start.values[name] == instead_of else None
 
 
-def _as_untouched(start: Start, name: str) -> str | None:
+def _as_untouched(start: StartupSettings, name: str) -> str | None:
     """Set to the default, it runs as if it were not set."""
     option = start.catalog.get(name)
     return option.running if option and start.values[name] == option.default else None
 
 
-def _io_capacity(start: Start, name: str) -> str | None:
+def _io_capacity(start: StartupSettings, name: str) -> str | None:
     """The rate may not exceed its maximum; before 8.4 a maximum at its greatest is no limit, but made of the rate."""
     rate, greatest = start.number("innodb_io_capacity") or 0, start.catalog.get(MOST_CAPACITY)
     most, unset = start.text(MOST_CAPACITY), greatest.default if greatest else None
@@ -163,12 +163,12 @@ def _io_capacity(start: Start, name: str) -> str | None:
     return str(min(rate, int(most))) if most and most != unset else None
 
 
-def _chunked(start: Start, name: str) -> str | None:
+def _chunked(start: StartupSettings, name: str) -> str | None:
     """MariaDB's pool is made of chunks until it knows how to grow in place, and then runs as it is set."""
     return None if "innodb_buffer_pool_size_max" in start.catalog.options else _POOL(start, name)
 
 
-def _days(start: Start, name: str) -> str | None:
+def _days(start: StartupSettings, name: str) -> str | None:
     """Days beside seconds: MySQL drops them for any seconds, MariaDB holds both as one, and help rounds the days."""
     seconds = number_of(start.values.get(SECONDS))
     if start.catalog.target.is_mysql:
@@ -184,73 +184,73 @@ def _maybe_rounded(printed: str) -> bool:
 
 
 # Imported lazily: only files that set one of these options need the module.
-def _pool(start: Start, name: str) -> str | None:
+def _pool(start: StartupSettings, name: str) -> str | None:
     from advisor.verdict.startup.engine import pool
 
     return pool(start, name)
 
 
-def _opened(start: Start, name: str) -> str | None:
+def _opened(start: StartupSettings, name: str) -> str | None:
     from advisor.verdict.startup.engine import opened
 
     return opened(start, name)
 
 
-def _storage_engine(start: Start, name: str) -> str | None:
+def _storage_engine(start: StartupSettings, name: str) -> str | None:
     from advisor.verdict.startup.spelling import storage_engine
 
     return storage_engine(start, name)
 
 
-def _skipped_errors(start: Start, name: str) -> str | None:
+def _skipped_errors(start: StartupSettings, name: str) -> str | None:
     from advisor.verdict.startup.spelling import skipped_errors
 
     return skipped_errors(start, name)
 
 
-def _decimal(start: Start, name: str) -> str | None:
+def _decimal(start: StartupSettings, name: str) -> str | None:
     from advisor.verdict.startup.spelling import decimal
 
     return decimal(start, name)
 
 
-def _flags(start: Start, name: str) -> str | None:
+def _flags(start: StartupSettings, name: str) -> str | None:
     from advisor.verdict.startup.spelling import flags
 
     return flags(start, name)
 
 
-def _low_water_mark(start: Start, name: str) -> str | None:
+def _low_water_mark(start: StartupSettings, name: str) -> str | None:
     from advisor.verdict.startup.engine import low_water_mark
 
     return low_water_mark(start, name)
 
 
-def _open_files(start: Start, name: str) -> str | None:
+def _open_files(start: StartupSettings, name: str) -> str | None:
     from advisor.verdict.startup.engine import open_files
 
     return open_files(start, name)
 
 
-def _sort_degree(start: Start, name: str) -> str | None:
+def _sort_degree(start: StartupSettings, name: str) -> str | None:
     from advisor.verdict.startup.engine import sort_degree
 
     return sort_degree(start, name)
 
 
-def _size(start: Start, name: str) -> str | None:
+def _size(start: StartupSettings, name: str) -> str | None:
     from advisor.verdict.startup.host import size
 
     return size(start, name)
 
 
-def _write_ahead(start: Start, name: str) -> str | None:
+def _write_ahead(start: StartupSettings, name: str) -> str | None:
     from advisor.verdict.startup.engine import write_ahead
 
     return write_ahead(start, name)
 
 
-def _gtid_consistency(start: Start, name: str) -> str | None:
+def _gtid_consistency(start: StartupSettings, name: str) -> str | None:
     from advisor.verdict.startup.spelling import gtid_consistency
 
     return gtid_consistency(start, name)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from advisor.verdict.outcome import Values
-    from advisor.verdict.startup import Start
+    from advisor.verdict.startup import StartupSettings
 
 MIB, GIB = 1 << 20, 1 << 30
 POOL = "innodb_buffer_pool_size"
@@ -28,7 +28,7 @@ EXTENT = 8 * MIB  # MariaDB keeps room for a growing pool in these
 FEW_FILES, DEFAULT_FILES = 10, 300
 
 
-def pool(start: Start, name: str) -> str | None:
+def pool(start: StartupSettings, name: str) -> str | None:
     """A size or number of the buffer pool; None where the processors decide."""
     target = start.catalog.target
     size = start.number(POOL)
@@ -39,7 +39,7 @@ def pool(start: Start, name: str) -> str | None:
     return (_extents(start, size) if start.catalog.get(MOST) else _chunks(start, size)).get(name)
 
 
-def instances_of(start: Start, size: int) -> int | None:
+def instances_of(start: StartupSettings, size: int) -> int | None:
     """How many instances MySQL makes of a pool of that size; None where the processors decide."""
     if size < GIB:
         return 1
@@ -47,7 +47,7 @@ def instances_of(start: Start, size: int) -> int | None:
     return start.number(INSTANCES) or known
 
 
-def _pool_mysql(start: Start, size: int) -> Values:
+def _pool_mysql(start: StartupSettings, size: int) -> Values:
     """Every instance holds whole chunks, so the pool is rounded up to chunks times instances."""
     instances, chunk = instances_of(start, size), start.number(CHUNK)
     if not instances or not chunk:
@@ -60,13 +60,13 @@ def _pool_mysql(start: Start, size: int) -> Values:
     return {name: str(number) for name, number in found.items()}
 
 
-def _chunks(start: Start, size: int) -> Values:
+def _chunks(start: StartupSettings, size: int) -> Values:
     """MariaDB before its pool could grow in place: a chunk is never larger than the pool."""
     chunk = min(start.number(CHUNK) or 0, size) or max(size // CHUNKS, MIB)
     return {POOL: str(_up(size, chunk)), CHUNK: str(chunk)}
 
 
-def _extents(start: Start, size: int) -> Values:
+def _extents(start: StartupSettings, size: int) -> Values:
     """MariaDB whose pool may grow: never less room than the pool, nor a lower bound above that."""
     most = max(start.number(MOST) or 0, _up(size, EXTENT))
     least = min(start.number(LEAST) or most, most)
@@ -77,13 +77,13 @@ def _up(number: int, unit: int) -> int:
     return -(-number // unit) * unit
 
 
-def low_water_mark(start: Start, name: str) -> str | None:
+def low_water_mark(start: StartupSettings, name: str) -> str | None:
     """The low-water mark of dirty pages is no higher than their greatest share."""
     most = start.text("innodb_max_dirty_pages_pct")
     return f"{float(most):.6f}" if most and float(start.values[name]) > float(most) else None
 
 
-def open_files(start: Start, name: str) -> str | None:
+def open_files(start: StartupSettings, name: str) -> str | None:
     """A handful counts as none: then it is 300, or as many as tables may be open where each has a file."""
     number = start.number(name)
     if number is None or number >= FEW_FILES:
@@ -91,19 +91,19 @@ def open_files(start: Start, name: str) -> str | None:
     return str(max(DEFAULT_FILES, start.tables) if start.text("innodb_file_per_table") != "FALSE" else DEFAULT_FILES)
 
 
-def sort_degree(start: Start, name: str) -> str | None:
+def sort_degree(start: StartupSettings, name: str) -> str | None:
     """Sorting threads of full-text indexes: the next power of two."""
     number = start.number(name)
     return str(1 << (number - 1).bit_length()) if number else None
 
 
-def write_ahead(start: Start, name: str) -> str | None:
+def write_ahead(start: StartupSettings, name: str) -> str | None:
     """A block of the redo log: the power of two below."""
     number = start.number(name)
     return str(1 << number.bit_length() - 1) if number else None
 
 
-def opened(start: Start, name: str) -> str | None:
+def opened(start: StartupSettings, name: str) -> str | None:
     """How files are opened and the doublewrite is synced, where a method of flushing decides it for MariaDB 11."""
     method = start.text("innodb_flush_method")
     if "innodb_data_file_buffering" not in start.catalog.options:

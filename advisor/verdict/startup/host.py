@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.verdict.effects import CONNECTIONS
-from advisor.verdict.startup import Start
+from advisor.verdict.startup import StartupSettings
 from advisor.verdict.startup.engine import CHUNK, CLEANERS, GIB, INSTANCES, POOL, instances_of
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from advisor.verdict.outcome import FileVerdict
 
-    Note = Callable[[Start, str], str | None]
+    Note = Callable[[StartupSettings, str], str | None]
 
 ORDINARY = 1024  # open files that Linux allows a process without further words
 OTHERS, OTHERS_MARIADB = 10, 30  # files beside those of connections and tables
@@ -28,38 +28,38 @@ def note(verdict: FileVerdict, name: str) -> str | None:
     if found is None:
         return None
     values = {other: line.value for other, line in verdict.effective.items() if line.value is not None}
-    return found(Start(values, verdict.effective, verdict.catalog), name)
+    return found(StartupSettings(values, verdict.effective, verdict.catalog), name)
 
 
-def _granted(start: Start, _name: str) -> str:
+def _granted(start: StartupSettings, _name: str) -> str:
     if start.catalog.target.is_mysql:
         return "The operating system decides: the server keeps a higher limit, and takes a lower one where it must."
     return "The operating system decides: the server takes what it needs of the limit, or what it gets."
 
 
-def _connections(start: Start, _name: str) -> str | None:
+def _connections(start: StartupSettings, _name: str) -> str | None:
     connections, tables = _counts(start)
     least = LEAST_TABLES_MARIADB if start.catalog.target.is_mariadb else min(tables, LEAST_TABLES)
     return _lowered(connections + _others(start) + 2 * least)
 
 
-def _tables(start: Start, _name: str) -> str | None:
+def _tables(start: StartupSettings, _name: str) -> str | None:
     connections, tables = _counts(start)
     return _lowered(connections + 2 * tables + _others(start))
 
 
-def _table_instances(start: Start, name: str) -> str | None:
+def _table_instances(start: StartupSettings, name: str) -> str | None:
     if start.catalog.target.is_mysql:
         return None
     connections, tables = _counts(start)
     return _lowered(connections + 2 * tables * (start.number(name) or TABLE_INSTANCES) + _others(start))
 
 
-def _others(start: Start) -> int:
+def _others(start: StartupSettings) -> int:
     return OTHERS_MARIADB if start.catalog.target.is_mariadb else OTHERS
 
 
-def _counts(start: Start) -> tuple[int, int]:
+def _counts(start: StartupSettings) -> tuple[int, int]:
     """Connections and open tables, as set or as compiled."""
     return start.number("max_connections") or CONNECTIONS, start.tables
 
@@ -73,11 +73,11 @@ def _lowered(files: int) -> str | None:
     )
 
 
-def _open_files(start: Start, name: str) -> str | None:
+def _open_files(start: StartupSettings, name: str) -> str | None:
     return _lowered(start.number(name) or 0)
 
 
-def _processors(start: Start, _name: str) -> str | None:
+def _processors(start: StartupSettings, _name: str) -> str | None:
     size = start.number(POOL)
     if start.catalog.target.is_mariadb or not size or size < GIB or instances_of(start, size):
         return None
@@ -86,13 +86,13 @@ def _processors(start: Start, _name: str) -> str | None:
     )
 
 
-def _disk(start: Start, name: str) -> str | None:
+def _disk(start: StartupSettings, name: str) -> str | None:
     if start.catalog.target.is_mysql or (start.number(name) or 0) >= BLOCK:
         return None
     return "The disk decides: the server writes no less than one of its blocks, which are of 512 or 4096 bytes."
 
 
-def _moving(_start: Start, _name: str) -> str | None:
+def _moving(_start: StartupSettings, _name: str) -> str | None:
     return "The load decides: InnoDB moves it while it runs."
 
 
@@ -125,7 +125,7 @@ DEFINITIONS = 400
 MOST_DEFINITIONS = 2000
 
 
-def size(start: Start, name: str) -> str | None:
+def size(start: StartupSettings, name: str) -> str | None:
     """A size: 0 without a Performance Schema, and its own choice for -1 where the server makes one."""
     option = start.catalog.get(name)
     if option is None or option.kind not in ("int", "uint"):
@@ -136,7 +136,7 @@ def size(start: Start, name: str) -> str | None:
     return SIZES[end][_load(start)] if end and start.values[name] == "-1" else None
 
 
-def _load(start: Start) -> int:
+def _load(start: StartupSettings) -> int:
     """0, 1 or 2, by the connections and the tables that the server is to bear."""
     default = 4000 if start.catalog.target.since("mysql", 8) else 2000
     tables = start.tables

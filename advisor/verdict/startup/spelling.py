@@ -9,7 +9,7 @@ from advisor.verdict.sets import flags_of
 
 if TYPE_CHECKING:
     from advisor.verdict.outcome import LineVerdict
-    from advisor.verdict.startup import Start
+    from advisor.verdict.startup import StartupSettings
 
 SPELT = ("InnoDB", "MyISAM", "MEMORY", "CSV", "ARCHIVE", "BLACKHOLE", "MRG_MYISAM", "Aria")
 OTHER_NAMES = {"heap": "MEMORY", "innobase": "InnoDB", "merge": "MRG_MYISAM"}
@@ -20,13 +20,13 @@ MOST_DIGITS = 20  # zeros in front of it included
 DDL_EXIST_ERRORS = "1007,1008,1050,1051,1054,1060,1061,1068,1091,1146"
 
 
-def storage_engine(start: Start, name: str) -> str | None:
+def storage_engine(start: StartupSettings, name: str) -> str | None:
     """The engine's name as the engine spells it."""
     written = start.values[name].lower()
     return OTHER_NAMES.get(written) or next((engine for engine in SPELT if engine.lower() == written), None)
 
 
-def gtid_consistency(start: Start, name: str) -> str:
+def gtid_consistency(start: StartupSettings, name: str) -> str:
     """OFF, ON or WARN, however it is said: no value is ON, which help does not print; other words leave the default."""
     default = option.default or "" if (option := start.catalog.get(name)) else ""
     words = [start.values.get(name, default).lower(), default.lower()]
@@ -35,7 +35,7 @@ def gtid_consistency(start: Start, name: str) -> str:
     return next((CONSISTENCY[word] for word in words if word in CONSISTENCY), "OFF")
 
 
-def skipped_errors(start: Start, name: str) -> str | None:
+def skipped_errors(start: StartupSettings, name: str) -> str | None:
     """The numbers of errors that a replica passes over, in order; a word stands for some of them."""
     text = start.values[name].strip(" ")
     if text.lower() in ("all", "off", ""):
@@ -47,7 +47,7 @@ def skipped_errors(start: Start, name: str) -> str | None:
     return ",".join(map(str, numbers)) or "OFF"
 
 
-def flags(start: Start, name: str) -> str | None:
+def flags(start: StartupSettings, name: str) -> str | None:
     """All flags: help leaves out those behind the last that is on."""
     option = start.catalog.get(name)
     state = flags_of(start.values[name])
@@ -55,7 +55,7 @@ def flags(start: Start, name: str) -> str | None:
     return ",".join([f"{flag}={state.get(flag, 'off')}" for flag in known]) or None
 
 
-def decimal(start: Start, name: str) -> str | None:
+def decimal(start: StartupSettings, name: str) -> str | None:
     """Six decimals of the number that was written, where help rounds it to fewer digits."""
     printed = start.values[name]
     lines = (start.lines[name], *start.lines.values())  # another name of the variable may have decided

@@ -31,7 +31,7 @@ DEFAULTS, INNODB = ("default_storage_engine", "default_tmp_storage_engine", "enf
 DATA_FILES = ("innodb_data_file_path", "innodb_temp_data_file_path")
 
 
-class Stop(NamedTuple):
+class StartupStop(NamedTuple):
     """Why the server stops; `certain` where no other file can change it, by loading a plugin."""
 
     reason: str
@@ -40,7 +40,7 @@ class Stop(NamedTuple):
 
 def stops(
     values: Values, loaded: frozenset[str], catalog: Catalog, unread: frozenset[str] = frozenset()
-) -> dict[str, Stop]:
+) -> dict[str, StartupStop]:
     """The options that stop the start, by name.
 
     `loaded` are the plugins that the file loads, `unread` the options whose values a template is yet to fill in.
@@ -48,14 +48,14 @@ def stops(
     target = catalog.target
     found = {}
     if _is_odd(number_of(values.get(PAGE)) or 0):
-        found[PAGE] = Stop("A page of InnoDB has 4096, 8192, 16384, 32768 or 65536 bytes.", certain=True)
+        found[PAGE] = StartupStop("A page of InnoDB has 4096, 8192, 16384, 32768 or 65536 bytes.", certain=True)
     if POLICY in values:
         from advisor.verdict.security import fault_of_policy
 
         fault = fault_of_policy(values[POLICY], target, loads=bool(loaded))
-        found.update({POLICY: Stop(fault, certain=False)} if fault else {})
+        found.update({POLICY: StartupStop(fault, certain=False)} if fault else {})
     if _is_no_offset(values.get(ZONE, "")):
-        found[ZONE] = Stop(f"No time zone is {values[ZONE]} from UTC.", certain=True)
+        found[ZONE] = StartupStop(f"No time zone is {values[ZONE]} from UTC.", certain=True)
     found.update(_engines(values, target))
     found.update(_data_files(values, target))
     if target.is_mariadb:
@@ -74,27 +74,27 @@ def _is_no_offset(zone: str) -> bool:
     return int(hours[:3]) >= MOST_HOURS or int(minutes[:3]) > MOST_MINUTES
 
 
-def _engines(values: Values, target: Target) -> dict[str, Stop]:
+def _engines(values: Values, target: Target) -> dict[str, StartupStop]:
     """Default engines that nobody has, and InnoDB switched off where it is the default; another file may say more."""
     if not any(name in values for name in (*DEFAULTS, INNODB)):
         return {}
 
     told = {name: fault_of_engine(values[name], target) for name in DEFAULTS if name in values}
-    found = {name: Stop(fault, certain=False) for name, fault in told.items() if fault}
+    found = {name: StartupStop(fault, certain=False) for name, fault in told.items() if fault}
     wanted = [name for name in DEFAULTS if is_innodb(values.get(name, "InnoDB" if name == DEFAULTS[0] else ""))]
     if target.is_mariadb and wanted and values.get(INNODB) == "OFF":
-        found[INNODB] = Stop(f"InnoDB is off and {wanted[0]} is InnoDB: set another there too.", certain=False)
+        found[INNODB] = StartupStop(f"InnoDB is off and {wanted[0]} is InnoDB: set another there too.", certain=False)
     return found
 
 
-def _data_files(values: Values, target: Target) -> dict[str, Stop]:
+def _data_files(values: Values, target: Target) -> dict[str, StartupStop]:
     """Lists of files that InnoDB can't read."""
     named = [name for name in DATA_FILES if name in values]
     if not named:
         return {}
 
     told = {name: fault_of_files(name, values[name], target) for name in named}
-    return {name: Stop(fault, certain=True) for name, fault in told.items() if fault}
+    return {name: StartupStop(fault, certain=True) for name, fault in told.items() if fault}
 
 
 def _is_odd(size: int) -> bool:
@@ -102,35 +102,35 @@ def _is_odd(size: int) -> bool:
     return size & (size - 1) != 0
 
 
-def _without_provider(values: Values, loaded: frozenset[str], target: Target) -> dict[str, Stop]:
+def _without_provider(values: Values, loaded: frozenset[str], target: Target) -> dict[str, StartupStop]:
     """Since 10.7 every algorithm but zlib comes with a plugin."""
     algorithm = values.get(ALGORITHM, BUILT_IN[0])
     plugin = f"provider_{algorithm}"
     if algorithm in BUILT_IN or plugin in loaded or not target.since("mariadb", 10, 7):
         return {}
     why = f"{algorithm} comes with the plugin {plugin}: add plugin_load_add = {plugin}, which this file lacks."
-    return {ALGORITHM: Stop(why, certain=False)}
+    return {ALGORITHM: StartupStop(why, certain=False)}
 
 
-def _without_keys(values: Values, loaded: frozenset[str]) -> dict[str, Stop]:
+def _without_keys(values: Values, loaded: frozenset[str]) -> dict[str, StartupStop]:
     """Nothing is encrypted without keys, and the server doesn't start without what it is to encrypt."""
     if any(KEYS in name for name in loaded):
         return {}
     logged = values.get("log_bin", NOTHING) not in ("0", NOTHING)
     why = "Encryption needs the keys of a plugin: load one too, such as file_key_management, for this file loads none."
     return {
-        name: Stop(why, certain=False)
+        name: StartupStop(why, certain=False)
         for name in ENCRYPTED
         if values.get(name, "OFF") not in OFF and (logged or name != BINLOG)
     }
 
 
-def _nodes(values: Values, unread: frozenset[str]) -> dict[str, Stop]:
+def _nodes(values: Values, unread: frozenset[str]) -> dict[str, StartupStop]:
     """Nodes of a cluster that lack what the server asks of them; the command line may say it."""
     if "wsrep_on" not in values:
         return {}
 
-    return {name: Stop(why, certain=False) for name, why in faults_of_node(values, unread).items()}
+    return {name: StartupStop(why, certain=False) for name, why in faults_of_node(values, unread).items()}
 
 
 SYSTEM, TEMPORARY = "innodb_data_file_path", "innodb_temp_data_file_path"

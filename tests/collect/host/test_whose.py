@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from running import eventually, first_row
 
-from advisor.collect.host import NotProved, Proof, ServerClaim, prove, read_host, server_pids
+from advisor.collect.host import NotProved, OwnershipProof, ServerClaim, prove, read_host, server_pids
 from advisor.collect.host.root import LiveRoot
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def claim_of(server: Sandbox) -> ServerClaim:
 def test_server_behind_its_socket_is_proved(any_server: Sandbox) -> None:
     """Each server, reached by its own socket, is the process that was started, and its limits can be read."""
     proof = prove(LiveRoot(), claim_of(any_server))
-    assert isinstance(proof, Proof), proof
+    assert isinstance(proof, OwnershipProof), proof
     assert proof.pid == any_server.pid
     host = read_host(LiveRoot(), proof.pid)
     assert os.path.samefile(host.storage.path, any_server.datadir)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from probes.disk.aio import READ, WRITE, Ring, available
+from probes.disk.aio import READ, WRITE, AioRing, available
 
 BLOCK = 4096
 BLOCKS = 64
@@ -27,7 +27,7 @@ def numbered(tmp_path: Path) -> Iterator[int]:
     os.close(file)
 
 
-def reap(ring: Ring, count: int) -> list[int]:
+def reap(ring: AioRing, count: int) -> list[int]:
     """The slots of so many answers."""
     done: list[int] = []
     while len(done) < count:
@@ -37,7 +37,7 @@ def reap(ring: Ring, count: int) -> list[int]:
 
 def test_each_slot_reads_its_own_place(numbered: int) -> None:
     """Every slot's part of the memory holds the block that it was sent to, again after it was sent elsewhere."""
-    with contextlib.closing(Ring(numbered, 8, BLOCK, READ)) as ring:
+    with contextlib.closing(AioRing(numbered, 8, BLOCK, READ)) as ring:
         for first in (0, 17, 48):
             ring.submit(list(range(8)), iter((first + slot) * BLOCK for slot in range(8)))
             assert sorted(reap(ring, 8)) == list(range(8))
@@ -47,7 +47,7 @@ def test_each_slot_reads_its_own_place(numbered: int) -> None:
 
 def test_some_slots_may_be_sent_again_alone(numbered: int) -> None:
     """A slot that is sent again moves, the others stay as they were."""
-    with contextlib.closing(Ring(numbered, 4, BLOCK, READ)) as ring:
+    with contextlib.closing(AioRing(numbered, 4, BLOCK, READ)) as ring:
         ring.submit([0, 1, 2, 3], iter([0, BLOCK, 2 * BLOCK, 3 * BLOCK]))
         reap(ring, 4)
         ring.submit([3, 1], iter([40 * BLOCK, 41 * BLOCK]))
@@ -57,7 +57,7 @@ def test_some_slots_may_be_sent_again_alone(numbered: int) -> None:
 
 def test_writes_land_where_they_are_sent(numbered: int) -> None:
     """What lies in a slot's memory is afterwards in the file, and nothing else of it has changed."""
-    with contextlib.closing(Ring(numbered, 2, BLOCK, WRITE)) as ring:
+    with contextlib.closing(AioRing(numbered, 2, BLOCK, WRITE)) as ring:
         ring.memory[:] = b"a" * BLOCK + b"b" * BLOCK
         ring.submit([0, 1], iter([5 * BLOCK, 63 * BLOCK]))
         reap(ring, 2)
@@ -69,7 +69,7 @@ def test_writes_land_where_they_are_sent(numbered: int) -> None:
 
 def test_a_read_beyond_the_end_is_an_error(numbered: int) -> None:
     """A request that gives fewer bytes than asked for raises instead of being counted."""
-    with contextlib.closing(Ring(numbered, 1, BLOCK, READ)) as ring:
+    with contextlib.closing(AioRing(numbered, 1, BLOCK, READ)) as ring:
         ring.submit([0], iter([BLOCKS * BLOCK]))
         with pytest.raises(OSError, match="0 of 4096 bytes"):
             reap(ring, 1)
@@ -82,7 +82,7 @@ def test_a_refused_request_is_an_error(tmp_path: Path) -> None:
     file = os.open(path, os.O_RDONLY)
     try:
         with (
-            contextlib.closing(Ring(file, 1, BLOCK, WRITE)) as ring,
+            contextlib.closing(AioRing(file, 1, BLOCK, WRITE)) as ring,
             pytest.raises(OSError, match="Bad file descriptor"),
         ):
             ring.submit([0], iter([0]))

@@ -16,7 +16,7 @@ from asking import CHECKOUT
 from running import PATIENCE, alive, eventually
 
 from probes.disk.aio import available
-from probes.disk.driver import Crew
+from probes.disk.driver import DriverProcesses
 from probes.disk.files import SMALLEST, Material, accepts_direct
 from probes.disk.sequential_read import parts
 from probes.disk.tally import together
@@ -46,13 +46,13 @@ def direct(path: str) -> None:
 
 
 @pytest.fixture
-def crew() -> Iterator[Crew]:
+def crew() -> Iterator[DriverProcesses]:
     """One process."""
-    with Crew(1) as one:
+    with DriverProcesses(1) as one:
         yield one
 
 
-def traced(crew: Crew, task: dict[str, Any], calls: str, log: Path) -> tuple[dict[str, Any], str]:
+def traced(crew: DriverProcesses, task: dict[str, Any], calls: str, log: Path) -> tuple[dict[str, Any], str]:
     """The report of a task, and what strace saw of it; skips where strace isn't or may not trace."""
     if shutil.which("strace") is None:
         pytest.skip("no strace (apt-get install strace)")
@@ -71,7 +71,7 @@ def traced(crew: Crew, task: dict[str, Any], calls: str, log: Path) -> tuple[dic
 
 
 @pytest.mark.usefixtures("direct")
-def test_random_reads_ask_for_all_pages_before_any_twice(crew: Crew, path: str, tmp_path: Path) -> None:
+def test_random_reads_ask_for_all_pages_before_any_twice(crew: DriverProcesses, path: str, tmp_path: Path) -> None:
     """Each read is of one aligned page within the file, all are counted, and no page comes a second time too early."""
     task = {"task": "read", "path": path, "size": SIZE, "seed": 1, "direct": True, "way": "aio", "depth": 8}
     report, trace = traced(crew, task | {"block": PAGE}, "io_submit,openat", tmp_path / "trace")
@@ -90,7 +90,7 @@ def test_random_reads_ask_for_all_pages_before_any_twice(crew: Crew, path: str, 
 
 @pytest.mark.usefixtures("direct")
 @pytest.mark.parametrize("batch", [1, 8, 100])
-def test_random_writes_sync_after_each_batch(crew: Crew, path: str, tmp_path: Path, batch: int) -> None:
+def test_random_writes_sync_after_each_batch(crew: DriverProcesses, path: str, tmp_path: Path, batch: int) -> None:
     """Between two syncs lie as many pages as were asked for, also more than are under way at once; all are counted."""
     task = {"task": "write", "path": path, "size": SIZE, "seed": 1, "direct": True, "way": "aio", "depth": 64}
     report, trace = traced(crew, task | {"batch": batch, "block": PAGE}, "io_submit,fsync", tmp_path / "trace")
@@ -106,7 +106,9 @@ def test_random_writes_sync_after_each_batch(crew: Crew, path: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize(("call", "block"), [("fsync", 512), ("fdatasync", 65536)])
-def test_commits_are_a_write_and_a_sync_each(crew: Crew, path: str, tmp_path: Path, call: str, block: int) -> None:
+def test_commits_are_a_write_and_a_sync_each(
+    crew: DriverProcesses, path: str, tmp_path: Path, call: str, block: int
+) -> None:
     """The pieces follow one another without a gap, each made safe by the call that was named; none goes uncounted."""
     task = {"task": "commit", "path": path, "size": SIZE, "block": block, "call": call, "direct": False}
     report, trace = traced(crew, task, "pwrite64,fsync,fdatasync", tmp_path / "trace")
@@ -119,7 +121,7 @@ def test_commits_are_a_write_and_a_sync_each(crew: Crew, path: str, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("direct")
-def test_direct_reads_come_from_the_device(crew: Crew, path: str) -> None:
+def test_direct_reads_come_from_the_device(crew: DriverProcesses, path: str) -> None:
     """The kernel counts as many bytes read from the device as were reported, and nothing stays in the page cache."""
     evict([path])
     if resident(path):
@@ -132,7 +134,7 @@ def test_direct_reads_come_from_the_device(crew: Crew, path: str) -> None:
     assert resident(path) == 0
 
 
-def test_dropped_reads_come_from_the_device_in_every_pass(crew: Crew, path: str) -> None:
+def test_dropped_reads_come_from_the_device_in_every_pass(crew: DriverProcesses, path: str) -> None:
     """Reads through the page cache that are to go beyond it are all read from the device, the second pass as well."""
     evict([path])
     if resident(path):
@@ -157,16 +159,16 @@ def test_threads_read_where_nothing_else_can(path: str, tmp_path: Path, place: s
     if place == "memory":
         if not os.access("/dev/shm", os.W_OK):
             pytest.skip("no /dev/shm")
-        with Material("/dev/shm", lambda _: None, Stop()) as material, Crew(1) as crew:
+        with Material("/dev/shm", lambda _: None, Stop()) as material, DriverProcesses(1) as crew:
             report = by_threads(crew, material.file("pages", SIZE))
     else:
-        with Crew(1) as crew:
+        with DriverProcesses(1) as crew:
             report = by_threads(crew, path)
     assert report["count"] > 0
     assert 0 < report["median"] <= report["p99"]
 
 
-def by_threads(crew: Crew, path: str) -> dict[str, Any]:
+def by_threads(crew: DriverProcesses, path: str) -> dict[str, Any]:
     """The report of random reads by threads."""
     task = {"task": "read", "path": path, "size": SIZE, "seed": 1, "direct": False, "way": "threads", "depth": 4}
     return crew.run([task | {"block": 4096}], SHORT, Stop())[0]
@@ -190,7 +192,7 @@ def test_readers_have_parts_of_whole_blocks(size: int, readers: int, block: int)
 
 def test_several_readers_work_at_the_same_time(path: str) -> None:
     """Each reads its own part, and together they count what each did, over the time from the first to the last."""
-    with Crew(3) as crew:
+    with DriverProcesses(3) as crew:
         task = {"task": "follow", "path": path, "direct": False, "drop": False, "block": 65536}
         reports = crew.run([task | part for part in parts(SIZE, 3, 65536)], SHORT, Stop())
     whole = together(reports)
@@ -219,7 +221,7 @@ def passed_on(pid: int) -> int:
 
 
 @pytest.mark.parametrize("task", ["read", "follow", "commit"])
-def test_the_word_to_stop_ends_a_measurement(crew: Crew, path: str, task: str) -> None:
+def test_the_word_to_stop_ends_a_measurement(crew: DriverProcesses, path: str, task: str) -> None:
     """A measurement of an hour ends once it is told to, with what was done till then; further tasks are taken."""
     words: dict[str, dict[str, Any]] = {
         "read": {"size": SIZE, "seed": 1, "direct": False, "way": "threads", "depth": 2, "block": 4096},
@@ -234,7 +236,7 @@ def test_the_word_to_stop_ends_a_measurement(crew: Crew, path: str, task: str) -
     assert crew.run([order], SHORT, Stop())[0]["count"] > 0
 
 
-def test_a_file_that_is_gone_is_one_clear_line(crew: Crew, tmp_path: Path) -> None:
+def test_a_file_that_is_gone_is_one_clear_line(crew: DriverProcesses, tmp_path: Path) -> None:
     """What the system refuses is said in its own words, and the process takes further tasks."""
     task = {"task": "follow", "path": str(tmp_path / "none"), "direct": False, "drop": False, "block": 8192}
     for _ in range(2):
@@ -242,7 +244,7 @@ def test_a_file_that_is_gone_is_one_clear_line(crew: Crew, tmp_path: Path) -> No
             crew.run([task | {"start": 0, "length": 8192}], SHORT, Stop())
 
 
-def test_a_driver_that_dies_is_one_clear_line(crew: Crew, path: str) -> None:
+def test_a_driver_that_dies_is_one_clear_line(crew: DriverProcesses, path: str) -> None:
     """A process that is killed ends the run with a sentence, not with a wait."""
     crew._processes[0].kill()
     with pytest.raises(ProbeError, match="has ended"):

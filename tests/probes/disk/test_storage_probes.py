@@ -20,8 +20,8 @@ from probes.conclusion import means
 from probes.disk import io_method
 from probes.disk.aio import available
 from probes.disk.files import accepts_direct
-from probes.disk.tally import Tally, Together
-from probes.experiment import Experiment, Ground, Plan, ProbeError, Variant, Wanted
+from probes.disk.tally import DiskTally, Together
+from probes.experiment import Environment, Experiment, ProbeError, ProbeRequest, RunPlan, Variant
 from probes.registry import load
 from probes.rounds import run
 from probes.stop import Stop
@@ -49,19 +49,19 @@ def directory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     shutil.rmtree(path)
 
 
-def ground(directory: str) -> Ground:
+def ground(directory: str) -> Environment:
     """This host."""
-    return Ground(read_host(open_root("/"), datadir=directory), "here", report=lambda _: None)
+    return Environment(read_host(open_root("/"), datadir=directory), "here", report=lambda _: None)
 
 
-def plan_of(name: str, directory: str, **choices: str) -> Plan:
+def plan_of(name: str, directory: str, **choices: str) -> RunPlan:
     """The plan of an experiment."""
-    return load(name).plan(ground(directory), Wanted(directory, choices=choices))
+    return load(name).plan(ground(directory), ProbeRequest(directory, choices=choices))
 
 
 def short(name: str, directory: str) -> ProbeResult:
     """A run of two seconds, of small files."""
-    return run(load(name), ground(directory), Wanted(directory, 2.0, choices=SMALL[name], force=FORCED), Stop())
+    return run(load(name), ground(directory), ProbeRequest(directory, 2.0, choices=SMALL[name], force=FORCED), Stop())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -126,7 +126,7 @@ def test_a_plan_touches_nothing_and_keeps_to_its_time(name: str, tmp_path: Path)
 def test_the_cost_is_what_is_taken(name: str, tmp_path: Path) -> None:
     """While it measures, the files take the room that the plan names, to a mebibyte."""
     experiment: Experiment = load(name)
-    wanted = Wanted(str(tmp_path), choices=SMALL[name])
+    wanted = ProbeRequest(str(tmp_path), choices=SMALL[name])
     plan = experiment.plan(ground(str(tmp_path)), wanted)
     with experiment.prepare(ground(str(tmp_path)), wanted, plan, Stop()):
         taken = sum(file.stat().st_blocks * 512 for file in tmp_path.rglob("*") if file.is_file())
@@ -158,9 +158,9 @@ def test_writes_smaller_than_a_sector_are_left_out(tmp_path: Path) -> None:
     """A disk of 4096-byte sectors takes no 512 bytes past the page cache: those are left out, and said to be."""
     disk = BlockDevice("sda", "sda", "8:0", "disk", 1 << 40, logical_sector=4096)
     host = Host(storage=Storage(str(tmp_path), Mount("/", "ext4", "/dev/sda"), (disk,)))
-    here = Ground(host, "here")
-    plan = load("commit-latency").plan(here, Wanted(str(tmp_path)))
-    if not io_method.direct_possible(here, Wanted(str(tmp_path))):
+    here = Environment(host, "here")
+    plan = load("commit-latency").plan(here, ProbeRequest(str(tmp_path)))
+    if not io_method.direct_possible(here, ProbeRequest(str(tmp_path))):
         pytest.skip("no O_DIRECT for temporary files here")
     assert "fsync 512" in {variant.name for variant in plan.variants}
     assert "fsync 512 O_DIRECT" not in {variant.name for variant in plan.variants}
@@ -196,7 +196,7 @@ def test_a_choice_that_cannot_be_is_one_clear_line(
 
 def test_a_driver_at_its_own_limit_says_at_least() -> None:
     """Nine tenths of a processor or more make a figure a lower bound, named; less don't."""
-    tally = Tally()
+    tally = DiskTally()
     quick, slow = Variant("quick", {}), Variant("slow", {})
     for _ in range(3):
         tally.add(quick, Together(1.0, 1, 1, processor=0.93, queued=0.0), {"reads": 1.0})
@@ -208,14 +208,14 @@ def test_a_driver_at_its_own_limit_says_at_least() -> None:
 
 def test_a_driver_that_waits_for_a_processor_says_so() -> None:
     """Where others keep the processors busy, the figures are lower bounds as well."""
-    tally = Tally()
+    tally = DiskTally()
     tally.add(Variant("one", {}), Together(1.0, 1, 1, processor=0.3, queued=0.4), {"reads": 1.0})
     assert "waited" in tally.notes(["one"])[0]
 
 
 def test_the_answer_gives_the_means_of_the_table(directory: str) -> None:
     """One far block of five is drawn in, in the sentence as in the table beside it."""
-    tally, reads = Tally(), Metric("reads", "1/s")
+    tally, reads = DiskTally(), Metric("reads", "1/s")
     rows = {"1 at once": (100.0, 104.0, 97.0, 101.0, 30.0), "4 at once": (300.0, 310.0, 290.0, 303.0, 299.0)}
     for name, row in rows.items():
         for value in row:

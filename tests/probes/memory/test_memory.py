@@ -16,7 +16,7 @@ from running import alive, eventually
 from advisor.collect.host import open_root, read_host
 from advisor.facts.host import Host
 from advisor.facts.probes import ProbeResult
-from probes.experiment import Ground, ProbeError, Wanted
+from probes.experiment import Environment, ProbeError, ProbeRequest
 from probes.memory import compiled
 from probes.memory.bandwidth import EXPERIMENT as BANDWIDTH
 from probes.memory.latency import EXPERIMENT as LATENCY
@@ -30,8 +30,8 @@ needs_lscpu = pytest.mark.skipif(shutil.which("lscpu") is None, reason="no lscpu
 
 
 def _run(experiment: object, host: Host, seconds: float, said: list[str] | None = None, **choices: str) -> ProbeResult:
-    ground = Ground(host, "here", report=(said if said is not None else []).append)
-    wanted = Wanted("/", seconds=seconds, rounds=3, choices=choices, force=FORCED)
+    ground = Environment(host, "here", report=(said if said is not None else []).append)
+    wanted = ProbeRequest("/", seconds=seconds, rounds=3, choices=choices, force=FORCED)
     return run(experiment, ground, wanted, Stop())
 
 
@@ -149,5 +149,5 @@ def test_program_bears_any_line(line: str) -> None:
 
 def test_memory_bounds_the_working_set(host: Host) -> None:
     """All chains together take no more than an eighth of what is available."""
-    plan = MemoryLatency().plan(Ground(host, "here"), Wanted("/", choices={"largest": "1P"}))
+    plan = MemoryLatency().plan(Environment(host, "here"), ProbeRequest("/", choices={"largest": "1P"}))
     assert sum(int(variant.settings["bytes"]) for variant in plan.variants) <= host.memory.available // 8

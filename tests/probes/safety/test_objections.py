@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from advisor.facts.host import Cgroup, Host, Memory
-from probes.experiment import Cost, Ground, ProbeError, Wanted
+from probes.experiment import Cost, Environment, ProbeError, ProbeRequest
 from probes.safety import objections, refuse
 from probes.safety import thresholds as at
 
@@ -19,7 +19,7 @@ NOTHING = Cost(0, 0, 0.0, ())
 
 def names(directory: Path, cost: Cost = NOTHING, host: Host | None = None) -> dict[str, str]:
     """The objections to a run, the host's own busyness aside."""
-    found = objections(Ground(host or Host(), "here"), Wanted(str(directory)), cost)
+    found = objections(Environment(host or Host(), "here"), ProbeRequest(str(directory)), cost)
     return {o.name: str(o) for o in found if o.name != "busy"}
 
 
@@ -42,7 +42,9 @@ def test_a_full_file_system_is_named_with_what_must_stay(tmp_path: Path) -> None
 def test_a_directory_that_is_not_there_can_not_be_forced(tmp_path: Path) -> None:
     """No override makes a missing directory."""
     with pytest.raises(ProbeError, match="can't be used") as refused:
-        refuse(Ground(Host(), "here"), Wanted(str(tmp_path / "none"), force=frozenset({"directory"})), NOTHING)
+        refuse(
+            Environment(Host(), "here"), ProbeRequest(str(tmp_path / "none"), force=frozenset({"directory"})), NOTHING
+        )
     assert "--force" not in str(refused.value)
 
 
@@ -71,7 +73,9 @@ def test_nothing_is_made_in_a_data_directory(tmp_path: Path, mark: str) -> None:
     for directory in (tmp_path, inside):
         assert "--force" not in names(directory)["data-directory"]
         with pytest.raises(ProbeError, match="data directory"):
-            refuse(Ground(Host(), "here"), Wanted(str(directory), force=frozenset({"data-directory"})), NOTHING)
+            refuse(
+                Environment(Host(), "here"), ProbeRequest(str(directory), force=frozenset({"data-directory"})), NOTHING
+            )
 
 
 def test_a_link_into_a_data_directory_leads_nowhere_else(tmp_path: Path) -> None:
@@ -101,6 +105,6 @@ def test_an_override_lets_the_run_through(tmp_path: Path) -> None:
     """What may be overridden is, under its name alone."""
     cost = Cost(1 << 60, 0, 0, ())
     with pytest.raises(ProbeError, match="full"):
-        refuse(Ground(Host(), "here"), Wanted(str(tmp_path), force=frozenset({"little", "busy"})), cost)
-    refuse(Ground(Host(), "here"), Wanted(str(tmp_path), force=frozenset({"full", "busy"})), cost)
+        refuse(Environment(Host(), "here"), ProbeRequest(str(tmp_path), force=frozenset({"little", "busy"})), cost)
+    refuse(Environment(Host(), "here"), ProbeRequest(str(tmp_path), force=frozenset({"full", "busy"})), cost)
     assert os.listdir(tmp_path) == []

@@ -5,22 +5,26 @@ from __future__ import annotations
 import pytest
 
 from probes.safety import thresholds
-from probes.safety.watch import Look, judge
+from probes.safety.watch import ServerSample, judge
 
 
 @pytest.mark.parametrize(
     ("alone", "latest", "words"),
     [
-        (Look(0.0, 0.0, 0.001), Look(0.0, 0.0, 0.001), ""),
-        (Look(0.0, 0.0, 0.001), Look(0.0, 0.0, 0.004), ""),  # four times, but three milliseconds
-        (Look(0.0, 0.0, 0.010), Look(0.0, 0.0, 0.040), "answers 4 times slower than before"),
-        (Look(0.1, 0.0, None), Look(0.5, 0.0, None), "waits for a processor 0.5 s a second, 0.1 before"),
-        (Look(1.0, 0.0, None), Look(2.0, 0.0, None), ""),  # it always waited much
-        (Look(0.0, 0.1, None), Look(0.0, 0.9, None), "waits for its disk 0.9 s a second, 0.1 before"),
-        (Look(None, None, None), Look(None, None, None), ""),
+        (ServerSample(0.0, 0.0, 0.001), ServerSample(0.0, 0.0, 0.001), ""),
+        (ServerSample(0.0, 0.0, 0.001), ServerSample(0.0, 0.0, 0.004), ""),  # four times, but three milliseconds
+        (ServerSample(0.0, 0.0, 0.010), ServerSample(0.0, 0.0, 0.040), "answers 4 times slower than before"),
+        (
+            ServerSample(0.1, 0.0, None),
+            ServerSample(0.5, 0.0, None),
+            "waits for a processor 0.5 s a second, 0.1 before",
+        ),
+        (ServerSample(1.0, 0.0, None), ServerSample(2.0, 0.0, None), ""),  # it always waited much
+        (ServerSample(0.0, 0.1, None), ServerSample(0.0, 0.9, None), "waits for its disk 0.9 s a second, 0.1 before"),
+        (ServerSample(None, None, None), ServerSample(None, None, None), ""),
     ],
 )
-def test_suffering_is_both_a_multiple_and_an_amount(alone: Look, latest: Look, words: str) -> None:
+def test_suffering_is_both_a_multiple_and_an_amount(alone: ServerSample, latest: ServerSample, words: str) -> None:
     """A server suffers where every one of the last looks is several times and noticeably worse."""
     assert judge([alone] * 5, [latest] * thresholds.WORSE_LOOKS) == words
     assert judge([alone] * 5, [*[latest] * (thresholds.WORSE_LOOKS - 1), alone]) == ""

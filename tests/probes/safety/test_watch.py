@@ -17,7 +17,7 @@ from running import PATIENCE
 
 from advisor.collect.connection.connect import Limits
 from advisor.facts.host import Host
-from probes.experiment import Cost, Ground, Wanted
+from probes.experiment import Cost, Environment, ProbeRequest
 from probes.safety import listening, objections, thresholds, watching
 from probes.safety import watch as watch_module
 from probes.safety.listening import listen, sockets_of
@@ -47,8 +47,8 @@ def test_a_foreign_server_is_found_and_a_sandbox_is_not(neighbour: int, any_serv
 def test_its_data_directory_is_refused(neighbour: int, tmp_path: Path) -> None:
     """Where a server runs no experiment is made, in a folder of it neither."""
     for place in ("data", "data/mysql"):
-        wanted = Wanted(str(tmp_path / "foreign" / place))
-        found = next(objections(Ground(Host(), "here"), wanted, Cost(0, 0, 0, ())))
+        wanted = ProbeRequest(str(tmp_path / "foreign" / place))
+        found = next(objections(Environment(Host(), "here"), wanted, Cost(0, 0, 0, ())))
         assert (found.name, found.final) == ("data-directory", True)
 
 

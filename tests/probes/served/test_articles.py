@@ -10,7 +10,7 @@ import pytest
 from grounds import ground_of, prepared
 from servers_plugin import Binaries
 
-from probes.experiment import ProbeError, Turn, Wanted
+from probes.experiment import ProbeError, ProbeRequest, Turn
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.served.buffer_pool_instances import LIMITS, TOO_SHORT, evenness
@@ -23,7 +23,7 @@ def test_pool_instances_are_in_force_while_they_are_measured(binary: Binary, tem
     """Each variant runs with its number of instances, and tells how even its seconds were."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("buffer-pool-instances")
     choices = {"data": "1", "instances": "1,4", "threads": "2", "driver": "mycnf"}
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
         for variant in plan.variants:
             metrics = bench.measure(variant, Turn(1, 3), Stop()).metrics
@@ -37,12 +37,12 @@ def test_pool_instances_are_in_force_while_they_are_measured(binary: Binary, tem
 def test_pool_instances_are_refused_where_they_can_not_be(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """A pool below 1G has one instance, and MariaDB none to choose; short runs say what they can't show."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("buffer-pool-instances")
-    small = Wanted(str(tmp_path), choices={"pool": "512M"})
+    small = ProbeRequest(str(tmp_path), choices={"pool": "512M"})
     with pytest.raises(ProbeError, match="ignores the option" if binary.target.is_mariadb else "below that"):
         experiment.plan(ground, small)
     if binary.target.is_mysql:
-        assert TOO_SHORT in experiment.plan(ground, Wanted(str(tmp_path))).limits
-        assert experiment.plan(ground, Wanted(str(tmp_path), seconds=4 * 3600.0)).limits == LIMITS[1:]
+        assert TOO_SHORT in experiment.plan(ground, ProbeRequest(str(tmp_path))).limits
+        assert experiment.plan(ground, ProbeRequest(str(tmp_path), seconds=4 * 3600.0)).limits == LIMITS[1:]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_two_file_systems_each_have_a_server(binary: Binary, templates: Path, tm
     first.mkdir()
     second.mkdir()
     choices = {"against": str(second), "pool": "16M", "data": "300", "threads": "2", "driver": "mycnf"}
-    plan = experiment.plan(ground, Wanted(str(first), choices=choices))
+    plan = experiment.plan(ground, ProbeRequest(str(first), choices=choices))
     assert [variant.name for variant in plan.variants] == [str(first), str(second)]
     assert "control" in plan.notes[0]
     with prepared(experiment, ground, first, Stop(), **choices) as (bench, _):
@@ -88,7 +88,9 @@ def test_a_second_directory_is_needed(binary: Binary, templates: Path, tmp_path:
     """Without another directory there is nothing to compare."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("file-system")
     with pytest.raises(ProbeError, match=said):
-        experiment.plan(ground, Wanted(str(tmp_path), choices={"against": against and os.path.join(tmp_path, against)}))
+        experiment.plan(
+            ground, ProbeRequest(str(tmp_path), choices={"against": against and os.path.join(tmp_path, against)})
+        )
 
 
 def test_ranges_are_compared_between_two_servers(binaries: Binaries, templates: Path, tmp_path: Path) -> None:
@@ -96,7 +98,7 @@ def test_ranges_are_compared_between_two_servers(binaries: Binaries, templates: 
     both = (binaries("mysql-5.7"), binaries("mysql-8.0"))
     ground, experiment = ground_of(templates, tmp_path, *both), load("range-scan")
     choices = {"ranges": "1,1000", "rows": "20000", "driver": "mycnf"}
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     assert [variant.group for variant in plan.variants] == ["ranges of 1000"] * 2 + ["ranges of 1"] * 2
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
         for number in (1, 2):
@@ -133,4 +135,4 @@ def test_ranges_need_two_servers_and_a_control(
 ) -> None:
     """What the comparison rests on has to be there."""
     with pytest.raises(ProbeError, match=said):
-        load("range-scan").plan(ground_of(templates, tmp_path, binary), Wanted(str(tmp_path), choices=choices))
+        load("range-scan").plan(ground_of(templates, tmp_path, binary), ProbeRequest(str(tmp_path), choices=choices))

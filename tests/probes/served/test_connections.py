@@ -13,7 +13,7 @@ import pytest
 from grounds import ground_of, prepared, served
 
 from advisor.catalog.targets import parse_target
-from probes.experiment import Measured, Plan, ProbeError, Turn, Wanted
+from probes.experiment import BlockMeasurement, ProbeError, ProbeRequest, RunPlan, Turn
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.served.connections import EACH, POOLED, Case, Connections, ConnectionsBench, preconditions
@@ -33,17 +33,17 @@ NO_TLS = "mysql-5.7"  # built with yaSSL, which stops at TLS 1.1
 @contextmanager
 def bench_of(
     binary: Binary, templates: Path, directory: Path, **choices: str
-) -> Iterator[tuple[ConnectionsBench, Plan]]:
+) -> Iterator[tuple[ConnectionsBench, RunPlan]]:
     """A bench and its plan; whatever was made is gone afterwards."""
     ground, connections = ground_of(templates, directory, binary), load("connections")
-    plan = connections.plan(ground, Wanted(str(directory), choices={**SMALL, **choices}))
+    plan = connections.plan(ground, ProbeRequest(str(directory), choices={**SMALL, **choices}))
     with prepared(connections, ground, directory, Stop(), **{**SMALL, **choices}) as (bench, _):
         assert isinstance(bench, ConnectionsBench)
         yield bench, plan
     assert list(directory.iterdir()) == []
 
 
-def block(bench: ConnectionsBench, plan: Plan, place: int, number: int = 1) -> Measured:
+def block(bench: ConnectionsBench, plan: RunPlan, place: int, number: int = 1) -> BlockMeasurement:
     """A second of the variant at that place."""
     return bench.measure(plan.variants[place], Turn(number, 1, number, 100 * number + place), Stop())
 
@@ -200,10 +200,10 @@ def test_what_makes_a_block_invalid(case: Case, counters: dict[str, int], said: 
 def test_tls_that_clients_refuse_is_left_out_by_name(binary: Binary, tmp_path: Path) -> None:
     """Without being asked for it is left out, with the reason; by name it is refused."""
     ground, connections = ground_of(tmp_path, tmp_path, binary), load("connections")
-    plan = connections.plan(ground, Wanted(str(tmp_path)))
+    plan = connections.plan(ground, ProbeRequest(str(tmp_path)))
     assert plan.notes == ("TLS is left out: mysql-5.7 offers no TLSv1.2, which clients ask for.",)
     with pytest.raises(ProbeError, match="choose transports=socket,tcp"):
-        connections.plan(ground, Wanted(str(tmp_path), choices={"transports": "socket,tls"}))
+        connections.plan(ground, ProbeRequest(str(tmp_path), choices={"transports": "socket,tls"}))
 
 
 def test_a_dry_run_names_the_port() -> None:
@@ -212,7 +212,7 @@ def test_a_dry_run_names_the_port() -> None:
     ground = ground_of(Path("/"), Path("/"), binary)
 
     def made(**choices: str) -> str:
-        return " ".join(Connections().plan(ground, Wanted("/", choices=choices)).cost.creates)
+        return " ".join(Connections().plan(ground, ProbeRequest("/", choices=choices)).cost.creates)
 
     assert "free port of 127.0.0.1" in made(transports="socket,tcp")
     assert "random password" in made(transports="socket,tcp")

@@ -8,7 +8,7 @@ import pytest
 from grounds import ground_of, prepared
 
 from advisor.catalog.targets import parse_target
-from probes.experiment import ProbeError, Turn, Variant, Wanted
+from probes.experiment import ProbeError, ProbeRequest, Turn, Variant
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.served.doublewrite import COPIED, COPIED_KIB, COPY_BYTES, DETECT, MODES, OPTION, PRECONDITIONS, RATE, UNSAFE
@@ -30,7 +30,7 @@ SMALL = {"pool": "16M", "data": "300", "threads": "2", "driver": "mycnf"}
 def test_each_mode_writes_what_it_should(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """The server counts copies of pages with every mode but OFF; a block that runs in another mode is invalid."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("doublewrite")
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=SMALL))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=SMALL))
     assert [variant.name for variant in plan.variants] == MODES_OF[binary.name]
     with prepared(experiment, ground, tmp_path, Stop(), **SMALL) as (bench, _):
         served = bench.served  # type: ignore[attr-defined]
@@ -85,11 +85,11 @@ def test_modes_are_those_of_the_version(target: str, there: list[str], tmp_path:
     """All by default; one that the server lacks is refused with those that it has."""
     binary = Binary(target, "/nowhere/server", parse_target(target), "1")
     ground, experiment = ground_of(tmp_path, tmp_path, binary), load("doublewrite")
-    plan = experiment.plan(ground, Wanted("/"))
+    plan = experiment.plan(ground, ProbeRequest("/"))
     assert [variant.name for variant in plan.variants] == there
     assert UNSAFE in plan.limits
     for missing in set(MODES) - set(there):
         with pytest.raises(ProbeError, match=f"it takes {', '.join(there)}"):
-            experiment.plan(ground, Wanted("/", choices={"modes": f"ON,{missing}"}))
+            experiment.plan(ground, ProbeRequest("/", choices={"modes": f"ON,{missing}"}))
     with pytest.raises(ProbeError, match="150 percent"):
-        experiment.plan(ground, Wanted("/", choices={"data": "100"}))
+        experiment.plan(ground, ProbeRequest("/", choices={"data": "100"}))

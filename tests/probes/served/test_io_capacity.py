@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from grounds import ground_of, prepared
 
-from probes.experiment import ProbeError, Turn, Variant, Wanted
+from probes.experiment import ProbeError, ProbeRequest, Turn, Variant
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.served.flushing import CAPACITY, CAPACITY_MAX, FLUSHED, LIMITED, LOW_WATER, UNLIMITED
@@ -24,7 +24,7 @@ def test_each_value_is_in_force_with_its_maximum(binary: Binary, templates: Path
     """Up and down: servers take no maximum below the value in force. Blocks flush, and say what is left to flush."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("io-capacity")
     choices = {**SMALL, "values": "100,5000"}
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     few, many = plan.variants
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
         variable = bench.served.variable  # type: ignore[attr-defined]
@@ -44,7 +44,7 @@ def test_a_load_that_flushes_no_more_than_none_is_invalid(binary: Binary, templa
     """The rate without a load is what a block must exceed; where all values allow more, the notes say so."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("io-capacity")
     choices = {**SMALL, "redo": "512M", "lwm": "70", "values": "20000"}
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
         bench._preconditions = preconditions(20000.0, idle=1e6)  # type: ignore[attr-defined]
         block = bench.measure(plan.variants[0], Turn(1, 1), Stop())
@@ -76,11 +76,11 @@ def test_the_largest_value_must_be_used(grown: dict[str, int], reason: str) -> N
 def test_the_plan_names_the_maximum_and_the_low_water_mark(binary: Binary, tmp_path: Path) -> None:
     """The maximum follows each value; where the mark is not the server's default, the limits say so."""
     ground = ground_of(tmp_path, tmp_path, binary)
-    plan = load("io-capacity").plan(ground, Wanted("/", choices={"values": "200,400", "max": "3"}))
+    plan = load("io-capacity").plan(ground, ProbeRequest("/", choices={"values": "200,400", "max": "3"}))
     assert [v.settings for v in plan.variants] == [
         {CAPACITY_MAX: "600", CAPACITY: "200"},
         {CAPACITY_MAX: "1200", CAPACITY: "400"},
     ]
     assert any(LOW_WATER in limit for limit in plan.limits) == (binary.name != "mysql-9.7")
     with pytest.raises(ProbeError, match="at least 100"):
-        load("io-capacity").plan(ground, Wanted("/", choices={"values": "50"}))
+        load("io-capacity").plan(ground, ProbeRequest("/", choices={"values": "50"}))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from grounds import ground_of, prepared
 
-from probes.experiment import ProbeError, Turn, Variant, Wanted
+from probes.experiment import ProbeError, ProbeRequest, Turn, Variant
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.served import allocators
@@ -34,7 +34,7 @@ installed = pytest.mark.skipif(
 def test_each_block_runs_with_its_allocator(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """A new process with the library mapped for each block; a process without it makes the block invalid."""
     ground, malloc = ground_of(templates, tmp_path, binary), load("malloc")
-    plan = malloc.plan(ground, Wanted(str(tmp_path), choices=SMALL))
+    plan = malloc.plan(ground, ProbeRequest(str(tmp_path), choices=SMALL))
     own = "tcmalloc" if binary.name == TCMALLOC else GLIBC
     assert (linked_with(binary), plan.baseline) == (own, own)
     pids = []
@@ -62,12 +62,12 @@ def test_each_block_runs_with_its_allocator(binary: Binary, templates: Path, tmp
 def test_a_server_with_an_allocator_of_its_own_has_no_glibc_to_compare(binary: Binary, tmp_path: Path) -> None:
     """By default the variants of glibc are left out, with the reason; by name they are refused."""
     ground, malloc = ground_of(tmp_path, tmp_path, binary), load("malloc")
-    plan = malloc.plan(ground, Wanted(str(tmp_path)))
+    plan = malloc.plan(ground, ProbeRequest(str(tmp_path)))
     assert [variant.name for variant in plan.variants] == ["tcmalloc", "jemalloc"]
     assert plan.variants[0].settings == {}
     assert "linked with tcmalloc" in plan.notes[0]
     with pytest.raises(ProbeError, match="linked with tcmalloc"):
-        malloc.plan(ground, Wanted(str(tmp_path), choices={"allocators": "glibc,jemalloc"}))
+        malloc.plan(ground, ProbeRequest(str(tmp_path), choices={"allocators": "glibc,jemalloc"}))
 
 
 @pytest.mark.servers("mysql-8.0")
@@ -80,7 +80,7 @@ def test_a_library_that_is_not_installed_is_named(
     with pytest.raises(
         ProbeError, match=r"libjemalloc\.so\.2 isn't installed: apt-get install libjemalloc2 .*"
     ) as said:
-        load("malloc").plan(ground, Wanted(str(tmp_path)))
+        load("malloc").plan(ground, ProbeRequest(str(tmp_path)))
     assert "\n" not in str(said.value)
     with pytest.raises(ProbeError, match="libtcmalloc-minimal4"):
         variables_for("tcmalloc", GLIBC)

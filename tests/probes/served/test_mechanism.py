@@ -8,7 +8,7 @@ import pytest
 from grounds import ground_of, prepared, served
 from servers_plugin import Binaries
 
-from probes.experiment import Turn, Variant, Wanted
+from probes.experiment import ProbeRequest, Turn, Variant
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.served import buffer_pool_instances, file_system, read_ahead
@@ -107,7 +107,7 @@ def test_a_setting_that_is_not_in_force_makes_blocks_of_commit_invalid(
     """Where commits are flushed although the variant says they aren't, and the other way round."""
     ground, commit = ground_of(templates, tmp_path, binary), load("commit")
     choices = {"flush": "1,2", "sync": "0", "threads": "1", "rows": "500", "driver": "mycnf"}
-    plan = commit.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = commit.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     with prepared(commit, ground, tmp_path, Stop(), **choices) as (bench, _):
         right = [bench.measure(v, Turn(1, 1, 1, place), Stop()) for place, v in enumerate(plan.variants)]
         bench.served.set_to(plan.variants[1].settings)  # type: ignore[attr-defined]
@@ -124,7 +124,7 @@ def test_a_binary_log_that_is_not_synced_as_set_makes_blocks_of_commit_invalid(
     """Where each commit should sync it and none does, and the other way round."""
     ground, commit = ground_of(templates, tmp_path, binary), load("commit")
     choices = {"flush": "2", "sync": "1,0", "threads": "1", "rows": "500", "driver": "mycnf"}
-    plan = commit.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = commit.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     with prepared(commit, ground, tmp_path, Stop(), **choices) as (bench, _):
         right = [bench.measure(v, Turn(1, 1, 1, place), Stop()) for place, v in enumerate(plan.variants)]
         served, wrong = bench.served, []  # type: ignore[attr-defined]
@@ -144,7 +144,7 @@ def test_ranges_that_are_not_in_memory_say_nothing_of_batches(
     both = (binaries("mysql-5.7"), binaries("mysql-9.7"))
     ground, experiment = ground_of(templates, tmp_path, *both), load("range-scan")
     choices = {"servers": "mysql-5.7,mysql-9.7", "ranges": "1,1000", "rows": "200000", "driver": "mycnf"}
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
         right = [bench.measure(variant, Turn(1, 1), Stop()) for variant in plan.variants[:2]]
         for variant in plan.variants[:2]:
@@ -159,7 +159,7 @@ def test_scans_that_read_nothing_ahead_are_invalid(binary: Binary, templates: Pa
     """With read-ahead on, long scans must read pages ahead; where it is off by hand, the block is none."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("read-ahead")
     choices = {"pool": "16M", "data": "200", "threads": "1", "driver": "mycnf"}
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     scans = {variant.name: variant for variant in plan.variants if variant.group == "long scans"}
     linear, off = scans["long scans, linear (56)"], scans["long scans, off (0)"]
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
@@ -178,7 +178,7 @@ def test_data_that_fit_the_pool_say_nothing_of_a_file_system(binary: Binary, tem
     first.mkdir()
     second.mkdir()
     choices = {"against": str(second), "pool": "16M", "data": "20", "threads": "2", "driver": "mycnf"}
-    plan = experiment.plan(ground, Wanted(str(first), choices=choices))
+    plan = experiment.plan(ground, ProbeRequest(str(first), choices=choices))
     with prepared(experiment, ground, first, Stop(), **choices) as (bench, _):
         block = bench.measure(plan.variants[0], Turn(1, 1), Stop())
     assert "pages read from disk/transaction" in block.invalid
@@ -191,7 +191,7 @@ def test_keys_that_are_no_rows_or_no_compressed_pages_say_nothing_of_a_pool(
     """Blocks of cache-fit that find the fewest keys cold, look up no rows or uncompress nothing are invalid."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("cache-fit")
     choices = {"pool": "8M", "table": "32M", "steps": "14", "driver": "mycnf", "layouts": "16K,compressed"}
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     few, many = plan.variants[0], plan.variants[-1]
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
         right = [bench.measure(variant, Turn(1, 1), Stop()) for variant in (few, many)]
@@ -222,7 +222,7 @@ def test_scans_that_read_from_elsewhere_than_they_should_are_invalid(
     """Tables of fixed and of varying rows: cached scans beyond the cache, cold ones within it, and too few rows."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("read-buffer")
     choices = {"table": "4M", "sizes": "128K", "rows": "fixed,varying"}
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     if plan.metrics[0].name != "beyond_cache":
         pytest.skip("needs temporary files on a device")
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
@@ -246,7 +246,7 @@ def test_a_pool_that_is_not_full_says_nothing_of_its_instances(binary: Binary, t
     """Data that leave the pool half empty evict nothing, and the block says so."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("buffer-pool-instances")
     choices = {"data": "1", "instances": "1", "threads": "2", "driver": "mycnf"}
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
         block = bench.measure(plan.variants[0], Turn(1, 2), Stop())
     assert "free pages of the pool" in block.invalid

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from grounds import ground_of, prepared
 
-from probes.experiment import ProbeError, Turn, Variant, Wanted
+from probes.experiment import ProbeError, ProbeRequest, Turn, Variant
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.served.buffer_pool_instances import EVICTED
@@ -23,7 +23,7 @@ SMALL = {"sizes": "16M,128M", "data": "32M", "access": "uniform", "threads": "2"
 def test_a_small_pool_reads_and_a_large_one_does_not(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Each size is in force and does what it should; a block that runs with the other size is invalid."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("pool-size")
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=SMALL))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=SMALL))
     with prepared(experiment, ground, tmp_path, Stop(), **SMALL) as (bench, _):
         served = bench.served  # type: ignore[attr-defined]
         small, large = (bench.measure(v, Turn(1, 1, 1, n), Stop()) for n, v in enumerate(plan.variants))
@@ -74,13 +74,13 @@ def test_a_pool_of_about_the_size_of_the_data_may_read_or_not() -> None:
 def test_pools_that_all_hold_the_data_are_refused(binary: Binary, tmp_path: Path) -> None:
     """The message names a size that would do."""
     with pytest.raises(ProbeError, match="choose a size below"):
-        load("pool-size").plan(ground_of(tmp_path, tmp_path, binary), Wanted("/", choices={"sizes": "256M"}))
+        load("pool-size").plan(ground_of(tmp_path, tmp_path, binary), ProbeRequest("/", choices={"sizes": "256M"}))
 
 
 @pytest.mark.servers("mysql-8.0")
 def test_each_kind_of_access_has_its_own_curve(binary: Binary, tmp_path: Path) -> None:
     """Sizes are compared within equal access, and each keeps the same share of its pages free."""
-    wanted = Wanted("/", choices={"sizes": "32M,128M"})
+    wanted = ProbeRequest("/", choices={"sizes": "32M,128M"})
     plan = load("pool-size").plan(ground_of(tmp_path, tmp_path, binary), wanted)
     assert [variant.group for variant in plan.variants] == ["pareto", "pareto", "uniform", "uniform"]
     assert [variant.settings[DEPTH] for variant in plan.variants[:2]] == ["100", "256"]

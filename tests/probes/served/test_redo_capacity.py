@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from grounds import ground_of, prepared
 
-from probes.experiment import ProbeError, Turn, Variant, Wanted
+from probes.experiment import ProbeError, ProbeRequest, Turn, Variant
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.served.mechanism import Activity, check
@@ -22,7 +22,7 @@ def test_a_redo_log_that_was_not_written_round_says_nothing(binary: Binary, temp
     """Each variant runs with its size; a block that writes less than a whole log is invalid and says how much."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("redo-capacity")
     choices = {**SMALL, "sizes": "16M,512M"}
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
         for variant in plan.variants:
             block = bench.measure(variant, Turn(1, 1), Stop())
@@ -38,7 +38,7 @@ def test_a_small_redo_log_fills_up(binary: Binary, templates: Path, tmp_path: Pa
     """Enough writes go round the log and keep it filled: the block counts, with how even it was."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("redo-capacity")
     choices = {**SMALL, "sizes": "16M", "threads": "8"}
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
         # How long it takes is the host's to say: each block lasts twice as long as the one before.
         for seconds in (2, 4, 8, 16, 32, 64, 128, 256):
@@ -63,10 +63,10 @@ def test_a_smallest_log_that_stays_empty_is_invalid() -> None:
 def test_sizes_are_of_the_whole_log(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Two files of MySQL 5.7 share the size, MariaDB has one; less than the servers take is refused."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("redo-capacity")
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices={"sizes": "64M"}))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices={"sizes": "64M"}))
     assert plan.variants[0].settings == {FILE_SIZE: str((64 << 20) // (2 if binary.target.is_mysql else 1))}
     with pytest.raises(ProbeError, match="at least"):
-        experiment.plan(ground, Wanted(str(tmp_path), choices={"sizes": "1M"}))
+        experiment.plan(ground, ProbeRequest(str(tmp_path), choices={"sizes": "1M"}))
 
 
 def test_the_checkpoint_age_is_read_from_innodb_status() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from grounds import ground_of, prepared
 
-from probes.experiment import ProbeError, Turn, Wanted
+from probes.experiment import ProbeError, ProbeRequest, Turn
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.served.key_reads import held, steepest
@@ -24,7 +24,7 @@ def test_commit_measures_each_way_of_flushing(binary: Binary, templates: Path, t
     """Every variant commits, and the redo log is flushed for each commit of one connection that asks for it only."""
     ground, commit = ground_of(templates, tmp_path, binary), load("commit")
     choices = {"flush": "1,2", "sync": "0", "threads": "1", "rows": "500", "driver": "mycnf"}
-    variants = commit.plan(ground, Wanted(str(tmp_path), choices=choices)).variants
+    variants = commit.plan(ground, ProbeRequest(str(tmp_path), choices=choices)).variants
     with prepared(commit, ground, tmp_path, Stop(), **choices) as (bench, _):
         flushes = [variant.settings["innodb_flush_log_at_trx_commit"] for variant in variants]
         measured = [bench.measure(v, Turn(1, 1, block_seed=place), Stop()) for place, v in enumerate(variants)]
@@ -41,7 +41,7 @@ def test_commit_delays_groups(binary: Binary, templates: Path, tmp_path: Path) -
     """A delay makes groups larger and fewer than fit into its time; blocks in which it is not in force are invalid."""
     ground, commit = ground_of(templates, tmp_path, binary), load("commit")
     choices = {"flush": "1", "sync": "1", "threads": "4", "rows": "5000", "driver": "mycnf", "delay": "0,20000"}
-    plan = commit.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = commit.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     with prepared(commit, ground, tmp_path, Stop(), **choices) as (bench, _):
         plain, delayed = (bench.measure(v, Turn(1, 1, 1, n), Stop()) for n, v in enumerate(plan.variants))
         bench.served.set_to(plan.variants[0].settings)  # type: ignore[attr-defined]
@@ -59,7 +59,7 @@ def test_groups_are_not_counted_by_what_syncs_between_them(binary: Binary, templ
     """Without syncs of the binary log MySQL counts no groups; a delay shows in the commits of a connection."""
     ground, commit = ground_of(templates, tmp_path, binary), load("commit")
     choices = {"flush": "1", "sync": "0", "threads": "2", "rows": "5000", "driver": "mycnf", "delay": "0,50000"}
-    plan = commit.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = commit.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     with prepared(commit, ground, tmp_path, Stop(), **choices) as (bench, _):
         plain, delayed = (bench.measure(v, Turn(1, 1, 1, n), Stop()) for n, v in enumerate(plan.variants))
         bench.served.set_to(plan.variants[0].settings)  # type: ignore[attr-defined]
@@ -79,7 +79,7 @@ def test_ab_warms_up_once_or_after_each_restart(
     binary: Binary, tmp_path: Path, change: str, warm_up: float, overhead: float
 ) -> None:
     """A warm-up that comes once takes no time from the rounds that follow; one after each restart does."""
-    plan = load("ab").plan(ground_of(tmp_path, tmp_path, binary), Wanted(str(tmp_path), choices={"set": change}))
+    plan = load("ab").plan(ground_of(tmp_path, tmp_path, binary), ProbeRequest(str(tmp_path), choices={"set": change}))
     assert (plan.warm_up, plan.overhead) == (warm_up, overhead)
 
 
@@ -88,7 +88,7 @@ def test_ab_runs_any_option(server_name: str, binary: Binary, templates: Path, t
     """Both values are in force while they are measured, by a restart where it takes one."""
     ground, ab, change = ground_of(templates, tmp_path, binary), load("ab"), CHANGES[server_name]
     choices = {"set": change, "rows": "500", "threads": "2", "driver": "mycnf"}
-    plan = ab.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = ab.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     with prepared(ab, ground, tmp_path, Stop(), **choices) as (bench, _):
         for variant in plan.variants:
             assert bench.measure(variant, Turn(1, 1), Stop()).metrics["tps"] > 0
@@ -101,7 +101,7 @@ def test_read_sizes_tell_whether_scans_read_with_the_buffer(binary: Binary, temp
     """MyISAM scans of MySQL 5.7 and MariaDB read as much as read_buffer_size says, those of MySQL 8.0 a row."""
     ground, read_buffer = ground_of(templates, tmp_path, binary), load("read-buffer")
     choices = {"sizes": "32K,128K,1M", "table": "4M", "readers": "2"}
-    plan = read_buffer.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = read_buffer.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     with prepared(read_buffer, ground, tmp_path, Stop(), **choices) as (bench, _):
         blocks = {variant.name: bench.measure(variant, Turn(1, 0.1), Stop()) for variant in plan.variants}
         notes = " ".join(bench.notes())
@@ -122,7 +122,7 @@ def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp
     ground, cache_fit = ground_of(templates, tmp_path, binary), load("cache-fit")
     layouts = "16K,4K,compressed"
     choices = {"pool": "8M", "table": "32M", "steps": "12", "driver": "mycnf", "layouts": layouts}
-    plan = cache_fit.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = cache_fit.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     by_layout = {it: [v for v in plan.variants if v.name.startswith(f"{it},")] for it in layouts.split(",")}
     with prepared(cache_fit, ground, tmp_path, Stop(), **choices) as (bench, _):
         misses = {
@@ -151,7 +151,7 @@ def test_a_stopped_block_gives_nothing(binary: Binary, templates: Path, tmp_path
         "read-buffer": {"table": "1M"},
         "cache-fit": {"pool": "8M", "table": "1M", "layouts": "16K"},
     }.items():
-        plan = load(name).plan(ground, Wanted(str(tmp_path), choices=choices))
+        plan = load(name).plan(ground, ProbeRequest(str(tmp_path), choices=choices))
         with prepared(load(name), ground, tmp_path, Stop(), **choices) as (bench, _):
             assert bench.measure(plan.variants[0], Turn(1, 600), stop).metrics == {}
     assert list(tmp_path.iterdir()) == []
@@ -165,7 +165,7 @@ def test_a_stop_starts_no_further_server(name: str, binary: Binary, templates: P
     ground = replace(ground_of(templates, tmp_path, binary), report=said.append)
     (tmp_path / "other").mkdir()
     choices = {"against": str(tmp_path / "other")} if name == "file-system" else {}
-    wanted, stop = Wanted(str(tmp_path), choices=choices, force=frozenset({"full", "little"})), Stop()
+    wanted, stop = ProbeRequest(str(tmp_path), choices=choices, force=frozenset({"full", "little"})), Stop()
     plan = load(name).plan(ground, wanted)
     stop.say("cancelled")
     with load(name).prepare(ground, wanted, plan, stop):
@@ -193,7 +193,7 @@ def test_what_makes_no_sense_is_refused_when_planned(
 ) -> None:
     """A plan that can't be is refused in one line before anything is made."""
     with pytest.raises(ProbeError, match=said) as refused:
-        load(name).plan(ground_of(tmp_path, tmp_path, binary), Wanted(str(tmp_path), choices=choices))
+        load(name).plan(ground_of(tmp_path, tmp_path, binary), ProbeRequest(str(tmp_path), choices=choices))
     assert "\n" not in str(refused.value)
 
 

@@ -10,7 +10,7 @@ from grounds import ground_of, served
 
 from advisor.core.model import Target
 from advisor.facts.host import Host
-from probes.experiment import Ground, ProbeError
+from probes.experiment import Environment, ProbeError
 from probes.page_cache import evict, evictable, resident
 from probes.sandbox import Binary
 from probes.served.choices import binary_for
@@ -68,7 +68,7 @@ def binary(name: str, flavour: str, *version: int) -> Binary:
 def test_a_server_is_chosen_by_name_target_or_path() -> None:
     """A name, a flavour, a series, a version and a path each mean their program; no word means the first that fits."""
     one, two = binary("one", "mysql", 8, 0, 36), binary("two", "mariadb", 10, 11, 9)
-    ground = Ground(Host(), "here", (one, two))
+    ground = Environment(Host(), "here", (one, two))
     assert binary_for(ground, "") is one
     for word in ("two", "mariadb", "mariadb-10.11", "mariadb-10.11.9", "/opt/two/mysqld"):
         assert binary_for(ground, word) is two
@@ -77,7 +77,7 @@ def test_a_server_is_chosen_by_name_target_or_path() -> None:
 
 def test_a_server_that_is_not_there_is_refused_with_those_that_are() -> None:
     """The refusals name what is here, and why it doesn't fit; a part of a number is no series."""
-    ground = Ground(Host(), "here", (binary("one", "mysql", 8, 0, 36),))
+    ground = Environment(Host(), "here", (binary("one", "mysql", 8, 0, 36),))
     with pytest.raises(ProbeError, match="there is one"):
         binary_for(ground, "mysql-8.4")
     with pytest.raises(ProbeError, match="there is one"):
@@ -85,7 +85,7 @@ def test_a_server_that_is_not_there_is_refused_with_those_that_are() -> None:
     with pytest.raises(ProbeError, match="one: none has Aria"):
         binary_for(ground, "", lambda b: b.target.is_mariadb, "has Aria")
     with pytest.raises(ProbeError, match="install one"):
-        binary_for(Ground(Host(), "here"), "")
+        binary_for(Environment(Host(), "here"), "")
 
 
 def test_eviction_drops_our_file_and_no_other(templates: Path, tmp_path: Path) -> None:

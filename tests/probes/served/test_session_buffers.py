@@ -8,7 +8,7 @@ import pytest
 from grounds import ground_of, prepared
 
 from advisor.catalog.targets import parse_target
-from probes.experiment import ProbeError, Turn, Wanted
+from probes.experiment import ProbeError, ProbeRequest, Turn
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.served.session_buffers import KINDS, SORT, SPILLED, TABLE
@@ -27,7 +27,7 @@ def test_small_buffers_are_exceeded_and_large_ones_suffice(
     choices = {**SMALL, "buffer": buffer}
     if buffer == TABLE and binary.name == "mysql-8.0":
         pytest.skip("tmp_table_size limits no table of 8.0.15")
-    plan = experiment.plan(ground, Wanted(str(tmp_path), choices=choices))
+    plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
         served = bench.served  # type: ignore[attr-defined]
         small, large = (bench.measure(v, Turn(1, 1, 1, n), Stop()) for n, v in enumerate(plan.variants))
@@ -48,7 +48,9 @@ def test_a_variant_for_each_size_rows_and_sessions(tmp_path: Path) -> None:
     """Sizes are compared within equal rows and sessions; MariaDB's and 5.7's second limits go with them."""
     binary = Binary("mariadb-10.11", "/nowhere/server", parse_target("mariadb-10.11"), "10.11.9")
     choices = {"buffer": TABLE, "sizes": "1M,16M", "rows": "100,1000", "threads": "1,4"}
-    plan = load("session-buffers").plan(ground_of(tmp_path, tmp_path, binary), Wanted(str(tmp_path), choices=choices))
+    plan = load("session-buffers").plan(
+        ground_of(tmp_path, tmp_path, binary), ProbeRequest(str(tmp_path), choices=choices)
+    )
     assert len(plan.variants) == 8
     assert [v.group for v in plan.variants[::2]] == [
         "100 rows, 1 session",
@@ -64,7 +66,7 @@ def test_a_server_whose_option_limits_no_table_is_refused(binary: Binary, tmp_pa
     """MySQL 8.0.15 is one."""
     ground = ground_of(tmp_path, tmp_path, binary)
     with pytest.raises(ProbeError, match=r"before 8\.0\.28"):
-        load("session-buffers").plan(ground, Wanted(str(tmp_path), choices={**SMALL, "buffer": TABLE}))
+        load("session-buffers").plan(ground, ProbeRequest(str(tmp_path), choices={**SMALL, "buffer": TABLE}))
 
 
 @pytest.mark.servers("mysql-8.0")
@@ -72,4 +74,4 @@ def test_another_buffer_is_refused(binary: Binary, tmp_path: Path) -> None:
     """The message names the three that there are."""
     ground = ground_of(tmp_path, tmp_path, binary)
     with pytest.raises(ProbeError, match=SORT):
-        load("session-buffers").plan(ground, Wanted(str(tmp_path), choices={"buffer": "key_buffer_size"}))
+        load("session-buffers").plan(ground, ProbeRequest(str(tmp_path), choices={"buffer": "key_buffer_size"}))

@@ -7,7 +7,7 @@ import sys
 import pytest
 from simulated import Judged, Noise, Simulated, judge, simulate
 
-from probes.safety.neighbours import Work
+from probes.safety.neighbours import CpuSeconds
 
 RUNS = 200
 SAMPLING = 0.031  # two standard errors of a share of 5 % in 200 runs
@@ -30,7 +30,7 @@ def judged(request: pytest.FixtureRequest) -> Judged:
     with pytest.MonkeyPatch.context() as patch:
         # A third of the time went into a look at all processes of the host before each of 400 runs.
         patch.setattr(sys.modules["probes.safety.objections"], "find_neighbours", tuple)
-        patch.setattr(sys.modules["probes.rounds"], "read_work", lambda: Work(0.0, 0.0, 0.0))
+        patch.setattr(sys.modules["probes.rounds"], "read_work", lambda: CpuSeconds(0.0, 0.0, 0.0))
         noise, variants = request.param
         return judge(noise, RUNS, variants)
 

@@ -24,7 +24,7 @@ from probes.stop import Stop
 from probes.workload import sysbench
 from probes.workload.driver import drive, driver_of
 from probes.workload.load import Task
-from probes.workload.statements import OLTP, Access, Workload, simple_ranges
+from probes.workload.statements import OLTP, Access, StatementMix, simple_ranges
 from probes.workload.tables import Shape, fill
 
 ROWS, THREADS = 2000, 3
@@ -87,7 +87,7 @@ def test_the_driver_counts_what_the_server_counts(filled: Served, word: str) -> 
 @pytest.mark.servers("mysql-9.7", "mariadb-11.8")
 @pytest.mark.parametrize("word", DRIVERS)
 @pytest.mark.parametrize("workload", [OLTP["oltp_write_only"]._replace(script=None), simple_ranges(10)])
-def test_statements_without_a_bundled_script_run_too(filled: Served, word: str, workload: Workload) -> None:
+def test_statements_without_a_bundled_script_run_too(filled: Served, word: str, workload: StatementMix) -> None:
     """What sysbench has no script for is sent from one of our making, and by our own driver alike."""
     load = task(filled)._replace(workload=workload)
     before = filled.status()

@@ -10,7 +10,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from advisor.core.errors import MycnfError
-from advisor.tui.screens.files.model import State
+from advisor.tui.screens.files.model import NodeState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,9 +29,9 @@ def why_not(view: View, node: Node) -> str:
     if view.origin != "live":
         recorded = "the recorded server's" if view.origin == "demo" else f"those of the server in {view.place}"
         return f"these files are {recorded}, as they were then; open them on its own host"
-    if node.state is State.PERSISTED:
+    if node.state is NodeState.PERSISTED:
         return "the server itself writes that file: use SET PERSIST and RESET PERSIST"
-    if node.state is State.SPOKEN:
+    if node.state is NodeState.SPOKEN:
         return "the command line stands in the service's unit: systemctl edit changes it"
     if stamp(node.path) is None:
         return f"{node.path} isn't there, or its directory is closed to your account"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from advisor.facts.files import WORLD_WRITABLE
-from advisor.optionfile.lines import Kind
+from advisor.optionfile.lines import LineKind
 from advisor.redaction.secrets import redact_value
 from advisor.report.words import wrap
-from advisor.tui.screens.files.model import State, setting_of
+from advisor.tui.screens.files.model import NodeState, setting_of
 from advisor.tui.text import MUTED, plain
 from advisor.tui.widgets.header import SIGNS, STYLES
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from advisor.facts import Files
+    from advisor.facts import OptionFiles
     from advisor.optionfile.lines import Line
     from advisor.tui.screens.files.model import Book, Mark, Node
     from advisor.tui.view import View
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 LEAST = 30
 
@@ -48,23 +48,23 @@ def _holds_secret(node: Node, number: int) -> bool:
     return node.copy is not None and number in node.copy.secret_lines
 
 
-def of_file(node: Node, files: Files | None) -> Iterator[str]:
+def of_file(node: Node, files: OptionFiles | None) -> Iterator[str]:
     """What is to be known of a whole file, if anything."""
     copy = node.copy
     mode = f"mode {copy.mode:04o}, owner uid {copy.uid}" if copy else ""
-    if node.state is State.IGNORED and copy is not None and not copy.mode & WORLD_WRITABLE:
+    if node.state is NodeState.IGNORED and copy is not None and not copy.mode & WORLD_WRITABLE:
         yield "It is included by a file that servers ignore, so nothing that it says counts."
-    elif node.state is State.IGNORED:
+    elif node.state is NodeState.IGNORED:
         yield f"Everybody may write to this file ({mode}), so servers ignore it: nothing that it says counts."
-    elif node.state is State.CLOSED:
+    elif node.state is NodeState.CLOSED:
         yield f"It couldn't be read ({mode}): run mycnf as root or as the server's account. A binary file isn't shown."
-    elif node.state is State.ABSENT:
+    elif node.state is NodeState.ABSENT:
         yield "It is named by an include line, but isn't there, or its directory is closed to your account."
-    elif node.state is State.PERSISTED:
+    elif node.state is NodeState.PERSISTED:
         yield "What SET PERSIST keeps: it counts over all option files. RESET PERSIST takes a line out."
         if files is not None and files.persisted_problem:
             yield f"It can't be shown: {files.persisted_problem}."
-    elif node.state is State.SPOKEN:
+    elif node.state is NodeState.SPOKEN:
         yield "What the server was started with: it counts over all option files. It stands in the service's unit."
 
 
@@ -75,7 +75,7 @@ def _finding(finding: Finding, width: int) -> Content:
     return head + name + plain(f"\n{text}")
 
 
-def _of_line(line: Line | None, mark: Mark, known: Known, groups: frozenset[str]) -> Iterator[str]:
+def _of_line(line: Line | None, mark: Mark, known: RuleContext, groups: frozenset[str]) -> Iterator[str]:
     verdict = mark.verdict
     if mark.by:
         yield f"~ Overridden by {mark.by}."
@@ -83,11 +83,11 @@ def _of_line(line: Line | None, mark: Mark, known: Known, groups: frozenset[str]
         if verdict.reason and not mark.findings:
             yield verdict.reason
         yield from _runs(mark, known)
-    elif line is not None and line.kind is Kind.OPTION and line.group and line.group.lower() not in groups:
+    elif line is not None and line.kind is LineKind.OPTION and line.group and line.group.lower() not in groups:
         yield f"The server doesn't read the group [{line.group}]."
 
 
-def _runs(mark: Mark, known: Known) -> Iterator[str]:
+def _runs(mark: Mark, known: RuleContext) -> Iterator[str]:
     """What the server runs with, and why where it isn't this line's doing."""
     verdict = mark.verdict
     setting = setting_of(known, verdict) if verdict is not None else None

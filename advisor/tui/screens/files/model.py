@@ -10,7 +10,7 @@ from advisor.core.model import Origin, Severity
 from advisor.facts.files import WORLD_WRITABLE
 from advisor.optionfile import groups_read
 from advisor.optionfile.groups import dialect
-from advisor.optionfile.lines import Kind, Line
+from advisor.optionfile.lines import Line, LineKind
 from advisor.optionfile.reader import parse
 from advisor.optionfile.resolve import DEEPEST, candidates, option_files
 from advisor.tui.text import MUTED
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from advisor.core.model import Finding, Setting
-    from advisor.facts import FileCopy, Files
+    from advisor.facts import FileCopy, OptionFiles
     from advisor.tui.view import View
     from advisor.verdict import LineVerdict
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
 # Where a running value comes from that outranks every option file, in words.
@@ -85,7 +85,7 @@ def book(view: View) -> Book:
     return Book(nodes(files, lines), lines, marks, groups_read(known.target, suffix=files.group_suffix))
 
 
-def _verdicts(known: Known) -> dict[str, dict[int, Mark]]:
+def _verdicts(known: RuleContext) -> dict[str, dict[int, Mark]]:
     found: dict[str, dict[int, Mark]] = {}
     verdict = known.file_verdict
     overridden = {id(line): name for name, lines in verdict.overridden.items() for line in lines}
@@ -97,7 +97,7 @@ def _verdicts(known: Known) -> dict[str, dict[int, Mark]]:
     return found
 
 
-def _outranked(known: Known, line: LineVerdict) -> str:
+def _outranked(known: RuleContext, line: LineVerdict) -> str:
     """What outranks all files for the option of a line; what is persisted does from the next start on at the latest."""
     setting = setting_of(known, line)
     kept = known.files.persisted_options if known.has("files") else None
@@ -106,14 +106,14 @@ def _outranked(known: Known, line: LineVerdict) -> str:
     return OUTRANKING.get(setting.origin, "") if setting is not None else ""
 
 
-def setting_of(known: Known, line: LineVerdict) -> Setting | None:
+def setting_of(known: RuleContext, line: LineVerdict) -> Setting | None:
     """What the server runs with for the option of a line; None where nobody can tell."""
     if line.option is None:
         return None
     return known.settings.get(line.option.variable or line.option.name)
 
 
-def _whereabouts(finding: Finding, files: Files, known: Known) -> list[tuple[str, int]]:
+def _whereabouts(finding: Finding, files: OptionFiles, known: RuleContext) -> list[tuple[str, int]]:
     """The lines that a finding is about: one of a file, or what was persisted or spoken of its option."""
     if finding.location is not None:
         return [(finding.location.path, max(1, finding.location.line))]
@@ -142,11 +142,11 @@ def beside(stops: list[tuple[str, int]], paths: list[str], here: tuple[str, int]
     return (later or ordered)[0] if ordered else None
 
 
-def text_of(node: Node, files: Files) -> list[str]:
+def text_of(node: Node, files: OptionFiles) -> list[str]:
     """The lines that are shown of a node, as they came; nothing where there is no text."""
-    if node.state is State.PERSISTED:
+    if node.state is NodeState.PERSISTED:
         return [f"{option.name} = {option.value}" for option in files.persisted_options or ()]
-    if node.state is State.SPOKEN:
+    if node.state is NodeState.SPOKEN:
         return list(files.command_line[1:])
     text = node.copy.text if node.copy else None
     return [] if text is None else [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
@@ -154,25 +154,25 @@ def text_of(node: Node, files: Files) -> list[str]:
 
 def look_of(line: Line | None, node: Node, mark: Mark, groups: frozenset[str]) -> str:
     """The style of a line."""
-    if node.state is State.IGNORED:
+    if node.state is NodeState.IGNORED:
         return MUTED
     if mark.by:
         return f"{MUTED} strike"
     if line is None:
         return ""
     unread = line.group is not None and line.group.lower() not in groups
-    if line.kind is Kind.OPTION:
+    if line.kind is LineKind.OPTION:
         return MUTED if unread else ""
     return LOOKS.get(line.kind, "")
 
 
 LOOKS = {
-    Kind.COMMENT: MUTED,
-    Kind.GROUP: "bold $text-accent",
-    Kind.INCLUDE: "$text-accent",
-    Kind.INCLUDEDIR: "$text-accent",
-    Kind.REJECTED: "$text-error",
-    Kind.IGNORED: "$text-warning",
+    LineKind.COMMENT: MUTED,
+    LineKind.GROUP: "bold $text-accent",
+    LineKind.INCLUDE: "$text-accent",
+    LineKind.INCLUDEDIR: "$text-accent",
+    LineKind.REJECTED: "$text-error",
+    LineKind.IGNORED: "$text-warning",
 }
 
 
@@ -181,7 +181,7 @@ ENOUGH = 1 << 16  # characters of a file that servers ignore: all that matters o
 MOST = 500  # nodes: files that include each other could make a tree without end
 
 
-class State(StrEnum):
+class NodeState(StrEnum):
     """What a node of the tree is to the server."""
 
     READ = "read"
@@ -197,14 +197,14 @@ class Node(NamedTuple):
 
     path: str
     depth: int
-    state: State
+    state: NodeState
     copy: FileCopy | None = None
 
 
 Lines = dict[str, tuple[Line, ...]]
 
 
-def lines_of(files: Files, known: Known) -> Lines:
+def lines_of(files: OptionFiles, known: RuleContext) -> Lines:
     """The lines of each file whose text is there, also of those that servers ignore, by path."""
     target = known.target
     read = {file.path: file.lines for file in known.file_verdict.resolved.files}
@@ -220,7 +220,7 @@ def lines_of(files: Files, known: Known) -> Lines:
     return found
 
 
-def nodes(files: Files, lines: Lines) -> tuple[Node, ...]:
+def nodes(files: OptionFiles, lines: Lines) -> tuple[Node, ...]:
     """The files in the order in which the server reads them, then what it reads after all of them."""
     found: list[Node] = []
     for copy in files.files:
@@ -230,30 +230,30 @@ def nodes(files: Files, lines: Lines) -> tuple[Node, ...]:
     found += [_node(copy.path, None, files) for copy in files.files if copy.path not in reached]
     found = found[:MOST]
     if files.persisted:
-        found.append(Node(files.persisted, 0, State.PERSISTED))
+        found.append(Node(files.persisted, 0, NodeState.PERSISTED))
     if files.command_line[1:]:
-        found.append(Node(COMMAND_LINE, 0, State.SPOKEN))
+        found.append(Node(COMMAND_LINE, 0, NodeState.SPOKEN))
     return tuple(found)
 
 
-def _below(node: Node, within: tuple[str, ...], files: Files, lines: Lines) -> list[Node]:
+def _below(node: Node, within: tuple[str, ...], files: OptionFiles, lines: Lines) -> list[Node]:
     """A file and what it includes, a file on the way to itself left out."""
     found = [node]
     within = (*within, node.path)
     if len(within) > DEEPEST:
         return found
     for line in lines.get(node.path, ()):
-        if line.kind in (Kind.INCLUDE, Kind.INCLUDEDIR) and not line.templated:
+        if line.kind in (LineKind.INCLUDE, LineKind.INCLUDEDIR) and not line.templated:
             for place in _places(line, node.path, files):
                 if place not in within and len(found) < MOST:
                     found += _below(_node(place, node, files), within, files, lines)
     return found
 
 
-def _places(line: Line, path: str, files: Files) -> Iterator[str]:
+def _places(line: Line, path: str, files: OptionFiles) -> Iterator[str]:
     """The paths that an include line leads to."""
     meant = candidates(line.value or "", path, None)
-    if line.kind is Kind.INCLUDE:
+    if line.kind is LineKind.INCLUDE:
         read = {copy.path for copy in files.files}
         yield next((place for place in meant if place in read), meant[0])
         return
@@ -266,12 +266,12 @@ def _places(line: Line, path: str, files: Files) -> Iterator[str]:
         return
 
 
-def _node(path: str, above: Node | None, files: Files) -> Node:
+def _node(path: str, above: Node | None, files: OptionFiles) -> Node:
     copy = next((copy for copy in files.files if copy.path == path), None)
     depth = above.depth + 1 if above else 0
     if copy is None or (copy.text is None and not copy.mode and not copy.changed):
-        return Node(path, depth, State.ABSENT, copy)
+        return Node(path, depth, NodeState.ABSENT, copy)
     if copy.text is None:
-        return Node(path, depth, State.CLOSED, copy)
-    ignored = bool(copy.mode & WORLD_WRITABLE) or (above is not None and above.state is State.IGNORED)
-    return Node(path, depth, State.IGNORED if ignored else State.READ, copy)
+        return Node(path, depth, NodeState.CLOSED, copy)
+    ignored = bool(copy.mode & WORLD_WRITABLE) or (above is not None and above.state is NodeState.IGNORED)
+    return Node(path, depth, NodeState.IGNORED if ignored else NodeState.READ, copy)

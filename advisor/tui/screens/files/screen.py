@@ -19,8 +19,8 @@ from advisor.tui.dialogs.prompts import Offer
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.files import editor
 from advisor.tui.screens.files.line_notes import words
-from advisor.tui.screens.files.model import EMPTY, State, beside, book, look_of, text_of, worst_first
-from advisor.tui.screens.files.text import FileText, Row
+from advisor.tui.screens.files.model import EMPTY, NodeState, beside, book, look_of, text_of, worst_first
+from advisor.tui.screens.files.text import FileText, TextLine
 from advisor.tui.signals import deaf_to_interrupts
 from advisor.tui.text import MUTED, line, plain
 from advisor.tui.widgets.footer import Sought
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.events import Resize
 
-    from advisor.facts import Files as OptionFiles
+    from advisor.facts import OptionFiles
     from advisor.tui.app import AuditApp
     from advisor.tui.screens.files.model import Mark, Node
 
 OFFER = "{} changed. Read everything again? The server itself keeps what it runs with until its next start."
 SHORT = 17
-UNREAD = (State.IGNORED, State.CLOSED, State.ABSENT)
+UNREAD = (NodeState.IGNORED, NodeState.CLOSED, NodeState.ABSENT)
 
 
 class Files(Pane):
@@ -127,15 +127,15 @@ class Files(Pane):
         text.show(texts, self._rows(node, texts), self._numbers.get(node.path, 1))
         self._tell()
 
-    def _rows(self, node: Node, texts: list[str]) -> Callable[[int], Row]:
+    def _rows(self, node: Node, texts: list[str]) -> Callable[[int], TextLine]:
         """What draws the lines of a file by their number."""
         shown = self._book
         lines = {line.number: line for line in reversed(shown.lines.get(node.path, ()))}
 
-        def row(number: int) -> Row:
+        def row(number: int) -> TextLine:
             mark = shown.mark(node.path, number)
             worst = worst_first(mark.findings)[0].severity if mark.findings else None
-            return Row(texts[number - 1], look_of(lines.get(number), node, mark, shown.groups), worst, mark.by)
+            return TextLine(texts[number - 1], look_of(lines.get(number), node, mark, shown.groups), worst, mark.by)
 
         return row
 

@@ -30,7 +30,7 @@ LONGEST = 2_000  # columns of a line that can be scrolled to
 TAB = 4
 
 
-class Row(NamedTuple):
+class TextLine(NamedTuple):
     """One line as it is drawn: its text as it came, its style, the sign before it, and what outranks it."""
 
     text: str = ""
@@ -64,9 +64,9 @@ class FileText(ScrollView, can_focus=True):
     def __init__(self, *, id: str, classes: str) -> None:  # noqa: A002 - the framework's word
         super().__init__(id=id, classes=classes)
         self._count = 0
-        self._row: Callable[[int], Row] = _nothing
+        self._row: Callable[[int], TextLine] = _nothing
 
-    def show(self, texts: list[str], row: Callable[[int], Row], number: int) -> None:
+    def show(self, texts: list[str], row: Callable[[int], TextLine], number: int) -> None:
         """Show these lines, with this one marked; `row` gives a line as it is to be drawn when it is looked at."""
         self._count, self._row = len(texts), row
         longest = min(LONGEST, max(map(_width, texts), default=0))
@@ -118,7 +118,7 @@ class FileText(ScrollView, can_focus=True):
             strip = Strip.join([strip.crop(0, margin), strip.crop(margin + left, margin + left + width)])
         return strip.adjust_cell_length(width, style.rich_style)
 
-    def _head(self, row: Row, number: int) -> Content:
+    def _head(self, row: TextLine, number: int) -> Content:
         sign = Content.styled(SIGNS[row.severity], STYLES[row.severity]) if row.severity else Content(" ")
         return sign + Content.styled(f"{'~' if row.by else ' '} {number:>{self._digits}} │ ", MUTED)
 
@@ -147,11 +147,11 @@ class FileText(ScrollView, can_focus=True):
         self.post_message(self.Entered())
 
 
-def _nothing(_: int) -> Row:
-    return Row()
+def _nothing(_: int) -> TextLine:
+    return TextLine()
 
 
-def _shown(row: Row) -> Content:
+def _shown(row: TextLine) -> Content:
     text = plain_line(row.text[: LONGEST + 1].expandtabs(TAB), row.style, LONGEST)
     return text + plain_line(f"  ← {row.by} counts", MUTED) if row.by else text
 

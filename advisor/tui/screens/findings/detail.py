@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Action, Finding, Location
-    from advisor.facts import Files
+    from advisor.facts import OptionFiles
     from advisor.tui.view import View
     from rules.core.evidence import Evidence
 
@@ -72,7 +72,7 @@ def _about(f: Finding) -> Content:
     return Content("\n").join(line(part, "bold") for part in (what, where) if part)
 
 
-def _file(files: Files | None, at: Location | None, width: int) -> list[Content]:
+def _file(files: OptionFiles | None, at: Location | None, width: int) -> list[Content]:
     """The line with its neighbours, where the file was read."""
     if files is None or at is None or not at.line:
         return []
@@ -129,7 +129,7 @@ def _words(f: Finding, width: int) -> Iterator[Content]:
         ("Why", rule.docs.why),
         ("Exceptions", rule.docs.exceptions),
         ("Sources disagree", rule.docs.disagree),
-        ("What would change our mind", rule.docs.mind),
+        ("What would change our mind", rule.docs.reconsider_when),
         ("Measure it here", f"screen 6, or mycnf probe {rule.probe}" if rule.probe else ""),
     ):
         if text:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from advisor.facts.host import Storage
     from advisor.report.audited import Audited
     from advisor.tui.view import View
-    from rules.core.context import Known
+    from rules.core.context import RuleContext
 
 
 LABEL = 14
@@ -151,7 +151,7 @@ def _storage(audited: Audited, width: int) -> Content:
     return Content("\n").join([*steps, *(_row(name, text, width) for name, text in rows if text)])
 
 
-def _medium(known: Known, storage: Storage) -> str:
+def _medium(known: RuleContext, storage: Storage) -> str:
     """Whether the disks turn, by their latency or their word; empty where no disk was found."""
     solid = is_solid(known) if storage.disks else False
     if solid is None:

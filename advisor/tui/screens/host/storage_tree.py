@@ -17,7 +17,7 @@ MOST = 200  # lines; a shelf of disks has a tenth of it
 SOURCES = {"md": "by the array's own numbers", "queue": "as the device hints by its optimal I/O size"}
 
 
-class Step(NamedTuple):
+class StorageStep(NamedTuple):
     """One step down: what stands before its words, what before their further lines, and the words."""
 
     lead: str
@@ -25,12 +25,12 @@ class Step(NamedTuple):
     text: str
 
 
-def tree(storage: Storage) -> list[Step]:
+def tree(storage: Storage) -> list[StorageStep]:
     """The directory, its mount, and each device under what stands on it."""
-    indent, found = "", [Step("", "", storage.path or "the data directory")]
+    indent, found = "", [StorageStep("", "", storage.path or "the data directory")]
     if storage.mount.point:
         indent = "   "
-        found.append(Step("└─ ", indent, _mount(storage)))
+        found.append(StorageStep("└─ ", indent, _mount(storage)))
     carried = {name for device in storage.devices for name in device.under}
     tops = [device for device in storage.devices if device.kernel_name not in carried]
     return found + list(islice(_branches(tops, storage, indent, set()), MOST))
@@ -63,7 +63,7 @@ def _mount(storage: Storage) -> str:
     return f"{mount.fs_type} at {mount.point}, from {mount.source}{part}"
 
 
-def _branches(devices: Sequence[BlockDevice], storage: Storage, indent: str, seen: set[str]) -> Iterator[Step]:
+def _branches(devices: Sequence[BlockDevice], storage: Storage, indent: str, seen: set[str]) -> Iterator[StorageStep]:
     """The devices with all below them; one that carries two others is told in full the first time."""
     by_name = {device.kernel_name: device for device in storage.devices}
     for device in devices:
@@ -72,7 +72,7 @@ def _branches(devices: Sequence[BlockDevice], storage: Storage, indent: str, see
         seen.add(device.kernel_name)
         under = [] if again else [by_name[name] for name in device.under if name in by_name]
         text = f"{device.name}, as above" if again else _told(device, storage)
-        yield Step(indent + sign, indent + below + ("│  " if under else "   "), text)
+        yield StorageStep(indent + sign, indent + below + ("│  " if under else "   "), text)
         yield from _branches(under, storage, indent + below, seen)
 
 

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from advisor.facts.probes import ProbeResult
     from advisor.report.probelist import Entry
     from advisor.tui.screens.probes.list import Standing
-    from advisor.tui.screens.probes.run import Run
+    from advisor.tui.screens.probes.run import ProbeRun
 
 Key = tuple[str, ...]  # what a long text is of
 
 
-class Shown(NamedTuple):
+class DetailContent(NamedTuple):
     """What is to be drawn: `run` where it is at work, `result` where the newest result is wanted in full."""
 
     entry: Entry
     standing: Standing
-    run: Run | None = None
+    run: ProbeRun | None = None
     result: bool = False
 
 
@@ -48,7 +48,7 @@ class Beside(VerticalScroll):
             self.key, self.width, self.text = key, width, text
             super().__init__()
 
-    shown: Shown | None = None
+    shown: DetailContent | None = None
     drawn = 0.0
     """The monotonic second of the last drawing of a run."""
 
@@ -61,7 +61,7 @@ class Beside(VerticalScroll):
         """One text."""
         yield Static("", markup=False)
 
-    def draw(self, shown: Shown) -> None:
+    def draw(self, shown: DetailContent) -> None:
         """Draw this, in the width that there is."""
         self.shown = shown
         room = self.scrollable_content_region
@@ -85,7 +85,7 @@ class Beside(VerticalScroll):
             return ""
         return self._texts.get(_of_result(shown.standing.answers[0].result)) or ""
 
-    def _content(self, shown: Shown, height: int) -> Content:
+    def _content(self, shown: DetailContent, height: int) -> Content:
         if shown.run is not None:
             self.drawn = time.monotonic()
             run, room = shown.run, (self._width, height)
@@ -94,7 +94,7 @@ class Beside(VerticalScroll):
             return self._result(shown.standing.answers[0].result, self._width)
         return self._about(shown, self._width)
 
-    def _about(self, shown: Shown, width: int) -> Content:
+    def _about(self, shown: DetailContent, width: int) -> Content:
         more = self._text(("about", shown.entry.experiment.name), lambda: rest(shown.entry, width))
         return head(shown.entry, shown.standing, width) + Content("\n\n") + (blocks(more) if more else Content("…"))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from advisor.facts.probes import ProbeResult
     from advisor.report.probelist import Entry
     from advisor.tui.view import View
-    from probes.experiment import Plan
+    from probes.experiment import RunPlan
     from probes.safety.objections import Objection
 
 NAME, FIGURE, DAY = 21, 7, 7  # columns of a row
@@ -147,7 +147,7 @@ def costs(entry: Entry) -> list[tuple[str, str]]:
     ]
 
 
-def _variants(plan: Plan) -> str:
+def _variants(plan: RunPlan) -> str:
     return plural(len(plan.variants), "variant")
 
 

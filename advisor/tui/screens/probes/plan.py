@@ -11,7 +11,7 @@ from advisor.core.errors import MycnfError
 from advisor.report.probelist import Entry
 from probes import registry
 from probes.choices import duration
-from probes.experiment import ProbeError, Wanted
+from probes.experiment import ProbeError, ProbeRequest
 from probes.resume import matching, remaining
 from probes.rounds import refuse_haste
 from probes.safety.objections import objections
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.tui.start import Site
-    from probes.experiment import Experiment, Ground, Plan
-    from probes.results import Kept
+    from probes.experiment import Environment, Experiment, RunPlan
+    from probes.results import KeptResult
     from probes.safety.objections import Objection
 
 
@@ -42,13 +42,13 @@ class Order(NamedTuple):
     """A run that may begin; `earlier` is the kept one that it goes on with."""
 
     experiment: Experiment
-    ground: Ground
-    wanted: Wanted
-    plan: Plan
-    earlier: Kept | None = None
+    ground: Environment
+    wanted: ProbeRequest
+    plan: RunPlan
+    earlier: KeptResult | None = None
 
 
-class Look(NamedTuple):
+class RunOutlook(NamedTuple):
     """What came of looking: the run as it would be, and what is against it; `order` where nothing keeps it back.
 
     `earlier` is the kept run that it could go on with.
@@ -59,7 +59,7 @@ class Look(NamedTuple):
     against: tuple[Objection, ...] = ()
     looked: str = ""
     order: Order | None = None
-    earlier: Kept | None = None
+    earlier: KeptResult | None = None
 
 
 def entries(find: Callable[[str | None], Site]) -> tuple[Entry, ...]:
@@ -69,7 +69,7 @@ def entries(find: Callable[[str | None], Site]) -> tuple[Entry, ...]:
     except MycnfError as error:
         reason = str(error)
         return elsewhere(lambda _: reason)
-    return tuple(_entry(x, site, Wanted(site.path)) for x in registry.everything())
+    return tuple(_entry(x, site, ProbeRequest(site.path)) for x in registry.everything())
 
 
 def elsewhere(reason: Callable[[str], str]) -> tuple[Entry, ...]:
@@ -77,7 +77,7 @@ def elsewhere(reason: Callable[[str], str]) -> tuple[Entry, ...]:
     return tuple(Entry(x, "", "", None, (reason(x.name),)) for x in registry.everything())
 
 
-def _entry(experiment: Experiment, site: Site, wanted: Wanted) -> Entry:
+def _entry(experiment: Experiment, site: Site, wanted: ProbeRequest) -> Entry:
     """The experiment with its plan, which takes the time that was asked for."""
     try:
         plan = experiment.plan(site.ground, wanted)
@@ -87,16 +87,16 @@ def _entry(experiment: Experiment, site: Site, wanted: Wanted) -> Entry:
     return Entry(experiment, site.path, site.why, replace(plan, seconds=wanted.seconds or plan.seconds))
 
 
-def look(find: Callable[[str | None], Site], experiment: Experiment, wish: Wish) -> Look:
+def look(find: Callable[[str | None], Site], experiment: Experiment, wish: Wish) -> RunOutlook:
     """What a run would do and what is against it now; takes a second where the processors have to be watched."""
     try:
         site = find(wish.directory or None)
         wanted = wanted_of(experiment, wish, site.path)
     except MycnfError as error:
-        return Look(wish, Entry(experiment, wish.directory, "", None, (str(error),)))
+        return RunOutlook(wish, Entry(experiment, wish.directory, "", None, (str(error),)))
     entry = _entry(experiment, site, wanted)
     if entry.plan is None:
-        return Look(wish, entry)
+        return RunOutlook(wish, entry)
     against = tuple(o for o in objections(site.ground, wanted, entry.plan.cost) if not _overridden(o, wanted))
     earlier, rest = _begun(experiment, site, wanted)
     order = None
@@ -104,10 +104,10 @@ def look(find: Callable[[str | None], Site], experiment: Experiment, wish: Wish)
         order = Order(experiment, site.ground, wanted, entry.plan)
         if wish.goes_on and rest is not None:
             order = order._replace(wanted=rest, earlier=earlier)
-    return Look(wish, entry, against, time.strftime("%H:%M:%S"), order, earlier)
+    return RunOutlook(wish, entry, against, time.strftime("%H:%M:%S"), order, earlier)
 
 
-def _begun(experiment: Experiment, site: Site, wanted: Wanted) -> tuple[Kept | None, Wanted | None]:
+def _begun(experiment: Experiment, site: Site, wanted: ProbeRequest) -> tuple[KeptResult | None, ProbeRequest | None]:
     """The kept run that this one could go on with, and what is left of it; nothing where that is complete."""
     plan = experiment.plan(site.ground, wanted)
     kept, _ = matching(experiment, site.ground, wanted, plan)
@@ -115,13 +115,13 @@ def _begun(experiment: Experiment, site: Site, wanted: Wanted) -> tuple[Kept | N
     return (kept, rest) if rest is not None else (None, None)
 
 
-def wanted_of(experiment: Experiment, wish: Wish, directory: str) -> Wanted:
+def wanted_of(experiment: Experiment, wish: Wish, directory: str) -> ProbeRequest:
     """The wish as experiments take it. Raises ProbeError for a time that is none."""
     seconds = duration(wish.time) if wish.time.strip() else None
     if wish.time.strip() and seconds is None:
         raise ProbeError(f"{wish.time!r} is no time to measure for: write 60s, 10m or 3h")
     defaults = {choice.name: choice.default for choice in experiment.choices}
-    return Wanted(
+    return ProbeRequest(
         directory=directory,
         seconds=seconds,
         choices={name: value for name, value in wish.choices if value.strip() and value != defaults.get(name)},
@@ -130,5 +130,5 @@ def wanted_of(experiment: Experiment, wish: Wish, directory: str) -> Wanted:
     )
 
 
-def _overridden(found: Objection, wanted: Wanted) -> bool:
+def _overridden(found: Objection, wanted: ProbeRequest) -> bool:
     return not found.final and found.name in wanted.force

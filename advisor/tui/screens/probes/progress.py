@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 
 from advisor import __version__
-from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Place, ProbeResult
+from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, ProbeResult, RunPlace
 from advisor.report import probechart
 from advisor.report.paper import Paper
 from advisor.report.probefigures import number
@@ -36,7 +36,7 @@ def figure(order: Order, variant: str, block: Block) -> str:
     return f"{variant}: {metric.name} {number(block.metrics.get(metric.name))} {metric.unit}".rstrip()
 
 
-def growing(state: State, order: Order, room: tuple[int, int], now: float, *, stopping: bool = False) -> Content:
+def growing(state: RunState, order: Order, room: tuple[int, int], now: float, *, stopping: bool = False) -> Content:
     """The run as it stands, at the monotonic second `now`; `room` is columns and lines, which the chart fits into."""
     width = max(LEAST, room[0])
     server = f", {order.plan.server}" if order.plan.server else ""
@@ -54,7 +54,7 @@ def growing(state: State, order: Order, room: tuple[int, int], now: float, *, st
     return Content("\n\n").join(blocks)
 
 
-def _progress(state: State, order: Order, width: int, now: float) -> list[Content]:
+def _progress(state: RunState, order: Order, width: int, now: float) -> list[Content]:
     progress = state.progress
     if progress is None:
         about = f" (about {order.plan.cost.prepare:.0f} s)" if order.plan.cost.prepare >= 1 else ""
@@ -80,7 +80,7 @@ Blocks = dict[str, tuple[Block, ...]]
 SHORTEST = 2  # whole rounds that an interval takes: noise shows from the second on
 
 
-class State(NamedTuple):
+class RunState(NamedTuple):
     """How far a run is; `at` is the monotonic second of it. `progress` is None while things are prepared.
 
     `latest` is the newest figure in words, `curves` are those of the whole rounds so far beside the published ones,
@@ -106,7 +106,7 @@ def so_far(order: Order, blocks: Blocks) -> ProbeResult:
         began_at="",
         seconds=0.0,
         ended="",
-        place=Place(order.ground.host_id),
+        place=RunPlace(order.ground.host_id),
         metrics=plan.metrics,
         arms=tuple(Arm(v.name, v.settings, _all(order, v.name, blocks), v.point) for v in plan.variants),
         baseline=plan.baseline,
@@ -123,7 +123,7 @@ def _all(order: Order, variant: str, blocks: Blocks) -> tuple[Block, ...]:
     return (*earlier, *(replace(block, round=block.round + len(earlier)) for block in blocks.get(variant, ())))
 
 
-def drawn(state: State, order: Order, blocks: Blocks) -> State:
+def drawn(state: RunState, order: Order, blocks: Blocks) -> RunState:
     """The state with the curves of these blocks: what the report would draw, were this the end."""
     result = so_far(order, blocks)
     shown = curves(result)

@@ -12,7 +12,7 @@ from textual.message import Message
 
 from advisor.core.errors import MycnfError
 from advisor.tui.messages import Measured, Noted
-from advisor.tui.screens.probes.progress import State, drawn, figure
+from advisor.tui.screens.probes.progress import RunState, drawn, figure
 from advisor.tui.text import spoken
 from advisor.tui.workers import in_background
 from probes import rounds
@@ -34,7 +34,7 @@ SPARING = 20.0  # times what a curve took to compute passes until the next one, 
 class Moved(Message):
     """A run went on."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: RunState) -> None:
         self.state = state
         super().__init__()
 
@@ -47,12 +47,12 @@ class Ended(Message):
         super().__init__()
 
 
-class Run:
+class ProbeRun:
     """One run; `to` is told how it goes and `app` of its result."""
 
     def __init__(self, app: App[Any], to: MessagePump, order: Order) -> None:
         self.order = order
-        self.state = State(time.monotonic())
+        self.state = RunState(time.monotonic())
         self._app, self._to = app, to
         self._stop = Stop()
         self._keeper = Keeper(self._note, order.earlier)
@@ -136,7 +136,7 @@ class Run:
     def _say(self, words: str) -> None:
         self._go_on(self.state._replace(at=time.monotonic(), said=spoken(words)))
 
-    def _go_on(self, state: State) -> None:
+    def _go_on(self, state: RunState) -> None:
         self.state = state
         self._tell(Moved(state), self._to)
 

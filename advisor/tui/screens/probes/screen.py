@@ -15,10 +15,10 @@ from textual.widgets.option_list import Option
 
 from advisor.tui.messages import Failed
 from advisor.tui.screens.base import Pane
-from advisor.tui.screens.probes.detail import Beside, Shown
+from advisor.tui.screens.probes.detail import Beside, DetailContent
 from advisor.tui.screens.probes.list import Answered, Standing, answered, columns, lacking, row
-from advisor.tui.screens.probes.plan import Look, Wish, elsewhere, entries, look
-from advisor.tui.screens.probes.run import Ended, Moved, Run
+from advisor.tui.screens.probes.plan import RunOutlook, Wish, elsewhere, entries, look
+from advisor.tui.screens.probes.run import Ended, Moved, ProbeRun
 from advisor.tui.text import plain
 from advisor.tui.workers import in_background
 
@@ -76,13 +76,13 @@ class Probes(Pane):
     class Looked(Message):
         """What is against a run of one experiment now."""
 
-        def __init__(self, found: Look) -> None:
+        def __init__(self, found: RunOutlook) -> None:
             self.found = found
             super().__init__()
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - the framework's word
         super().__init__(id=id)
-        self.run: Run | None = None
+        self.run: ProbeRun | None = None
         self._entries: dict[str, Entry] = {}
         self._standing: dict[str, Standing] = {}
         self._results_shown: set[str] = set()
@@ -201,7 +201,7 @@ class Probes(Pane):
         name = self.chosen
         if (entry := self._entries.get(name)) is not None:
             run = self.run if self.run is not None and self.run.order.experiment.name == name else None
-            self.query_one(Beside).draw(Shown(entry, self._of(name), run, name in self._results_shown))
+            self.query_one(Beside).draw(DetailContent(entry, self._of(name), run, name in self._results_shown))
 
     def _stay(self) -> None:
         """The user has come to an experiment; who stays there wants to know more."""
@@ -252,7 +252,7 @@ class Probes(Pane):
         name = order.experiment.name
         self._results_shown.discard(name)
         self._stand(name, failed="")
-        self.run = Run(self.app, self, order)
+        self.run = ProbeRun(self.app, self, order)
         self.run.start()
         self._ticking = self.set_interval(TICK, self._tick)
         self.refresh_bindings()

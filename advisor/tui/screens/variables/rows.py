@@ -26,7 +26,7 @@ CHANGE = 8  # columns for when it may be changed
 FITS = 92  # columns of the screen of which that has some too: a letter of it would say nothing
 
 
-class Row(NamedTuple):
+class VariableRow(NamedTuple):
     """One variable; `default` and `written` (what the option files say) are None where nobody can tell.
 
     `option` is what the catalog knows, None for a variable that it doesn't.
@@ -66,7 +66,7 @@ class Row(NamedTuple):
         return "dynamic" if self.at_run_time.works else "restart"
 
 
-def rows(view: View) -> list[Row]:
+def rows(view: View) -> list[VariableRow]:
     """The variables of the server, by name; secrets are masked."""
     known = view.audited.known
     files = Settings.from_file(known.file_verdict)
@@ -80,11 +80,11 @@ def rows(view: View) -> list[Row]:
     return found
 
 
-def _row(name: str, setting: Setting, option: Option | None, written: str | None) -> Row:
+def _row(name: str, setting: Setting, option: Option | None, written: str | None) -> VariableRow:
     default = None
     if option is not None and not option.host:
         default = option.running if option.running is not None else option.default
-    return Row(
+    return VariableRow(
         name,
         redact_value(name, setting.value),
         default,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textual.events import Resize
 
     from advisor.tui.app import AuditApp
-    from advisor.tui.screens.variables.rows import Row
+    from advisor.tui.screens.variables.rows import VariableRow
 
 VIEWS = {
     "all": "all",
@@ -48,7 +48,7 @@ class Variables(Pane):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - the framework's word
         super().__init__(id=id)
-        self._rows: dict[str, Row] = {}
+        self._rows: dict[str, VariableRow] = {}
         self._sought = ""
         self._only = "all"
         self._widths: tuple[int, ...] = ()
@@ -92,7 +92,7 @@ class Variables(Pane):
             for name, width in zip(COLUMNS, self._widths, strict=False):  # the last has no room everywhere
                 table.add_column(name, width=width)
 
-    def _passes(self, row: Row) -> bool:
+    def _passes(self, row: VariableRow) -> bool:
         if self._only == "changed" and not row.changed:
             return False
         if self._only == "file" and not row.differs_from_file:
@@ -103,7 +103,7 @@ class Variables(Pane):
         return all(word in text for word in self._sought.lower().replace("-", "_").split())
 
     @property
-    def chosen(self) -> Row | None:
+    def chosen(self) -> VariableRow | None:
         """The variable under the cursor."""
         table = self.query_one(DataTable)
         if not table.row_count:
@@ -121,7 +121,7 @@ class Variables(Pane):
         text = self.query_one("#variables-detail Static", Static)
         text.update(self._told(row) if row else plain("No variable matches: esc shows all."))
 
-    def _told(self, row: Row) -> Content:
+    def _told(self, row: VariableRow) -> Content:
         parts = [Content.styled(row.name, "bold") + line(f" = {_sized(row.value)}", longest=2000)]
         facts = [
             ("default", "it depends on the host" if row.default is None else _sized(row.default)),
@@ -167,7 +167,7 @@ class Variables(Pane):
             self.app.copy(f"{row.option.name if row.option else row.name} = {row.value}", "name and value")
 
 
-def _cells(row: Row, columns: tuple[int, ...]) -> list[Content]:
+def _cells(row: VariableRow, columns: tuple[int, ...]) -> list[Content]:
     """What stands in the row, each cut with a sign of it: the whole value is shown below."""
     style = "$text-warning" if row.differs_from_file else "bold" if row.changed else ""
     place = row.source if len(row.source) <= columns[3] else f"…{row.source[1 - columns[3] :]}"
@@ -176,7 +176,7 @@ def _cells(row: Row, columns: tuple[int, ...]) -> list[Content]:
     return [line(*cell) for cell in zip(texts, styles, columns, strict=False)]
 
 
-def _change(row: Row) -> str:
+def _change(row: VariableRow) -> str:
     """When the variable may be changed, and what SET GLOBAL does then."""
     change = {"dynamic": "while the server runs", "restart": "needs a restart"}.get(row.when, "")
     words = row.at_run_time.words if row.at_run_time else ""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Counted = tuple[float, float]  # an amount, and what it is divided by
 
 
-class Way(NamedTuple):
+class RateFormula(NamedTuple):
     """How to read an interval, and what its numbers mean.
 
     `source` names the counters as servers do, `there` says whether a sample has them; `read` gives None where one of
@@ -22,11 +22,11 @@ class Way(NamedTuple):
 
     source: str
     about: str
-    there: Callable[[Sample], bool]
+    available_parts: Callable[[Sample], bool]
     read: Callable[[Workload], Counted | None]
 
 
-def rise(counters: str, about: str) -> Way:
+def rise(counters: str, about: str) -> RateFormula:
     """Counters that only rise, summed: so many a second."""
     keys = _keys(*counters.split())
 
@@ -39,16 +39,16 @@ def rise(counters: str, about: str) -> Way:
             total += one
         return total, interval.seconds
 
-    return Way(" + ".join(counters.split()), about, _having(keys), read)
+    return RateFormula(" + ".join(counters.split()), about, _having(keys), read)
 
 
-def level(counter: str, about: str) -> Way:
+def level(counter: str, about: str) -> RateFormula:
     """A counter that rises and falls, as it is."""
     keys = _keys(counter)
-    return Way(counter, about, _having(keys), lambda interval: (interval.last.status[keys[0]], 1))
+    return RateFormula(counter, about, _having(keys), lambda interval: (interval.last.status[keys[0]], 1))
 
 
-def quotient(counter: str, by: str, about: str) -> Way:
+def quotient(counter: str, by: str, about: str) -> RateFormula:
     """How far one counter rose for each step of another."""
     keys = _keys(counter, by)
 
@@ -56,10 +56,10 @@ def quotient(counter: str, by: str, about: str) -> Way:
         amount, divisor = (interval.delta(key) for key in keys)
         return None if amount is None or divisor is None else (amount, divisor)
 
-    return Way(f"{counter} / {by}", about, _having(keys), read)
+    return RateFormula(f"{counter} / {by}", about, _having(keys), read)
 
 
-def hits(misses: str, requests: str, about: str) -> Way:
+def hits(misses: str, requests: str, about: str) -> RateFormula:
     """Percent of requests that were no miss."""
     keys = _keys(misses, requests)
 
@@ -67,20 +67,20 @@ def hits(misses: str, requests: str, about: str) -> Way:
         missed, asked = (interval.delta(key) for key in keys)
         return None if missed is None or asked is None else (100 * max(0, asked - missed), asked)
 
-    return Way(f"{misses} in {requests}", about, _having(keys), read)
+    return RateFormula(f"{misses} in {requests}", about, _having(keys), read)
 
 
-def lsn(about: str) -> Way:
+def lsn(about: str) -> RateFormula:
     """The log sequence number, where a snapshot has it from InnoDB's status text."""
 
     def read(interval: Workload) -> Counted | None:
         first, last = interval.first.lsn, interval.last.lsn
         return (last - first, interval.seconds) if first is not None and last is not None and last >= first else None
 
-    return Way("the LSN in SHOW ENGINE INNODB STATUS", about, lambda sample: sample.lsn is not None, read)
+    return RateFormula("the LSN in SHOW ENGINE INNODB STATUS", about, lambda sample: sample.lsn is not None, read)
 
 
-def query_time(about: str) -> Way:
+def query_time(about: str) -> RateFormula:
     """Milliseconds that a statement took."""
 
     def read(interval: Workload) -> Counted | None:
@@ -90,7 +90,7 @@ def query_time(about: str) -> Way:
             return None
         return 1000 * (last - first), asked
 
-    return Way("Query_time / Questions", about, lambda sample: sample.query_time is not None, read)
+    return RateFormula("Query_time / Questions", about, lambda sample: sample.query_time is not None, read)
 
 
 def _keys(*counters: str) -> tuple[str, ...]:
@@ -110,14 +110,14 @@ class Series(NamedTuple):
     id: str
     label: str
     unit: str
-    ways: tuple[Way, ...]
+    ways: tuple[RateFormula, ...]
     dips: bool = False
     lacking: str = ""
 
-    def way(self, sample: Sample) -> Way | None:
+    def way(self, sample: Sample) -> RateFormula | None:
         """The way to know it on the server of this sample."""
         for way in self.ways:  # a loop, as this is asked of each interval of half an hour
-            if way.there(sample):
+            if way.available_parts(sample):
                 return way
         return None
 
@@ -127,15 +127,15 @@ class Series(NamedTuple):
         return f"{self.lacking or 'there is no counter for it here'} ({', or '.join(way.source for way in self.ways)})"
 
 
-def _rate(name: str, label: str, *ways: Way) -> Series:
+def _rate(name: str, label: str, *ways: RateFormula) -> Series:
     return Series(name, label, "/s", ways)
 
 
-def _bytes(name: str, label: str, *ways: Way) -> Series:
+def _bytes(name: str, label: str, *ways: RateFormula) -> Series:
     return Series(name, label, "B/s", ways)
 
 
-def _level(name: str, label: str, way: Way) -> Series:
+def _level(name: str, label: str, way: RateFormula) -> Series:
     return Series(name, label, "", (way,))
 
 

@@ -33,7 +33,7 @@ class Moment(NamedTuple):
     broken: frozenset[int]
 
 
-class Told(NamedTuple):
+class SeriesRates(NamedTuple):
     """One series over a window, in its unit: None where it can't be told.
 
     `mean` is all that was counted by all that it is divided by; `columns` are the same for each column that is drawn,
@@ -81,7 +81,7 @@ def measured(first: Sample, last: Sample) -> Moment:
 
 def _counted(series: Series, interval: Workload) -> tuple[float, float] | None:
     way = series.way(interval.last)
-    if way is None or not way.there(interval.first):
+    if way is None or not way.available_parts(interval.first):
         return None
     try:
         counted = way.read(interval)
@@ -92,7 +92,7 @@ def _counted(series: Series, interval: Workload) -> tuple[float, float] | None:
 
 def _both_ends_have(series: Series, interval: Workload) -> bool:
     way = series.way(interval.last)
-    return way is not None and way.there(interval.first)
+    return way is not None and way.available_parts(interval.first)
 
 
 def _by(amount: float, divisor: float) -> float | None:
@@ -129,7 +129,7 @@ def spans(window: Sequence[Moment], seconds: float | None, count: int) -> list[t
     return found
 
 
-def told(window: Sequence[Moment], columns: Sequence[tuple[int, int]] = ()) -> list[Told]:
+def told(window: Sequence[Moment], columns: Sequence[tuple[int, int]] = ()) -> list[SeriesRates]:
     """Each of SERIES over a window that has an interval at least, drawn in these columns (see `spans`)."""
     broken = frozenset[int]().union(*(moment.broken for moment in window))
     values = zip(*(moment.values for moment in window), strict=True)
@@ -147,9 +147,9 @@ def _told(
     divisors: tuple[float, ...],
     columns: Sequence[tuple[int, int]],
     broken: bool,
-) -> Told:
+) -> SeriesRates:
     there = [value for value in values if value is not None]
-    return Told(
+    return SeriesRates(
         values[-1],
         min(there, default=None),
         _by(sum(amounts), sum(divisors)),

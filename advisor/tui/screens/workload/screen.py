@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from advisor.facts import Sample
     from advisor.tui.app import AuditApp
     from advisor.tui.screens.workload.rates import Moment
-    from advisor.tui.screens.workload.rows import Shown
+    from advisor.tui.screens.workload.rows import WindowRows
     from advisor.tui.view import View
 
 NARROWEST = 20
@@ -56,7 +56,7 @@ class Workload(Pane):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - the framework's word
         super().__init__(id=id)
         self.window = WINDOWS[0]
-        self.shown: Shown | None = None
+        self.shown: WindowRows | None = None
         self._held: View | None = None
         self._moments: tuple[Moment, ...] = ()
         self._recording: bool | None = None
@@ -168,7 +168,7 @@ class Workload(Pane):
         box.border_title = "Workload" if recording else f"Workload: {named(self.window)}"
         box.border_subtitle = "" if recording or self.shown is None else self._state(self.shown)
 
-    def _state(self, shown: Shown) -> str:
+    def _state(self, shown: WindowRows) -> str:
         parts = [f"{plural(shown.samples, 'sample')}, {lasted(shown.seconds)}"]
         if any(row.told.broken for row in shown.rows):
             parts.append("counters began anew")
