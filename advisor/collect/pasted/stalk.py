@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from advisor.collect.host.formats import table
 from advisor.collect.host.system import read_memory, read_system
-from advisor.collect.pasted.facts import TextError, PastedFacts
+from advisor.collect.pasted.facts import PastedFacts, TextError
 from advisor.collect.pasted.lines import all_of, opened
 from advisor.collect.pasted.replicas import replica_rows
 from advisor.collect.pasted.samples import innodb_text
