@@ -64,8 +64,8 @@ def log_rows(known: RuleContext) -> Action | None:
     evidence=("BLOG-03", "BLOG-06"),
     docs=Docs(
         why="With an expiry of 0 every binary log stays until somebody purges it. That is the default of "
-        "MySQL 5.7 and MariaDB, where the binary log itself is off until somebody switches it on. MariaDB 11.4 and "
-        "later purge by max_binlog_total_size as well; where that is set nothing is wrong.",
+        "MySQL 5.7 and MariaDB, where the binary log itself is off until it is configured. MariaDB 11.4 and "
+        "later purge by max_binlog_total_size as well, where enough replicas are connected (purge-waits-for-replica).",
         fix="Set an expiry longer than the longest lag of a replica and the time between backups; MySQL 8.0 "
         "keeps 30 days.",
         risk="Older logs are removed at the next rotation: a replica or a restore that still needs them fails.",
@@ -302,28 +302,29 @@ def binary_log_named_off(known: RuleContext) -> Iterator[Finding]:
     needs=("server",),
     targets=(Span("mariadb", since=(11, 4)),),
     options=("slave_connections_needed_for_purge",),
-    evidence=("BLOG-04",),
+    evidence=("BLOG-04", "BLOG-06"),
     docs=Docs(
-        why="From MariaDB 11.4 on binary logs expire only while as many replicas are connected as "
-        "slave_connections_needed_for_purge says, by default 1. A server that has a binary log and no "
-        "replica keeps its logs for ever, whatever the expiry.",
+        why="From MariaDB 11.4 on binary logs are purged, by age and by size, only while as many replicas are "
+        "connected as slave_connections_needed_for_purge requires, by default 1. Where a server has no replica its "
+        "binary logs are never purged, whatever the expiry and max_binlog_total_size.",
         fix="Set slave_connections_needed_for_purge to 0 on servers without replicas.",
         risk="Logs that a replica still needs may be removed while it is away.",
         exceptions="A replica that is only away for now.",
-        reconsider_when="Logs older than the expiry that are gone.",
+        reconsider_when="Logs older than the expiry, or beyond the total size, that are gone.",
     ),
 )
 def purge_waits_for_replica(known: RuleContext) -> Iterator[Finding]:
-    """An expiry that waits for a replica that isn't there."""
+    """A limit of age or size that waits for more replicas than are connected."""
     wanted, connected = known.number("slave_connections_needed_for_purge"), known.server.counter("slaves_connected")
     name, expiry = _expiry(known)
-    if not wanted or not expiry or not known.chosen(name) or connected is None or connected >= wanted:
+    limited = any(map(known.number, TOTAL_SIZES)) or (expiry and known.chosen(name))
+    if not wanted or not limited or connected is None or connected >= wanted:
         return
     if writes_binary_log(known):
         action = _without_replicas(known)
         yield purge_waits_for_replica.finding(
-            f"Binary logs expire only while {wanted} replica{'s are' if wanted > 1 else ' is'} connected; now there "
-            f"are {connected}.",
+            f"Binary logs are purged only while {wanted} replica{'s are' if wanted > 1 else ' is'} connected; now "
+            f"there are {connected}.",
             of_variable(known, "slave_connections_needed_for_purge"),
             help=words(action),
             actions=these(action),

@@ -67,7 +67,15 @@ group_replication_flow_control_mode = DISABLED
 group_replication_transaction_size_limit = 0
 """
 LOGGED = 40 * 30_000
-PURGED = "[mariadb]\nlog_bin = b\nserver_id = 1\nmax_binlog_size = 64K\nmax_binlog_total_size = 300K\n"
+LIMIT = 300 << 10
+# Rows: of a statement the log would hold REPEAT('x', 30000), a hundred bytes.
+PURGED = """[mariadb]
+log_bin = b
+server_id = 1
+binlog_format = ROW
+max_binlog_size = 64K
+max_binlog_total_size = 300K
+"""
 STATE = "SELECT MEMBER_STATE FROM performance_schema.replication_group_members"
 
 
@@ -89,17 +97,25 @@ def status(replica: Live) -> dict[str, Any]:
 
 @pytest.mark.servers("mariadb-11.4", "mariadb-11.8")
 def test_binary_logs_are_purged_by_size(server_name: str, start: Start, tmp_path: Path) -> None:
-    """Binary logs with a limit of size alone are purged by it, and the rule about logs that never expire is silent."""
-    file = written(tmp_path, "limit", PURGED)
-    sandbox = start(server_name, option_file=file)
-    with sandbox.connect(autocommit=True) as connection, connection.cursor() as cursor:
-        cursor.execute("CREATE DATABASE d")
-        cursor.execute("CREATE TABLE d.t (a LONGTEXT)")
-        for _ in range(40):
-            cursor.execute("INSERT INTO d.t VALUES (REPEAT('x', 30000))")
+    """A limit of size purges nothing while no replica is connected; as advised it does, without a restart."""
+    node = Live(server_name, start(server_name, option_file=written(tmp_path, "limit", PURGED)))
+    node.run("CREATE DATABASE d", "CREATE TABLE d.t (a LONGTEXT)")
+    assert size_of_logs(node) > LOGGED
+    told = found(node)
+    assert "binary-log-never-expires" not in told
+    (action,) = told["purge-waits-for-replica"].actions
+    assert action.statement
+    node.run(action.statement)
+    assert size_of_logs(node) < LIMIT + LOGGED / 40
+    assert "purge-waits-for-replica" not in found(node)
+
+
+def size_of_logs(node: Live) -> int:
+    """Write more than a megabyte into the binary logs, and return the size of those that are left."""
+    node.run(*["INSERT INTO d.t VALUES (REPEAT('x', 30000))"] * 40)
+    with node.sandbox.connect() as connection, connection.cursor() as cursor:
         cursor.execute("SHOW BINARY LOGS")
-        assert sum(int(row[1]) for row in cursor.fetchall()) < LOGGED
-    assert "binary-log-never-expires" not in found(Live(server_name, sandbox))
+        return sum(int(row[1]) for row in cursor.fetchall())
 
 
 @pytest.mark.servers("mariadb-10.11")
