@@ -50,7 +50,7 @@ def main() -> int:
 
 def pages() -> dict[str, str]:
     """The pages by the names of their files: one a family, and the list of all."""
-    from advisor.report.rulemarkdown import document, table_of
+    from advisor.report.rules.markdown import document, table_of
     from rules import all_rules
     from rules.core.evidence import everything
 

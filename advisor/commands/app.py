@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.commands.judge_facts import AuditRequest
     from advisor.core.model import Finding
     from advisor.facts import Facts
-    from advisor.report.audited import Audited
+    from advisor.report.audit.audited import Audited
     from advisor.tui.app import AuditApp
 
 

@@ -11,7 +11,7 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest, parse_target, stand_in
 from advisor.core import errors
 from advisor.core.model import Target
-from advisor.report.jsonform import dumps
+from advisor.report.findings_json import dumps
 from rules import all_rules, find
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _rule(rule: Rule, args: argparse.Namespace, target: Target | None) -> str:
         docs = {**rule.docs._asdict(), "options": list(rule.options)}
         beside = near and near.fields(known)
         return dumps({"version": 1, "rule": {**fields(rule), **docs, "evidence": shown}, "here": beside})
-    from advisor.report.ruletext import page
+    from advisor.report.rules.page import page
 
     return page(rule, known, width=_width(), ascii_only=_ascii_only(), near=near)
 
@@ -69,7 +69,7 @@ def _option(written: str, target: Target | None, form: str) -> str:
     speaking = [r for r in all_rules() if canonical in r.options or name in r.options]
     if form == "json":
         return dumps({"version": 1, "option": _fields(canonical, everywhere, here, target, speaking)})
-    from advisor.report.optiontext import page
+    from advisor.report.rules.option import page
 
     presence = known_elsewhere(name)
     return page(canonical, everywhere, speaking, here=here, target=target, presence=presence, width=_width())

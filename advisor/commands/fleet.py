@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from advisor.fleet.ansible import Fleet
     from advisor.fleet.member import Member
     from advisor.fleet.row import HostRow
-    from advisor.report.fleet import Judged, Survey
+    from advisor.report.fleet.survey import Judged, Survey
 
 FAIL_ON = "error"
 # What an audit of one server may be told beside; in a fleet each host has variables of its own for it.
@@ -30,8 +30,8 @@ def run(args: argparse.Namespace) -> int:
     """Ask every host of the inventory, and report on all; hosts that can't be asked are rows of the report."""
     from advisor.analysis.engine import fails
     from advisor.commands.judge_facts import wanted
-    from advisor.report import fleetjson
-    from advisor.report.fleetdoc import document
+    from advisor.report.fleet import as_json
+    from advisor.report.fleet.document import document
     from advisor.report.formats import render
     from advisor.report.output import write
     from advisor.report.paper import Paper
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     asked = wanted(args)
     folder = _kept(args.kept) if args.kept else _asked_all(args)
     survey = _survey(folder, asked)
-    own = {"json": partial(fleetjson.report, survey)}
+    own = {"json": partial(as_json.report, survey)}
     write(render("fleet", args.format, Paper.of_width(args.output), partial(document, survey), own), args.output)
     narrate(_summary(survey, args))
     if not survey.judged:
@@ -129,7 +129,7 @@ def _survey(folder: str, asked: AuditRequest) -> Survey:
     """All that the run's directory holds, judged now, one server after the other."""
     from advisor.fleet.outliers import equals, outliers
     from advisor.fleet.run_directory import rows_of
-    from advisor.report.fleet import Survey
+    from advisor.report.fleet.survey import Survey
     from advisor.report.output import run_time
 
     judged: list[Judged] = []
@@ -164,7 +164,7 @@ def _judge(folder: str, row: HostRow, asked: AuditRequest) -> tuple[Judged, Memb
     from advisor.core.model import Skipped
     from advisor.facts.snapshot import load
     from advisor.fleet.member import member_of
-    from advisor.report.fleet import Judged
+    from advisor.report.fleet.survey import Judged
 
     facts = load(os.path.join(folder, row.snapshot))
     audited = judged(facts, asked)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from advisor.commands.judge_facts import AuditRequest
     from advisor.facts import Facts
-    from advisor.report.audited import Audited
-    from advisor.report.historydoc import Told
+    from advisor.report.audit.audited import Audited
+    from advisor.report.history.document import Told
     from advisor.state.history.store import KeptServer
 
 ADD = "add"
@@ -34,8 +34,8 @@ def run(args: argparse.Namespace) -> int:
     if args.last < 1:
         raise MycnfError(f"--last {args.last} shows nothing; write how many changes, 1 or more")
     from advisor.report.formats import render
-    from advisor.report.historydoc import listing, of_server
-    from advisor.report.historyjson import report
+    from advisor.report.history.as_json import report
+    from advisor.report.history.document import listing, of_server
     from advisor.report.output import write
     from advisor.report.paper import Paper
 
@@ -94,8 +94,8 @@ def _asked(args: argparse.Namespace) -> Iterator[Told]:
 def _history(kept: KeptServer, asked: AuditRequest, last: int) -> Told:
     """A server's newest changes; all its snapshots are judged, for a finding may be back that was there at first."""
     from advisor.commands.judge_facts import judged
-    from advisor.report.history import changes, joined
-    from advisor.report.historydoc import Told
+    from advisor.report.history.changes import changes, joined
+    from advisor.report.history.document import Told
     from advisor.state.history.store import newest_first
 
     seen: list[str] = []

@@ -75,11 +75,11 @@ def _of_service(facts: Facts, args: argparse.Namespace) -> Facts:
 
 
 def _render(found: Preflight, args: argparse.Namespace) -> str:
-    from advisor.report import preflightjson
     from advisor.report.paper import Paper
-    from advisor.report.preflight import document
+    from advisor.report.preflight import as_json
+    from advisor.report.preflight.document import document
 
-    own = {"json": partial(preflightjson.report, found)}
+    own = {"json": partial(as_json.report, found)}
     return render("preflight", args.format, Paper.of_width(args.output), partial(document, found), own)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from advisor.commands.probing.place import ProbeDirectory
     from advisor.facts.probes import ProbeResult
-    from advisor.report.proof import Proof
+    from advisor.report.probe.proof import Proof
     from probes.experiment import Environment, Experiment, ProbeRequest
 
 KEPT = "results"
@@ -52,7 +52,7 @@ def _reports(args: argparse.Namespace) -> list[tuple[str, str | None]]:
 
 def _list(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
     from advisor.commands.probing.place import ground, outlook, spot
-    from advisor.report import probelist
+    from advisor.report.probe import listing
     from probes import registry
 
     place = spot(args.dir)
@@ -60,7 +60,7 @@ def _list(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> in
     experiments = registry.everything()
     entries = [outlook(experiment, here, place) for experiment in experiments]
     for form, path in reports:
-        write(probelist.listing(entries, form, Paper.to(path)), path)
+        write(listing.listing(entries, form, Paper.to(path)), path)
     return errors.OK
 
 
@@ -102,11 +102,11 @@ class _Order(NamedTuple):
 
 def _carry_out(args: argparse.Namespace, order: _Order, reports: list[tuple[str, str | None]]) -> int:
     from advisor.commands.probing.place import outlook
-    from advisor.report import probelist
+    from advisor.report.probe import listing
 
     if args.describe or args.dry_run:
         entry = outlook(order.experiment, order.ground, order.place, order.wish)
-        page = probelist.description if args.describe else probelist.dry_run
+        page = listing.description if args.describe else listing.dry_run
         for form, path in reports:
             write(page(entry, form, Paper.to(path)), path)
         return errors.OK if args.describe or not entry.refused else errors.USAGE

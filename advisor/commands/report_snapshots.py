@@ -14,8 +14,8 @@ from advisor.commands import report_worker
 from advisor.core import errors
 from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
+from advisor.report.bulk.tally import Tally
 from advisor.report.formats import bulk_writer
-from advisor.report.manytally import Tally
 from advisor.report.words import plural
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from advisor.commands.judge_facts import AuditRequest
     from advisor.report import Page
-    from advisor.report.many import Told
-    from advisor.report.manystreams import Sink
+    from advisor.report.bulk.snapshot import Told
+    from advisor.report.bulk.streams import Sink
 
 
 AT_ONCE = 8  # snapshots that a process gets at a time

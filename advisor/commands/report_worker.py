@@ -13,9 +13,9 @@ from advisor.commands.judge_facts import judged
 from advisor.core.errors import MycnfError
 from advisor.core.signals import end_at_once
 from advisor.facts.snapshot import load
-from advisor.report.many import Told
-from advisor.report.many import tell as told_of
-from advisor.report.ownreports import is_own_report
+from advisor.report.bulk.snapshot import Told
+from advisor.report.bulk.snapshot import tell as told_of
+from advisor.report.own_reports import is_own_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from advisor.analysis.baseline import Baseline
     from advisor.commands.judge_facts import AuditRequest
     from advisor.report import Page
-    from advisor.report.audited import Audited
+    from advisor.report.audit.audited import Audited
 
 PR_SET_PDEATHSIG = 1
 CATALOGS = 48  # versions of which each process keeps what they know; a megabyte each, once it has been asked a lot

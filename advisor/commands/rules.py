@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor.core import errors
-from advisor.report.jsonform import dumps
+from advisor.report.findings_json import dumps
 from advisor.report.output import write
 from advisor.report.words import plural
 from rules import all_rules
@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         write(dumps({"version": 1, "rules": [fields(r) for r in rules]}), None)
     elif args.format == "markdown":
-        from advisor.report.rulemarkdown import document
+        from advisor.report.rules.markdown import document
         from rules.core.evidence import everything
 
         write(document(rules, everything()), None)

@@ -50,7 +50,7 @@ def _sample(args: argparse.Namespace) -> None:
 
 def _listed() -> str:
     from advisor.core.console import narrate
-    from advisor.report.sampletext import listing
+    from advisor.report.sample_list import listing
     from advisor.state.sampling.stored_rings import rings
 
     found, damaged = rings()

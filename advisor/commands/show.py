@@ -9,7 +9,7 @@ from advisor.catalog.targets import parse_target, stand_in
 from advisor.commands.read_files import configure, groupless, read_resolved, take_stdin
 from advisor.core import errors
 from advisor.redaction import secrets
-from advisor.report.jsonform import dumps
+from advisor.report.findings_json import dumps
 from advisor.report.output import write
 from advisor.report.words import WIDTH, plural, wrap
 from advisor.verdict import REFUSED, judge_file

@@ -13,7 +13,7 @@ from advisor.core import errors
 from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
 from advisor.core.sizes import about
-from advisor.report import suggestfile
+from advisor.report import suggested_file
 from advisor.report.output import write
 from advisor.suggest import suggest
 from advisor.verdict import judge_file
@@ -39,9 +39,10 @@ def run(args: argparse.Namespace) -> int:
     suggestion = suggest(target, host, args.workload)
     if args.write_diff:
         return _diff(args.write_diff, suggestion, args.output)
-    form = (
-        suggestfile.as_json(suggestion) if args.format == "json" else suggestfile.option_file(suggestion, _words(host))
-    )
+    if args.format == "json":
+        form = suggested_file.as_json(suggestion)
+    else:
+        form = suggested_file.option_file(suggestion, _words(host))
     write(form, args.output)
     return errors.OK
 
@@ -84,7 +85,7 @@ def _diff(path: str, suggestion: Suggestion, output: str | None) -> int:
     target = suggestion.target
     resolved = read_resolved([path], target, None, {})
     before = next(render(file) for file in resolved.files if file.path == path)
-    amended = amend(path, before, judge_file(resolved, load(target)), suggestion.choices, suggestfile.remarks)
+    amended = amend(path, before, judge_file(resolved, load(target)), suggestion.choices, suggested_file.remarks)
     for sentence in (*suggestion.left, *amended.left):
         narrate(sentence)
     if amended.text == before:

@@ -57,13 +57,13 @@ def _tell(old: FileVerdict, new: FileVerdict) -> None:
 
 def _render(move: Move, args: argparse.Namespace) -> str:
     if args.keep_lines:
-        from advisor.report import upgradekeep
+        from advisor.report.upgrade import keep_lines
 
-        return upgradekeep.fragment(move, every=args.all)
-    from advisor.report import upgradejson
-    from advisor.report.upgrade import document
+        return keep_lines.fragment(move, every=args.all)
+    from advisor.report.upgrade import as_json
+    from advisor.report.upgrade.document import document
 
-    own = {"json": partial(upgradejson.report, move)}
+    own = {"json": partial(as_json.report, move)}
     return render("upgrade", args.format, Paper.of_width(args.output), partial(document, move, every=args.all), own)
 
 

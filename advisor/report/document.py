@@ -19,7 +19,7 @@ from advisor.redaction.secrets import clean, redact_text
 
 if TYPE_CHECKING:
     from advisor.core.model import Severity
-    from advisor.report.probepublished import Curve
+    from advisor.report.probe.published import Curve
 
 
 class Code(str):

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from advisor.report import Checked, Page
-    from advisor.report.audited import Audited
+    from advisor.report.audit.audited import Audited
+    from advisor.report.bulk.streams import BulkWriter
     from advisor.report.document import Document
-    from advisor.report.manystreams import BulkWriter
     from advisor.report.paper import Paper
 
     LintWriter = Callable[[Sequence[Checked], Page], str]
@@ -115,7 +115,7 @@ def _of_findings(lint: Callable[[], LintWriter]) -> Callable[[], AuditWriter]:
     """An audit in a format of lint, its findings as those of one file."""
 
     def load() -> AuditWriter:
-        from advisor.report.auditforms import written_as_lint
+        from advisor.report.audit.as_lint import written_as_lint
 
         return written_as_lint(lint())
 
@@ -126,7 +126,7 @@ def _counted_in(document: Callable[[], DocumentWriter]) -> Callable[[], BulkWrit
     """Many snapshots as tables of counts, in a format of documents."""
 
     def load() -> BulkWriter:
-        from advisor.report.manystreams import tables_in
+        from advisor.report.bulk.streams import tables_in
 
         return tables_in(document())
 
@@ -134,13 +134,13 @@ def _counted_in(document: Callable[[], DocumentWriter]) -> Callable[[], BulkWrit
 
 
 def _text() -> LintWriter:
-    from advisor.report.text import report
+    from advisor.report.lint.text import report
 
     return report
 
 
 def _text_audit() -> AuditWriter:
-    from advisor.report.audittext import report
+    from advisor.report.audit.text import report
 
     return report
 
@@ -152,55 +152,55 @@ def _text_document() -> DocumentWriter:
 
 
 def _concise() -> LintWriter:
-    from advisor.report.text import concise
+    from advisor.report.lint.text import concise
 
     return concise
 
 
 def _concise_audit() -> AuditWriter:
-    from advisor.report.audittext import concise
+    from advisor.report.audit.text import concise
 
     return concise
 
 
 def _concise_bulk() -> BulkWriter:
-    from advisor.report.manystreams import CONCISE
+    from advisor.report.bulk.streams import CONCISE
 
     return CONCISE
 
 
 def _json() -> LintWriter:
-    from advisor.report.jsonform import report
+    from advisor.report.findings_json import report
 
     return report
 
 
 def _json_audit() -> AuditWriter:
-    from advisor.report.auditjson import report
+    from advisor.report.audit.as_json import report
 
     return report
 
 
 def _json_bulk() -> BulkWriter:
-    from advisor.report.manystreams import JSON
+    from advisor.report.bulk.streams import JSON
 
     return JSON
 
 
 def _jsonl() -> LintWriter:
-    from advisor.report.jsonl import report
+    from advisor.report.lint.jsonl import report
 
     return report
 
 
 def _jsonl_audit() -> AuditWriter:
-    from advisor.report.jsonl import audit
+    from advisor.report.lint.jsonl import audit
 
     return audit
 
 
 def _jsonl_bulk() -> BulkWriter:
-    from advisor.report.manystreams import JSONL
+    from advisor.report.bulk.streams import JSONL
 
     return JSONL
 
@@ -218,55 +218,55 @@ def _csv_audit() -> AuditWriter:
 
 
 def _csv_bulk() -> BulkWriter:
-    from advisor.report.manystreams import CSV
+    from advisor.report.bulk.streams import CSV
 
     return CSV
 
 
 def _sarif() -> LintWriter:
-    from advisor.report.sarif import report
+    from advisor.report.lint.sarif import report
 
     return report
 
 
 def _sarif_bulk() -> BulkWriter:
-    from advisor.report.manystreams import SARIF
+    from advisor.report.bulk.streams import SARIF
 
     return SARIF
 
 
 def _github() -> LintWriter:
-    from advisor.report.github import report
+    from advisor.report.lint.github import report
 
     return report
 
 
 def _gitlab() -> LintWriter:
-    from advisor.report.gitlab import report
+    from advisor.report.lint.gitlab import report
 
     return report
 
 
 def _junit() -> LintWriter:
-    from advisor.report.junit import report
+    from advisor.report.lint.junit import report
 
     return report
 
 
 def _junit_bulk() -> BulkWriter:
-    from advisor.report.manystreams import JUNIT
+    from advisor.report.bulk.streams import JUNIT
 
     return JUNIT
 
 
 def _markdown() -> LintWriter:
-    from advisor.report.markdown import report
+    from advisor.report.lint.markdown import report
 
     return report
 
 
 def _markdown_audit() -> AuditWriter:
-    from advisor.report.ticket import report
+    from advisor.report.audit.ticket import report
 
     return report
 
@@ -284,31 +284,31 @@ def _html_document() -> DocumentWriter:
 
 
 def _html_audit() -> AuditWriter:
-    from advisor.report.html.page import report
+    from advisor.report.audit.html.page import report
 
     return report
 
 
 def _html_bulk() -> BulkWriter:
-    from advisor.report.manystreams import HTML
+    from advisor.report.bulk.streams import HTML
 
     return HTML
 
 
 def _prometheus_audit() -> AuditWriter:
-    from advisor.report.prometheus import report
+    from advisor.report.audit.prometheus import report
 
     return report
 
 
 def _prometheus_bulk() -> BulkWriter:
-    from advisor.report.manystreams import PROMETHEUS
+    from advisor.report.bulk.streams import PROMETHEUS
 
     return PROMETHEUS
 
 
 def _parquet_bulk() -> BulkWriter:
-    from advisor.report.manyparquet import PARQUET
+    from advisor.report.bulk.parquet import PARQUET
 
     return PARQUET
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.facts import Facts, Workload
     from advisor.facts.probes import ProbeResult
-    from advisor.report.audited import Audited
+    from advisor.report.audit.audited import Audited
     from probes.experiment import Environment
 
 

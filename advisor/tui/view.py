@@ -13,7 +13,7 @@ from advisor.state.private_file import replace_private
 if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.facts import Sample, Server
-    from advisor.report.audited import Audited
+    from advisor.report.audit.audited import Audited
 
 
 class Aside(NamedTuple):

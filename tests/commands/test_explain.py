@@ -25,7 +25,7 @@ def test_a_rule_with_its_evidence(mycnf: Mycnf) -> None:
 
 def test_every_rule_has_a_page() -> None:
     """Each rule can be explained, with all its evidence on the page and no line beyond the width but addresses."""
-    from advisor.report.ruletext import page
+    from advisor.report.rules.page import page
     from rules.core.evidence import load
 
     for rule in all_rules():

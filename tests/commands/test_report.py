@@ -20,9 +20,9 @@ from nasty import SECRET
 from prometheus_client.parser import text_string_to_metric_families
 from running import PATIENCE, alive, eventually
 
+from advisor.report.bulk.snapshot import Brief, Told
+from advisor.report.bulk.tally import BROKEN, EXAMPLES, OTHERS, VERSIONS, WORST, Tally
 from advisor.report.formats import names
-from advisor.report.many import Brief, Told
-from advisor.report.manytally import BROKEN, EXAMPLES, OTHERS, VERSIONS, WORST, Tally
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 NAMES = ("a/db2.json", "a/db10.json", "b/db1.json", "db1.json")

@@ -13,7 +13,7 @@ from advisor.collect.files import Reader, read_again
 from advisor.commands.recorded_facts import DEMO
 from advisor.facts import Facts, OptionFiles
 from advisor.facts.snapshot import load
-from advisor.report.audited import Audited
+from advisor.report.audit.audited import Audited
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.files.text import FileText
 from advisor.tui.view import View

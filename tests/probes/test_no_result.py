@@ -12,7 +12,7 @@ from advisor.core.errors import MycnfError
 from advisor.facts.host import Host
 from advisor.facts.probes import Metric, ProbeResult
 from advisor.report.paper import Paper
-from advisor.report.proberesult import render
+from advisor.report.probe.result import render
 from probes.conclusion import conclude
 from probes.experiment import BlockMeasurement, Choice, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant
 from probes.rounds import run

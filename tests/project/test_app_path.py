@@ -25,7 +25,7 @@ LATER = {
     "advisor.config.read",
     "advisor.report.output",
     "advisor.preflight.start_command",
-    "advisor.report.auditforms",
+    "advisor.report.audit.as_lint",
     "advisor.tui.dialogs.prompts",
     "advisor.tui.dialogs.connect",
     "advisor.tui.screens.variables.screen",

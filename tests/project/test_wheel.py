@@ -64,7 +64,7 @@ def test_holds_every_source_and_data_file(wheel: Path, checkout: Path) -> None:
     }
     assert {name for name in here if name.endswith(".json")}
     assert {name for name in here if name.endswith(".toml")}
-    assert "advisor/report/html/page.css" in here
+    assert "advisor/report/render/page.css" in here
     assert {name: packed.get(name) for name in here} == here
 
 

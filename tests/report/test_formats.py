@@ -16,9 +16,9 @@ from advisor.__main__ import main
 from advisor.config.shape import faults
 from advisor.core.errors import MycnfError
 from advisor.report import formats
+from advisor.report.bulk.streams import BulkWriter, Counts
 from advisor.report.formats import Format, names
 from advisor.report.formats import render_lint as render
-from advisor.report.manystreams import BulkWriter, Counts
 from advisor.report.output import pair, run_time, write, write_reports
 from advisor.tui.screens.report.formats import choices
 

@@ -11,9 +11,9 @@ from audits import audited, recorded
 from advisor.core.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
 from advisor.facts import Accounts, Replication, Unavailable
 from advisor.report import Page
-from advisor.report.audited import Audited
+from advisor.report.audit.anonymize import nameless
+from advisor.report.audit.audited import Audited
 from advisor.report.formats import names, render_audit
-from advisor.report.nameless import nameless
 
 WORDS = (
     "db7.corp.example, DB7 and /var/log/db7.err on 10.1.2.3 and fe80::12:3, not db70; 127.0.0.1, 10.11.19 at 05:01:05"

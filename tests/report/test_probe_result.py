@@ -10,15 +10,15 @@ from lxml import etree
 
 from advisor.core.errors import MycnfError
 from advisor.facts.probes import OTHERS, PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
-from advisor.report import probechart
 from advisor.report.paper import Paper
-from advisor.report.probefigures import change, number, rows, span
-from advisor.report.probenames import axis_name, curve_of, labels, numeric, short
-from advisor.report.probepublished import Curve, Point, curves, most
-from advisor.report.proberesult import render
-from advisor.report.probescale import axes
-from advisor.report.probetable import sheets
-from advisor.report.probewords import answer, claims
+from advisor.report.probe.figures import change, number, rows, span
+from advisor.report.probe.names import axis_name, curve_of, labels, numeric, short
+from advisor.report.probe.published import Curve, Point, curves, most
+from advisor.report.probe.result import render
+from advisor.report.probe.tables import sheets
+from advisor.report.probe.words import answer, claims
+from advisor.report.render import terminal_chart
+from advisor.report.render.scale import axes
 from rules.core.evidence import load
 
 SIZES = {"16K": 16384.0, "128K": 131072.0, "2M": 2097152.0}
@@ -110,7 +110,7 @@ def points_at(places: list[float]) -> tuple[Point, ...]:
 @pytest.mark.parametrize("metric", [RATE, TIME])
 def test_the_chart_fits(width: int, plain: bool, metric: Metric) -> None:
     """No line is wider than the page, both curves have their mark, intervals are drawn, ASCII is ASCII."""
-    drawn = probechart.draw(curves(scan(metric)), Paper(width, plain=plain))
+    drawn = terminal_chart.draw(curves(scan(metric)), Paper(width, plain=plain))
     lines = drawn.splitlines()
     assert max(map(len, lines)) <= width
     assert lines[-1].split()[0] == ("o" if plain else "●")
@@ -124,8 +124,8 @@ def test_intervals_are_bars(plain: bool) -> None:
     """The same curve with wide intervals has more bars in it, and reaches as far as they do."""
     bar, page = "|" if plain else "│", Paper(plain=plain)
     points = [(f"{n}K", float(n), 1.0 + n / 100) for n in (1, 2, 4, 8)]
-    sure = probechart.draw([Curve("here", tuple(Point(*p, p[2], p[2]) for p in points), here=True)], page)
-    wide = probechart.draw([Curve("here", tuple(Point(*p, 0.5, 1.5) for p in points), here=True)], page)
+    sure = terminal_chart.draw([Curve("here", tuple(Point(*p, p[2], p[2]) for p in points), here=True)], page)
+    wide = terminal_chart.draw([Curve("here", tuple(Point(*p, 0.5, 1.5) for p in points), here=True)], page)
     assert wide.count(bar) > sure.count(bar) + 4
     assert "1.4" in wide
     assert "1.4" not in sure
@@ -133,7 +133,7 @@ def test_intervals_are_bars(plain: bool) -> None:
 
 def test_colour_is_for_terminals_that_want_it() -> None:
     """With colour the local curve is painted."""
-    assert "\x1b[" in probechart.draw(curves(scan()), Paper(80, colour=True))
+    assert "\x1b[" in terminal_chart.draw(curves(scan()), Paper(80, colour=True))
 
 
 def test_an_interval_without_end_is_not_drawn() -> None:
@@ -330,7 +330,7 @@ def test_many_published_curves_leave_room_for_the_local_one() -> None:
     """More curves than there are marks: the local one is always drawn."""
     point = (Point("a", 1.0, 1.0, 1.0, 1.0), Point("b", 2.0, 2.0, 1.5, 2.5))
     many = [Curve(f"p{n}", point, here=False) for n in range(9)] + [Curve("here", point, here=True)]
-    drawn = probechart.draw(many, Paper())
+    drawn = terminal_chart.draw(many, Paper())
     assert "● here" in drawn
     assert "p3" in drawn
     assert "p4" not in drawn

@@ -19,8 +19,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from advisor.__main__ import main
 from advisor.core.model import Confidence, Finding, Severity
 from advisor.report import Page
-from advisor.report.audited import Audited
-from advisor.report.prometheus import LONGEST, METRICS, report
+from advisor.report.audit.audited import Audited
+from advisor.report.audit.prometheus import LONGEST, METRICS, report
 
 
 def read(text: str) -> dict[str, Metric]:

@@ -7,7 +7,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from advisor.report.rulemarkdown import anchor, document, section, table_of
+from advisor.report.rules.markdown import anchor, document, section, table_of
 from rules import all_rules, find
 from rules.core.evidence import everything
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from advisor.core.model import Confidence, Finding, Location, Severity, Target
-from advisor.report import Checked, Page, jsonform, text
+from advisor.report import Checked, Page, findings_json
+from advisor.report.lint import text
 
 TARGET = Target("mysql", (8, 4, 8))
 PLACE = Location("my.cnf", 7, 1, 7, 23)
@@ -84,7 +85,7 @@ def test_terminal_escapes_are_not_sent() -> None:
 
 def test_json_has_the_contract_fields() -> None:
     """The JSON report holds the fields of the contract, in its order."""
-    report = json.loads(jsonform.report([checked(TYPO, "")], Page()))
+    report = json.loads(findings_json.report([checked(TYPO, "")], Page()))
     assert report["version"] == 1
     assert report["files"][0]["path"] == "my.cnf"
     assert report["files"][0]["target"] == "mysql-8.4.8"

@@ -22,10 +22,10 @@ from advisor.__main__ import main
 from advisor.core.model import Action, Confidence, Finding, Location, Severity
 from advisor.facts import Unavailable
 from advisor.report import Page
-from advisor.report.audited import Audited
+from advisor.report.audit.audited import Audited
+from advisor.report.audit.ticket import report
+from advisor.report.audit.ticket_fit import MOST, length
 from advisor.report.formats import names, render_audit
-from advisor.report.ticket import report
-from advisor.report.ticketfit import MOST, length
 from rules.core.evidence import everything
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])

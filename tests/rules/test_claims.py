@@ -15,7 +15,7 @@ from advisor.collect.host import open_root, read_host
 from advisor.core.model import Target
 from advisor.facts.probes import Metric
 from advisor.optionfile.lines import Resolved
-from advisor.report.ruletext import page
+from advisor.report.rules.page import page
 from advisor.verdict import judge_file, take
 from advisor.verdict.settings import Settings
 from probes import registry

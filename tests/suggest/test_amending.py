@@ -15,7 +15,7 @@ from advisor.catalog.targets import parse_target
 from advisor.fixing.diff import unified
 from advisor.fixing.values import FileChange
 from advisor.optionfile import resolve
-from advisor.report.suggestfile import remarks
+from advisor.report.suggested_file import remarks
 from advisor.suggest import suggest
 from advisor.suggest.amend import amend
 from advisor.suggest.choices import SuggestedLine

@@ -11,7 +11,7 @@ from advisor.analysis.engine import run
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.collect.declared import host_from_words
 from advisor.core.model import Severity, Target
-from advisor.report.suggestfile import option_file
+from advisor.report.suggested_file import option_file
 from advisor.suggest import judge, suggest
 from advisor.suggest.choices import WORKLOADS
 from advisor.verdict.settings import Settings

@@ -10,7 +10,7 @@ from scanning import ON_DISK, Scans
 from steered import SIZES, SPEEDS
 
 from advisor.facts.probes import Arm, Block, ProbeResult, RunPlace
-from advisor.report.probepublished import curves
+from advisor.report.probe.published import curves
 from advisor.tui.screens.probes.plan import Order
 from advisor.tui.screens.probes.progress import RunState, drawn, growing, so_far
 from probes.experiment import Environment, ProbeRequest

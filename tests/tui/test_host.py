@@ -17,7 +17,7 @@ from advisor.commands.recorded_facts import DEMO
 from advisor.facts import Facts, Unavailable
 from advisor.facts.host import BlockDevice, Cgroup, Host, Memory, Mount, Raid, SkippedPart, Storage, Stripe
 from advisor.facts.snapshot import load
-from advisor.report.audited import Audited
+from advisor.report.audit.audited import Audited
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.host.sections import TITLES, sections
 from advisor.tui.screens.host.storage_tree import stripe_words, tree

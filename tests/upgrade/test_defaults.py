@@ -10,7 +10,7 @@ from moving import Moved, verdict_on
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.core.model import Confidence, Severity, Target
-from advisor.report.upgradekeep import fragment
+from advisor.report.upgrade.keep_lines import fragment
 from advisor.upgrade.behaviours import GONE, NONE, PASSAGES, Passage
 from advisor.upgrade.change import WEIGHTY, Area, DefaultChange
 from advisor.upgrade.defaults import _meanings

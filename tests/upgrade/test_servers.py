@@ -10,7 +10,7 @@ from moving import verdict_on
 from servers_plugin import Binaries, Server, Start
 
 from advisor.catalog.targets import ASKED
-from advisor.report.upgradekeep import fragment
+from advisor.report.upgrade.keep_lines import fragment
 from advisor.upgrade.change import DefaultChange
 from advisor.upgrade.defaults import changed_pairs
 from advisor.upgrade.keep import borne_out

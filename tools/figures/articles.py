@@ -25,7 +25,7 @@ from servers_plugin import provisioned
 from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import ProbeResult
 from advisor.report import paper
-from advisor.report.proberesult import render
+from advisor.report.probe.result import render
 from probes.experiment import Environment, ProbeRequest
 from probes.registry import load
 from probes.rounds import run

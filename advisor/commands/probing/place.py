@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.collect.host import open_root, read_host
 from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
-from advisor.report.probelist import Entry
+from advisor.report.probe.listing import Entry
 from probes.experiment import Environment, ProbeRequest
 from probes.host_identity import host_id
 from probes.leftovers import tidy

@@ -8,16 +8,16 @@ from advisor.commands.probing.place import this_host
 from advisor.core import errors
 from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
-from advisor.report import probelist
 from advisor.report.output import write
 from advisor.report.paper import Paper
+from advisor.report.probe import listing
 from probes import results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from advisor.facts.probes import ProbeResult
-    from advisor.report.proof import Proof
+    from advisor.report.probe.proof import Proof
 
 
 def look(words: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
@@ -30,7 +30,7 @@ def look(words: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
         return _show(found, names, reports)
     here = this_host()
     for form, path in reports:
-        write(probelist.kept(found.kept, here, form, Paper.to(path)), path)
+        write(listing.kept(found.kept, here, form, Paper.to(path)), path)
     return errors.OK
 
 
@@ -49,7 +49,7 @@ def show(
     prove: Callable[[ProbeResult], Proof] | None = None,
 ) -> None:
     """Print a result in every format that was asked for, each to its place, and first what it proves of a rule."""
-    from advisor.report.proberesult import render
+    from advisor.report.probe.result import render
 
     proof = prove(result) if prove else None
     for form, path in reports:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.report import Checked, Page
-    from advisor.report.audited import Audited
+    from advisor.report.audit.audited import Audited
 
     Cell = str | int | bool | list[str] | None
 
@@ -58,7 +58,7 @@ def report(files: Sequence[Checked], page: Page) -> str:  # noqa: ARG001 - every
 
 def audit(audited: Audited, page: Page) -> str:
     """The findings of one server, in the columns that reports of many snapshots have."""
-    from advisor.report.manypieces import csv
+    from advisor.report.bulk.pieces import csv
 
     return heads() + csv("", audited, page)
 

@@ -20,8 +20,8 @@ from advisor.report.document import (
     parts,
     value,
 )
-from advisor.report.html.document import document as page_of
-from advisor.report.html.markup import Html, joined, listed, tag
+from advisor.report.render.markup import Html, joined, listed, tag
+from advisor.report.render.page import document as page_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -119,7 +119,7 @@ def _more(count: int) -> Sequence[str]:
 
 
 def _chart(chart: Chart) -> Html:
-    from advisor.report import probesvg
+    from advisor.report.render import svg_chart
 
-    drawn = probesvg.draw(chart.curves, chart.caption, "", (chart.axis, chart.caption), joined=chart.joined)
+    drawn = svg_chart.draw(chart.curves, chart.caption, "", (chart.axis, chart.caption), joined=chart.joined)
     return tag("figure", Html(drawn), class_="chart")

@@ -20,7 +20,7 @@ from advisor.report.document import (
     parts,
     value,
 )
-from advisor.report.mdtext import code, prose
+from advisor.report.render.markdown_text import code, prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

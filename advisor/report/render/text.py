@@ -245,7 +245,7 @@ def _tail(text: str, room: int) -> str:
 
 
 def _chart(chart: Chart, page: Paper) -> Iterator[str]:
-    from advisor.report import probechart
+    from advisor.report.render import terminal_chart
 
     yield wrap(shown(chart.caption), "  ", width=page.width)
-    yield probechart.draw(chart.curves, page, joined=chart.joined)
+    yield terminal_chart.draw(chart.curves, page, joined=chart.joined)

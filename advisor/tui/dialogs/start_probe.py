@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from advisor.report.probelist import lasts
+from advisor.report.probe.listing import lasts
 from advisor.report.words import plural
 from advisor.tui.messages import Failed
 from advisor.tui.screens.probes.list import costs, labelled, objection
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
-    from advisor.report.probelist import Entry
+    from advisor.report.probe.listing import Entry
     from advisor.tui.start import Site
     from probes.results import KeptResult
 

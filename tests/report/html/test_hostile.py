@@ -16,8 +16,8 @@ from nasty import SECRET
 from advisor.__main__ import main
 from advisor.core.model import Action, Confidence, Finding, Local, Location, Severity
 from advisor.report import Page
-from advisor.report.html.markup import tag, text
-from advisor.report.html.page import report
+from advisor.report.audit.html.page import report
+from advisor.report.render.markup import tag, text
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 PLANTED = (

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from browser import ASKED, Tab
 
-from advisor.report.html.many import report
-from advisor.report.many import Brief, Told
-from advisor.report.manytally import Tally
+from advisor.report.bulk.page import report
+from advisor.report.bulk.snapshot import Brief, Told
+from advisor.report.bulk.tally import Tally
 
 PLANTED = """<script>window.planted=1</script>"onload="x" ]]>"""
 SEVERITIES = ("error", "warning", "note")

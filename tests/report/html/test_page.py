@@ -16,9 +16,9 @@ from local_results import scans
 from advisor.analysis.engine import choose
 from advisor.commands.judge_facts import AuditRequest, judged
 from advisor.report import Page
+from advisor.report.audit.html.page import report
 from advisor.report.formats import render_audit
-from advisor.report.html.page import report
-from advisor.report.probesvg import FAINT, GRID, LOCALS, OTHERS
+from advisor.report.render.svg_chart import FAINT, GRID, LOCALS, OTHERS
 
 LARGEST = 1_000_000  # bytes
 SHOWN = "[...document.querySelectorAll('#list > li')].filter(one => one.checkVisibility())"

@@ -8,7 +8,7 @@ from textual.content import Content
 
 from advisor.core.model import Confidence
 from advisor.redaction.secrets import redact_value
-from advisor.report import ruletext
+from advisor.report.rules import page
 from advisor.report.words import wrap
 from advisor.tui.text import fold, line, plain
 from advisor.tui.widgets.header import STYLES
@@ -118,7 +118,7 @@ def _local(f: Finding, width: int) -> list[Content]:
 
 
 def _evidence(e: Evidence, width: int, ascii_only: bool) -> Content:
-    return plain(ruletext.passage(e, width, ascii_only))
+    return plain(page.passage(e, width, ascii_only))
 
 
 def _words(f: Finding, width: int) -> Iterator[Content]:

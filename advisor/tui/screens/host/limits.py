@@ -11,7 +11,7 @@ from advisor.tui.text import bar, ranges
 if TYPE_CHECKING:
     from advisor.facts import Host, Server
     from advisor.facts.host import Cache, Cgroup, Cpu, CpuKind, Limit, Memory, OperatingSystem, Process
-    from advisor.report.audited import Audited
+    from advisor.report.audit.audited import Audited
     from advisor.tui.screens.host.sections import Rows
 
 

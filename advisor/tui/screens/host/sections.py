@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 
 from advisor.core.sizes import about, lasted, percent
-from advisor.report import facttext
+from advisor.report.audit import fact_lines
 from advisor.report.words import wrap
 from advisor.tui.screens.host.limits import control_group, kernel, limits, nodes, process, processors
 from advisor.tui.screens.host.storage_tree import stripe_words, tree
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.facts import Facts, Host
     from advisor.facts.host import Storage
-    from advisor.report.audited import Audited
+    from advisor.report.audit.audited import Audited
     from advisor.tui.view import View
     from rules.core.context import RuleContext
 
@@ -146,7 +146,7 @@ def _storage(audited: Audited, width: int) -> Content:
         ("options", " ".join(storage.mount.options)),
         ("stripe", stripe_words(storage)),
         ("medium", _medium(audited.known, storage)),
-        ("one read", facttext.latency(audited).removeprefix(" · ")),
+        ("one read", fact_lines.latency(audited).removeprefix(" · ")),
     ]
     return Content("\n").join([*steps, *(_row(name, text, width) for name, text in rows if text)])
 

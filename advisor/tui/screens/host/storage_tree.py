@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import about
-from advisor.report import facttext
+from advisor.report.audit import fact_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -79,7 +79,7 @@ def _branches(devices: Sequence[BlockDevice], storage: Storage, indent: str, see
 def _told(device: BlockDevice, storage: Storage) -> str:
     if not device.under:
         return _disk(device)
-    parts = [facttext.layer(device, storage), "" if device.raid else device.type]
+    parts = [fact_lines.layer(device, storage), "" if device.raid else device.type]
     parts += [about(device.size) if device.size else ""]
     if device.raid:
         parts += [device.raid.state or "", f"{device.raid.degraded} missing" if device.raid.degraded else ""]
@@ -89,7 +89,7 @@ def _told(device: BlockDevice, storage: Storage) -> str:
 
 def _disk(device: BlockDevice) -> str:
     """What a disk says of itself; its queue, sectors and cache are what a write meets."""
-    parts = [facttext.disk(device), " ".join(part for part in (device.vendor, device.model) if part)]
+    parts = [fact_lines.disk(device), " ".join(part for part in (device.vendor, device.model) if part)]
     parts += [f"queue of {device.requests}" if device.requests else ""]
     parts += [f"sectors {device.logical_sector}/{device.physical_sector}" if device.logical_sector else ""]
     parts += [device.write_cache or "", "read-only" if device.read_only else ""]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from advisor.facts.probes import ProbeResult
-    from advisor.report.probelist import Entry
+    from advisor.report.probe.listing import Entry
     from advisor.tui.screens.probes.list import Standing
     from advisor.tui.screens.probes.run import ProbeRun
 
@@ -124,6 +124,6 @@ def _of_result(result: ProbeResult) -> Key:
 
 def _report(result: ProbeResult, width: int) -> str:
     from advisor.report.paper import Paper
-    from advisor.report.proberesult import render
+    from advisor.report.probe.result import render
 
     return spoken(render(result, "text", Paper(width)).rstrip())

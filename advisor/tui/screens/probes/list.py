@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 
 from advisor.core.sizes import about
-from advisor.report import probelist
 from advisor.report.paper import Paper
-from advisor.report.probelist import lasts
+from advisor.report.probe import listing
+from advisor.report.probe.listing import lasts
 from advisor.report.words import plural, wrap
 from advisor.tui.text import line, plain, spoken
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from advisor.facts.probes import ProbeResult
-    from advisor.report.probelist import Entry
+    from advisor.report.probe.listing import Entry
     from advisor.tui.view import View
     from probes.experiment import RunPlan
     from probes.safety.objections import Objection
@@ -125,7 +125,7 @@ def head(entry: Entry, standing: Standing, width: int) -> Content:
 
 def rest(entry: Entry, width: int) -> str:
     """The description that `mycnf probe NAME --describe` gives, but for its first lines; it reads files."""
-    _, _, text = probelist.description(entry, "text", Paper(max(LEAST, width))).partition("\n\n")
+    _, _, text = listing.description(entry, "text", Paper(max(LEAST, width))).partition("\n\n")
     return spoken(text.rstrip())
 
 
@@ -189,7 +189,7 @@ def _against(entry: Entry, standing: Standing, width: int) -> Iterator[Content]:
 
 def answered(results: Iterable[ProbeResult]) -> dict[str, tuple[Answered, ...]]:
     """The results by experiment, the newest first, each with its answer; takes up to a second of computing."""
-    from advisor.report.probewords import answer
+    from advisor.report.probe.words import answer
 
     found: dict[str, tuple[Answered, ...]] = {}
     for result in sorted(results, key=lambda r: r.began_at, reverse=True):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
-from advisor.report.probelist import Entry
+from advisor.report.probe.listing import Entry
 from probes import registry
 from probes.choices import duration
 from probes.experiment import ProbeError, ProbeRequest

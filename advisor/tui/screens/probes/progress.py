@@ -9,17 +9,17 @@ from textual.content import Content
 
 from advisor import __version__
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, ProbeResult, RunPlace
-from advisor.report import probechart
 from advisor.report.paper import Paper
-from advisor.report.probefigures import number
-from advisor.report.probenames import numeric
-from advisor.report.probepublished import curves
-from advisor.report.probewords import relation
+from advisor.report.probe.figures import number
+from advisor.report.probe.names import numeric
+from advisor.report.probe.published import curves
+from advisor.report.probe.words import relation
+from advisor.report.render import terminal_chart
 from advisor.report.words import plural, wrap
 from advisor.tui.text import line, plain
 
 if TYPE_CHECKING:
-    from advisor.report.probepublished import Curve
+    from advisor.report.probe.published import Curve
     from advisor.tui.screens.probes.plan import Order
     from probes.rounds import Progress
 
@@ -48,8 +48,8 @@ def growing(state: RunState, order: Order, room: tuple[int, int], now: float, *,
     blocks = [Content("\n").join(lines)]
     if state.curves:
         words = wrap(state.words, "  ", width=width)
-        height = max(LOWEST, min(probechart.HEIGHT, room[1] - len(lines) - words.count("\n") - LEGEND))
-        drawing = probechart.draw(state.curves, Paper(width), joined=state.joined, height=height)
+        height = max(LOWEST, min(terminal_chart.HEIGHT, room[1] - len(lines) - words.count("\n") - LEGEND))
+        drawing = terminal_chart.draw(state.curves, Paper(width), joined=state.joined, height=height)
         blocks.append(plain(f"{words}\n{drawing}"))
     return Content("\n\n").join(blocks)
 

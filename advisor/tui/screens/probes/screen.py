@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from advisor.facts.probes import ProbeResult
-    from advisor.report.probelist import Entry
+    from advisor.report.probe.listing import Entry
     from advisor.tui.app import AuditApp
     from advisor.tui.screens.probes.plan import Order
 
@@ -339,6 +339,6 @@ class Probes(Pane):
 
 
 def _ended(result: ProbeResult) -> str:
-    from advisor.report.probewords import ended
+    from advisor.report.probe.words import ended
 
     return ended(result)

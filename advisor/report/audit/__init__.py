@@ -1,0 +1,1 @@
+"""What an audit prints: as text, as a ticket, as JSON and as metrics."""

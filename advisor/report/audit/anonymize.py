@@ -1,0 +1,115 @@
+"""An audit without the names and addresses of its hosts, for a report that strangers will read."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from advisor.core.model import Action, Finding
+    from advisor.report.audit.audited import Audited
+
+NAMED_BY = ("hostname", "report_host", "wsrep_node_name")
+HOST = "some-host"
+ADDRESS = "some-address"
+# Names that tell nothing of whose host it is, and that stand in the paths of all servers.
+COMMON = frozenset({"", "localhost", "mysql", "mysqld", "mariadb", "mariadbd"})
+_ADDRESS = re.compile(
+    r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7})(?![\w:]|\.\d)"
+)
+
+
+def nameless(audited: Audited) -> Audited:
+    """The same audit with its hosts' names and addresses replaced, in facts, findings and reasons alike.
+
+    Numbers, settings and rules stay; so do addresses of the host itself (127.0.0.1, 0.0.0.0, ::).
+    """
+    names = _names(audited)
+
+    def without(text: str) -> str:
+        for pattern in names:
+            text = pattern.sub(HOST, text)
+        return _ADDRESS.sub(_address, text)
+
+    return audited._replace(
+        facts=_mapped(audited.facts, without),
+        findings=tuple(_finding(f, without) for f in audited.findings),
+        skipped=tuple(skip._replace(reason=without(skip.reason)) for skip in audited.skipped),
+        aside=tuple((_finding(f, without), without(why)) for f, why in audited.aside),
+    )
+
+
+def _names(audited: Audited) -> list[re.Pattern[str]]:
+    """The names of the hosts, whole and without their domain, the longest first."""
+    facts = audited.facts
+    told = {facts.server.variables.get(name, "") for name in NAMED_BY}
+    told |= {row.get(name) or "" for row in _replicas(audited) for name in ("Master_Host", "Source_Host")}
+    told |= {facts.host.os.hostname or ""} if facts.host and facts.host.os else set()
+    told |= {name.partition(".")[0] for name in told if not re.fullmatch(r"[\d.]+", name)}
+    told |= _of_accounts(audited)
+    names = sorted((name for name in told if name.lower() not in COMMON), key=lambda name: (-len(name), name))
+    return [re.compile(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", re.IGNORECASE) for name in names]
+
+
+def _of_accounts(audited: Audited) -> set[str]:
+    """The hosts that accounts may come from, networks with a wildcard (10.1.%) too; not % and the host itself."""
+    names = [name for kind in audited.facts.server.accounts or () for name in kind.names.split(", ")]
+    return {name.rpartition("@")[2] for name in names} - {"%", "127.0.0.1", "::1"}
+
+
+def _replicas(audited: Audited) -> tuple[dict[str, str | None], ...]:
+    replication = audited.facts.server.replication
+    return replication.replica_rows if replication else ()
+
+
+def _address(match: re.Match[str]) -> str:
+    try:
+        address = ipaddress.ip_address(match[0])
+    except ValueError:
+        return match[0]
+    return match[0] if address.is_loopback or address.is_unspecified else ADDRESS
+
+
+def _finding(f: Finding, without: Callable[[str], str]) -> Finding:
+    """The finding's own words stay with its rule; what it says of the server goes through `without`."""
+    return f._replace(
+        message=without(f.message),
+        help=without(f.help),
+        value=None if f.value is None else without(f.value),
+        location=f.location and f.location._replace(path=without(f.location.path)),
+        actions=tuple(_action(a, without) for a in f.actions),
+        local=f.local and f.local._replace(words=without(f.local.words)),
+        fix=f.fix and f.fix._replace(edits=tuple(e._replace(text=without(e.text)) for e in f.fix.edits)),
+    )
+
+
+def _action(a: Action, without: Callable[[str], str]) -> Action:
+    def maybe(text: str | None) -> str | None:
+        return None if text is None else without(text)
+
+    return a._replace(
+        option_line=maybe(a.option_line),
+        statement=maybe(a.statement),
+        risk=without(a.risk),
+        undo=maybe(a.undo),
+        argument=maybe(a.argument),
+        place=a.place and a.place._replace(path=without(a.place.path)),
+        replaces=without(a.replaces),
+    )
+
+
+def _mapped(value: Any, without: Callable[[str], str]) -> Any:
+    """Facts with each text in them put through `without`; keys of tables stay."""
+    if isinstance(value, str):
+        return without(value)
+    if isinstance(value, tuple):
+        return tuple(_mapped(item, without) for item in value)
+    if isinstance(value, dict):
+        return {key: _mapped(item, without) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{field.name: _mapped(getattr(value, field.name), without) for field in fields(value)})
+    return value

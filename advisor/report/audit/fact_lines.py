@@ -1,0 +1,168 @@
+"""The head of an audit: which server, on what host, with what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.sizes import about, lasted
+from advisor.redaction.secrets import clean
+from advisor.report.words import bold, plural, wrap
+from rules.core.counters import over
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.facts import Facts, Host, Server, Workload
+    from advisor.facts.host import BlockDevice, Storage
+    from advisor.report.audit.audited import Audited
+
+LABEL = 10
+DIGITS = 20  # of the largest number that a server holds
+READS = ("com_select",)
+WRITES = ("com_insert", "com_update", "com_delete", "com_replace")
+
+
+def title(facts: Facts, label: str, colour: bool) -> str:
+    """`mycnf audit · db1 · MariaDB 10.11.19 · up 41 d · 19 statements, 0.2 s + 10 s window`."""
+    window = f" + {facts.workload.seconds:.0f} s window" if facts.workload else ""
+    up = f"up {lasted(facts.server.uptime)}" if facts.server.uptime else ""  # a text may leave it out
+    parts = ["mycnf audit", facts.server.variables.get("hostname", ""), label, up]
+    spent = f"{plural(facts.statements, 'statement')}, {facts.seconds:.1f} s"
+    parts.append(f"{'read from text' if facts.server.link.via == 'text' else spent}{window}")
+    return bold(wrap(clean(" · ".join(p for p in parts if p)), rest="  "), colour)
+
+
+def head(audited: Audited) -> str:
+    """Host, memory, storage and workload, a line or two each; what is missing says why."""
+    return "\n".join(wrap(clean(text), f"  {name:<{LABEL}}") for name, text in rows(audited))
+
+
+def rows(audited: Audited) -> list[tuple[str, str]]:
+    """Host, memory, storage, workload and busiest hours, each with its words as they came."""
+    facts, host = audited.facts, audited.facts.host
+    told = [
+        ("Host", _host(facts)),
+        ("Memory", _memory(audited, host)),
+        ("Storage", _storage(host) + latency(audited)),
+        ("Workload", _workload(facts)),
+        ("Sampled", _sampled(facts)),
+    ]
+    return [(name, text) for name, text in told if text]
+
+
+def _host(facts: Facts) -> str:
+    host = facts.host
+    if host is None:
+        return f"not looked at: {facts.why_not('host')}"
+    cpu = host.cpu
+    if cpu is None:
+        return "processors unknown"
+    parts = [plural(cpu.cores, "core")]
+    parts += [plural(cpu.sockets, "socket")] if cpu.sockets else []
+    parts += [f"{len(cpu.nodes)} NUMA nodes"] if len(cpu.nodes) > 1 else []
+    caches = [f"{c.name} {about(c.size)}" for c in cpu.caches if c.level > 1]
+    under = f" · under {cpu.hypervisor.vendor}" if cpu.hypervisor and cpu.hypervisor.vendor else ""
+    return ", ".join(parts) + (f" · {', '.join(caches)}" if caches else "") + under
+
+
+def _memory(audited: Audited, host: Host | None) -> str:
+    from rules.sizing.memory import budget
+
+    parts = []
+    if host and host.memory:
+        limit = host.cgroup.limit if host.cgroup else None
+        parts.append(about(host.memory.total) + (f", cgroup limit {about(limit)}" if limit else ", no cgroup limit"))
+    estimate = budget(audited.known)
+    if estimate:
+        parts.append(f"server: {estimate.sentence}")
+    return " · ".join(parts)
+
+
+def _storage(host: Host | None) -> str:
+    storage: Storage | None = host.storage if host else None
+    if storage is None or not storage.path:
+        return ""
+    options = [o for o in storage.mount.options if o in {"noatime", "nobarrier", "barrier=0", "data=writeback", "sync"}]
+    chain = [f"{storage.path}  {' '.join([storage.mount.fs_type, *options])}", *_chain(storage)]
+    return " ← ".join(chain) + (f" · {storage.untraced}" if storage.untraced else "")
+
+
+def latency(audited: Audited) -> str:
+    """What one random read takes, where that was measured: what disks say of themselves may be wrong."""
+    if not audited.known.has("probes"):
+        return ""
+    from advisor.core.sizes import waited
+    from rules.measured.apply import fact
+
+    found = fact(audited.known, "random-read", "one_read")
+    return f" · a random read takes {waited(found[0])} (probe of {found[1].day})" if found else ""
+
+
+def _chain(storage: Storage) -> Iterator[str]:
+    disks = storage.disks
+    for device in storage.devices:
+        if device not in disks:
+            yield layer(device, storage)
+    if len(disks) == 1:
+        yield f"{disks[0].name} ({disk(disks[0])})"
+    elif disks:
+        yield f"{len(disks)} disks ({disk(disks[0])})"
+
+
+def layer(device: BlockDevice, storage: Storage) -> str:
+    """A device above the disks: its name, and what an array or the stripe tells."""
+    if device.raid:
+        chunk = f", chunk {about(device.raid.chunk)}" if device.raid.chunk else ""
+        return f"{device.name} {device.raid.level.upper()}, {device.raid.disks} disks{chunk}"
+    stripe = storage.stripe
+    return device.name + (f" (stripe {about(stripe.size)})" if stripe and stripe.device == device.kernel_name else "")
+
+
+def disk(device: BlockDevice) -> str:
+    """What a disk says of itself: kind, size, scheduler, and whether it turns."""
+    kind, turns = device.transport or device.type, device.rotational
+    spins = "" if turns is None else f'"rotational" says {int(turns)}'
+    return ", ".join(x for x in (kind, about(device.size) if device.size else "", device.scheduler or "", spins) if x)
+
+
+def _workload(facts: Facts) -> str:
+    work = facts.workload
+    if work is None:
+        return f"not sampled: {facts.why_not('workload')}"
+    reads, writes = _sum(work, READS), _sum(work, WRITES)
+    share = f"{100 * reads / (reads + writes):.0f} % reads" if reads + writes else "no reads or writes"
+    redo = f"{about(work.redo_rate)}/s redo" if work.redo_rate is not None else "redo unknown"
+    disk = work.rate("innodb_buffer_pool_reads") or 0.0
+    return (
+        f"{work.rate('questions') or 0:,.0f} q/s · {share} · {disk:,.0f} pages/s from disk · {redo} · "
+        + _connections(facts.server)
+    )
+
+
+def _sampled(facts: Facts) -> str:
+    """The busiest hours that mycnf sample kept, where it did."""
+    if facts.sampled is None or not facts.sampled.hours:
+        return ""
+    from advisor.report.sample_list import figures
+    from rules.core.counters import named
+
+    hours = (f"most {hour.of} {named(hour)}: {figures(hour)}" for hour in facts.sampled.hours)
+    return " · ".join(hours)
+
+
+def _connections(server: Server) -> str:
+    """The peak since the start, and Threads_running, in which servers count threads of their own too."""
+    used, running = server.counter("max_used_connections"), server.counter("threads_running")
+    limit = server.variables.get("max_connections", "")
+    most = f"{int(limit):,}" if limit.isdecimal() and len(limit) <= DIGITS else "?"
+    peak = "unknown" if used is None else f"{used:,}"
+    return f"peak {peak} of {most} connections, {plural(running or 0, 'thread')} running"
+
+
+def _sum(work: Workload, counters: tuple[str, ...]) -> float:
+    return sum(work.rate(c) or 0.0 for c in counters)
+
+
+def window(facts: Facts) -> str:
+    """The window that rates are of, as an addition to a title; empty where there is none."""
+    return f" ({over(facts.workload)})" if facts.workload else ""

@@ -1,0 +1,27 @@
+"""What an account would need to see the parts of a server that it could not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.collect.privileges import grants_for, quoted
+
+if TYPE_CHECKING:
+    from advisor.report.audit.audited import Audited
+
+HEADING = "These grants let the account see more"
+OPTIONAL = "whoever has the account's password can read hashes by this one"
+
+
+def helping(audited: Audited) -> list[tuple[str, str]]:
+    """The GRANT statements for the parts that were not read, each with what to know before it is run.
+
+    None where the privileges were not what lacked, or the account is not known, as in texts of other tools.
+    """
+    user = audited.facts.server.link.user
+    lacking = {gap.reason for gap in audited.facts.unavailable}
+    return [
+        (grant.statement(quoted(user)), OPTIONAL if grant.optional else grant.why)
+        for grant in grants_for(audited.known.target)
+        if user and f"needs {grant.needed}" in lacking
+    ]

@@ -1,0 +1,1 @@
+"""An audit as one page."""

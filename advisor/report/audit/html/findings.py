@@ -1,0 +1,121 @@
+"""The findings of a page, each in three lengths: with its evidence, with the names of it, and on one line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Confidence
+from advisor.redaction.secrets import redact_value
+from advisor.report.audit.html.actions import actions, place
+from advisor.report.audit.html.evidence import names, passages
+from advisor.report.audit.ticket_findings import Forms
+from advisor.report.render.markup import Html, code, joined, tag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from advisor.core.model import Finding, Severity
+    from rules.core.rule import Rule
+
+SIGNS = {"error": "✖", "warning": "▲", "note": "●"}  # as in the app: no severity is told by its colour alone
+VALUE = 300  # characters of a value beside its option
+BRIEF = 160  # characters of a finding's words where one line must do
+
+
+def forms(findings: Sequence[Finding], rules: Mapping[str, Rule]) -> list[Forms]:
+    """All of them; evidence and rules are told in full once, and then pointed at."""
+    cited: set[str] = set()
+    told: set[str] = set()
+    return [_forms(order, f, rules, cited, told) for order, f in enumerate(findings, 1)]
+
+
+def _forms(order: int, f: Finding, rules: Mapping[str, Rule], cited: set[str], told: set[str]) -> Forms:
+    head = [*_head(f), actions(f), *_here(f)]
+    evidence = [tag("h4", "Evidence"), passages(f.evidence, cited)] if f.evidence else []
+    rule = _rule(rules[f.code]) if f.code in rules and f.code not in told else Html("")
+    told.add(f.code)
+    more = [tag("details", tag("summary", f"Why: {_topics(f)}"), *evidence, rule)] if evidence or rule else []
+    named = [tag("p", "Evidence: ", names(f.evidence), class_="fine-print")] if f.evidence else []
+    return Forms(_item(order, f, *head, *more), _item(order, f, *head, *named), _item(order, f, *_brief(f)))
+
+
+def badge(severity: Severity | str) -> Html:
+    """The severity as a sign and a word."""
+    word = str(severity)
+    return tag("span", tag("span", SIGNS[word], aria_hidden="true"), f" {word}", class_=f"badge {word}")
+
+
+def anchor(order: int) -> str:
+    """The name of a finding's place on the page, by its number from 1."""
+    return f"finding-{order}"
+
+
+def setting(f: Finding) -> str:
+    """`read_buffer_size = 8M`; empty for a finding of no option."""
+    if not f.option:
+        return ""
+    if f.value is None:
+        return f.option
+    value = redact_value(f.option, f.value) or "(empty)"
+    return f"{f.option} = {value if len(value) <= VALUE else f'{value[: VALUE - 1]}…'}"
+
+
+def sure(f: Finding) -> str:
+    """How sure the finding is: `measured here` where an experiment on this host stands behind it."""
+    return f"{f.confidence.value} here" if f.local and f.confidence is Confidence.MEASURED else f.confidence.value
+
+
+def _item(order: int, f: Finding, *inside: str) -> Html:
+    return tag(
+        "li",
+        *inside,
+        class_=f"finding {f.severity.value}",
+        id=anchor(order),
+        data_severity=f.severity.value,
+        data_code=f.code,
+        data_confidence=str(list(Confidence).index(f.confidence)),
+        data_option=f.canonical or f.option or "",
+    )
+
+
+def _head(f: Finding) -> Iterator[Html]:
+    yield tag("h3", badge(f.severity), " ", code(f.code), " ", f.name, " ", tag("span", sure(f), class_="sure"))
+    about = [code(words) for words in (setting(f), place(f)) if words]
+    if about:
+        yield tag(
+            "p",
+            joined(about, " in " if len(about) > 1 and f.location and not f.location.line else " at "),
+            class_="about",
+        )
+    yield tag("p", f.message, class_="message")
+
+
+def _here(f: Finding) -> Iterator[Html]:
+    if f.local:
+        yield tag("p", tag("strong", "Measured here"), f" on {f.local.began_at[:10]}: {f.local.words}", class_="local")
+
+
+def _topics(f: Finding) -> str:
+    return f"{', '.join(f.evidence)}, {f.code}" if f.evidence else f.code
+
+
+def _rule(rule: Rule) -> Html:
+    """What the rule says for itself."""
+    docs = rule.docs
+    parts = [
+        ("What happens", docs.why),
+        ("Exceptions", docs.exceptions),
+        ("Sources disagree", docs.disagree),
+        ("What would change our mind", docs.reconsider_when),
+        ("Measure it here", f"mycnf probe {rule.probe}" if rule.probe else ""),
+    ]
+    rows = [tag("div", tag("dt", name), tag("dd", words)) for name, words in parts if words]
+    return joined([tag("h4", f"Rule {rule.code}"), tag("p", rule.summary), tag("dl", *rows, class_="rule")])
+
+
+def _brief(f: Finding) -> Iterator[Html]:
+    about = setting(f) or place(f)
+    words = f.message if len(f.message) <= BRIEF else f"{f.message[: BRIEF - 1]}…"
+    yield tag(
+        "p", badge(f.severity), " ", code(f.code), " ", *([code(about)] if about else []), f": {words}", class_="brief"
+    )

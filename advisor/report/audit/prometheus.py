@@ -1,0 +1,122 @@
+"""An audit as metrics for node_exporter's textfile collector, in the Prometheus text format 0.0.4."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.core.model import Severity
+from advisor.redaction.secrets import clean, redact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.report import Page
+    from advisor.report.audit.audited import Audited
+
+PORT = "3306"
+LONGEST = 200  # characters of a label's value
+
+
+class Metric(NamedTuple):
+    """A family of samples: its name without the prefix that all share, and what it tells. All are gauges."""
+
+    name: str
+    told: str
+
+
+class Sample(NamedTuple):
+    """One line of a family: its labels in their order, and the value."""
+
+    labels: dict[str, str]
+    value: float
+
+
+METRICS = (
+    Metric("info", "The server that was audited; always 1."),
+    Metric("findings", "Findings of the last audit by severity."),
+    Metric("finding", "A finding of the last audit; always 1."),
+    Metric("put_aside_findings", "Findings of the last audit that somebody put aside; they are in no other metric."),
+    Metric("skipped_rules", "Rules that the last audit could not ask, for want of a privilege or a part of the facts."),
+    Metric("last_audit_timestamp_seconds", "When the last audit read the server, in seconds since 1970."),
+    Metric("memory_measured_bytes", "Memory that the server took when it was audited."),
+    Metric("memory_likely_bytes", "Memory that the server is likely to take at its peak of connections."),
+    Metric("memory_ceiling_bytes", "Memory that the server may take if every allowed connection uses every buffer."),
+)
+
+
+def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
+    """The whole file, families in the order of METRICS; one without samples is left out."""
+    found = samples(audited, name_of(audited))
+    return "".join(head(metric) + lines(metric, found[metric.name]) for metric in METRICS if found[metric.name])
+
+
+def samples(audited: Audited, server: str) -> dict[str, list[Sample]]:
+    """The samples of each family; `server` is the name that tells this server from others."""
+    by = {"server": server}
+    return {
+        "info": [Sample({**by, "target": str(audited.known.target), "vendor": audited.facts.server.vendor}, 1)],
+        "findings": [Sample({**by, "severity": s.value}, count) for s, count in _counts(audited)],
+        "finding": list(_findings(audited, by)),
+        "put_aside_findings": [Sample(by, len(audited.aside))],
+        "skipped_rules": [Sample(by, len({skip.code for skip in audited.skipped}))],
+        "last_audit_timestamp_seconds": list(_taken_at(audited, by)),
+        **_memory(audited, by),
+    }
+
+
+def name_of(audited: Audited) -> str:
+    """The server's host, with its port where that is not everybody's; `server` where it names no host."""
+    variables = audited.facts.server.variables
+    host, port = variables.get("hostname") or "server", variables.get("port", PORT)
+    return host if port in (PORT, "0", "") else f"{host}:{port}"
+
+
+def head(metric: Metric) -> str:
+    """The two lines that say what a family is."""
+    return f"# HELP mycnf_{metric.name} {metric.told}\n# TYPE mycnf_{metric.name} gauge\n"
+
+
+def lines(metric: Metric, found: list[Sample]) -> str:
+    """The samples, a line each; of samples with the same labels the first alone, as a second one spoils the file."""
+    told: dict[str, float] = {}
+    for labels, value in found:
+        told.setdefault(",".join(f'{name}="{_label(words)}"' for name, words in labels.items()), value)
+    return "".join(f"mycnf_{metric.name}{{{labels}}} {value:.17g}\n" for labels, value in told.items())
+
+
+def _counts(audited: Audited) -> Iterator[tuple[Severity, int]]:
+    """Severities without a finding count too, so that an alert sees a zero and no gap."""
+    for severity in Severity:
+        yield severity, sum(f.severity is severity for f in audited.findings)
+
+
+def _findings(audited: Audited, by: dict[str, str]) -> Iterator[Sample]:
+    for f in audited.findings:
+        about = {"code": f.code, "name": f.name, "option": f.canonical or f.option or ""}
+        yield Sample({**by, **about, "severity": f.severity.value, "confidence": f.confidence.value}, 1)
+
+
+def _taken_at(audited: Audited, by: dict[str, str]) -> Iterator[Sample]:
+    try:
+        yield Sample(by, datetime.fromisoformat(audited.facts.taken_at).timestamp())
+    except (ValueError, OverflowError):
+        return
+
+
+def _memory(audited: Audited, by: dict[str, str]) -> dict[str, list[Sample]]:
+    from rules.sizing.memory import budget
+
+    estimate = budget(audited.known)
+    sizes = (estimate.measured, estimate.likely, estimate.ceiling) if estimate else (None, None, None)
+    names = ("measured", "likely", "ceiling")
+    return {
+        f"memory_{name}_bytes": [Sample(by, size)] if size is not None else []
+        for name, size in zip(names, sizes, strict=True)
+    }
+
+
+def _label(words: str) -> str:
+    """A label's value by the rules of the format: backslash, double quote and line end are escaped."""
+    shown = clean(redact_value("", words))[:LONGEST]
+    return shown.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

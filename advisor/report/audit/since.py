@@ -1,0 +1,201 @@
+"""An audit beside an earlier one of the same server: what is gone, new or still there, and whether advice helped."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from advisor.core.sizes import lasted
+from advisor.redaction.secrets import redact_value
+from advisor.report.audit.why_gone import Load, key, loads, rests_on_load, unjudged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from advisor.core.model import Finding
+    from advisor.facts import Facts
+    from advisor.report.audit.audited import Audited
+
+# Variables that move by themselves.
+RESTLESS = re.compile(
+    r"timestamp|gtid_(executed|purged|owned|\w*_pos|\w*_state)|last_gtid|innodb_redo_log_capacity_\w+"
+)
+COUNTER = re.compile(r"[A-Z]\w+")
+SAME = ("hostname", "port", "server_uuid", "datadir")  # what tells one server from another
+
+
+class Setting(NamedTuple):
+    """A variable with its values then and now; one that wasn't there is None."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+class Counter(NamedTuple):
+    """A status counter that advice asked to watch, as rates a second then and now, and the rules that asked."""
+
+    name: str
+    before: float
+    after: float
+    codes: tuple[str, ...]
+
+
+class Since(NamedTuple):
+    """What came of an earlier audit; `taken_at` is when that was, `other` says in what the server is another one.
+
+    `gone` was judged again and is not found; `unjudged` are findings that nobody looked for this time, with the reason;
+    `idle` are not found where the load that they rest on is another one, `load` in statements a second. `unseen` are
+    those of the new ones whose rules were not judged then.
+    """
+
+    taken_at: str
+    gone: tuple[Finding, ...]
+    new: tuple[Finding, ...]
+    kept: tuple[Finding, ...]
+    settings: tuple[Setting, ...]
+    counters: tuple[Counter, ...]
+    other: tuple[str, ...] = ()
+    unjudged: tuple[tuple[Finding, str], ...] = ()
+    idle: tuple[Finding, ...] = ()
+    load: Load | None = None
+    unseen: tuple[Finding, ...] = ()
+
+
+def compare(before: Audited, now: Audited) -> Since:
+    """The earlier audit against this one; findings are told apart by rule and option, whatever their words."""
+    then, present = _by_key(before), _by_key(now)
+    load = loads(before.facts, now.facts)
+    away = [finding for name, finding in then.items() if name not in present]
+    reasons = {key(finding): unjudged(finding, before, now) for finding in away}
+    judged = [finding for finding in away if not reasons[key(finding)]]
+    idle = [f for f in judged if load is not None and load.differs and rests_on_load(f, before.known)]
+    new = tuple(finding for name, finding in present.items() if name not in then)
+    return Since(
+        taken_at=before.facts.taken_at,
+        gone=tuple(finding for finding in judged if finding not in idle),
+        new=new,
+        unjudged=tuple((finding, reasons[key(finding)]) for finding in away if reasons[key(finding)]),
+        idle=tuple(idle),
+        load=load,
+        unseen=tuple(finding for finding in new if unjudged(finding, now, before)),
+        kept=tuple(finding for key, finding in present.items() if key in then),
+        settings=tuple(_settings(before.facts, now.facts)),
+        counters=tuple(_counters(then.values(), before.facts, now.facts)),
+        other=tuple(_other(before.facts, now.facts)),
+    )
+
+
+def _by_key(audited: Audited) -> dict[tuple[str, str], Finding]:
+    found = (*audited.findings, *(finding for finding, _ in audited.aside))
+    return {key(finding): finding for finding in found}
+
+
+def _settings(before: Facts, now: Facts) -> Iterator[Setting]:
+    then, present = before.server.variables, now.server.variables
+    for name in sorted(then.keys() | present.keys()):
+        if then.get(name) != present.get(name) and name not in SAME and not RESTLESS.fullmatch(name):
+            yield Setting(name, then.get(name), present.get(name))
+
+
+def _counters(findings: Iterable[Finding], before: Facts, now: Facts) -> Iterator[Counter]:
+    watched: dict[str, dict[str, None]] = {}
+    for finding in findings:
+        for action in finding.actions:
+            if action.watch and COUNTER.fullmatch(action.watch):
+                watched.setdefault(action.watch, {})[finding.code] = None
+    for name, codes in watched.items():
+        rates = [facts.workload.rate(name.lower()) if facts.workload else None for facts in (before, now)]
+        if rates[0] is not None and rates[1] is not None:
+            yield Counter(name, rates[0], rates[1], tuple(codes))
+
+
+def _other(before: Facts, now: Facts) -> Iterator[str]:
+    for name in SAME:
+        then, present = before.server.variables.get(name), now.server.variables.get(name)
+        if then and present and then != present:
+            yield f"{name} was {redact_value(name, then)} and is {redact_value(name, present)}"
+
+
+def rows(since: Since) -> Iterator[tuple[str, str]]:
+    """The comparison as pairs of a heading and words, plain text."""
+    for told in since.other:
+        yield "another?", told
+    for finding in since.gone:
+        yield "gone", _named(finding)
+    for finding in since.idle:
+        yield "load differs", f"{_named(finding)}: not found at another load"
+    for reason, findings in _by_reason(since).items():
+        yield "not judged", f"{', '.join(map(_named, findings))}: {reason}"
+    for finding in since.new:
+        yield "new", _named(finding) + (" (not judged then)" if finding in since.unseen else "")
+    if since.load is not None and (since.load.differs or since.idle):
+        yield "load", since.load.words
+    if since.kept:
+        yield "still", ", ".join(dict.fromkeys(finding.code for finding in since.kept))
+    for counter in since.counters:
+        yield (
+            "counter",
+            f"{counter.name} {counter.before:,.1f} → {counter.after:,.1f} a second ({', '.join(counter.codes)})",
+        )
+    for name, before, after in since.settings:
+        yield "set", f"{name} {_value(name, before)} → {_value(name, after)}"
+
+
+def _by_reason(since: Since) -> dict[str, list[Finding]]:
+    reasons: dict[str, list[Finding]] = {}
+    for finding, reason in since.unjudged:
+        reasons.setdefault(reason, []).append(finding)
+    return reasons
+
+
+def title(since: Since, now: str) -> str:
+    """`since 2026-11-20 05:01 UTC, 2 d before`."""
+    try:
+        then = datetime.fromisoformat(since.taken_at).astimezone(UTC)
+        passed = datetime.fromisoformat(now).astimezone(UTC) - then
+    except (ValueError, OverflowError):
+        return "since the earlier snapshot"
+    return f"since {then:%Y-%m-%d %H:%M} UTC, {lasted(max(0.0, passed.total_seconds()))} before"
+
+
+def as_json(since: Since) -> dict[str, Any]:
+    """The comparison for programs."""
+    return {
+        "taken_at": since.taken_at,
+        "other": list(since.other),
+        **{
+            name: [_short(f) for f in found]
+            for name, found in (
+                ("gone", since.gone),
+                ("new", since.new),
+                ("kept", since.kept),
+                ("load_differs", since.idle),
+            )
+        },
+        "not_judged": [{**_short(f), "reason": reason} for f, reason in since.unjudged],
+        "load": since.load and since.load._asdict(),
+        "counters": [{**one._asdict(), "codes": list(one.codes)} for one in since.counters],
+        "settings": [
+            {
+                "name": name,
+                "before": before and redact_value(name, before),
+                "after": after and redact_value(name, after),
+            }
+            for name, before, after in since.settings
+        ],
+    }
+
+
+def _short(finding: Finding) -> dict[str, Any]:
+    return {"code": finding.code, "name": finding.name, "option": finding.canonical or finding.option}
+
+
+def _named(finding: Finding) -> str:
+    option = finding.canonical or finding.option
+    return f"{finding.code} {finding.name}" + (f" ({option})" if option else "")
+
+
+def _value(name: str, value: str | None) -> str:
+    return "absent" if value is None else redact_value(name, value) or "empty"

@@ -1,0 +1,153 @@
+"""The report of an audit for people: the facts, then each finding with its evidence and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Confidence, Severity
+from advisor.redaction.secrets import clean, redact_value
+from advisor.report.audit import fact_lines, grant_advice
+from advisor.report.words import WIDTH, bold, painted, plural, wrap
+from rules.core.statements import kept_by, other_name, place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Action, Finding
+    from advisor.report import Page
+    from advisor.report.audit.audited import Audited
+
+
+def report(audited: Audited, page: Page) -> str:
+    """The whole report, at most 80 columns wide where words allow."""
+    facts, target, colour = audited.facts, audited.known.target, page.colour
+    parts = [
+        fact_lines.title(facts, target.label, colour),
+        fact_lines.head(audited),
+        tally(audited),
+        *_since(audited),
+        *(_block(f, colour) for f in audited.findings),
+        *_fine(audited),
+        *skips(audited),
+        *_grants(audited),
+        *_aside(audited),
+    ]
+    return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def concise(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
+    """One line a finding."""
+    lines = [f"{f.severity.value}: {f.code} {f.name} {f.canonical or ''}: {f.message}" for f in audited.findings]
+    return "".join(clean(line.replace(" : ", ": ")) + "\n" for line in lines)
+
+
+def tally(audited: Audited) -> str:
+    """`1 error   3 warnings   12 skipped`."""
+    severities = [f.severity for f in audited.findings]
+    counts = [plural(severities.count(s), s.value) for s in Severity if s in severities] or ["nothing to say"]
+    counts += [f"{len(audited.skipped)} skipped"] if audited.skipped else []
+    return "  " + "   ".join([*counts, *([f"{len(audited.aside)} put aside"] if audited.aside else [])])
+
+
+def unseen(audited: Audited) -> dict[str, list[str]]:
+    """The rules and parts of the facts that could not be looked at, by what they would need."""
+    reasons: dict[str, list[str]] = {}
+    for skip in audited.skipped:
+        reasons.setdefault(skip.reason, []).append(skip.code)
+    for part in audited.facts.unavailable:
+        reasons.setdefault(part.reason, []).append(part.part)
+    return reasons
+
+
+def skips(audited: Audited) -> Iterator[str]:
+    """What could not be looked at, by what it would need."""
+    reasons = unseen(audited)
+    if reasons:
+        yield "\n".join(["not looked at", *(_skip(what, why) for why, what in reasons.items())])
+
+
+def _grants(audited: Audited) -> Iterator[str]:
+    """What would let the account see more; a statement stays on one line, to be copied."""
+    told = grant_advice.helping(audited)
+    if told:
+        rows = (f"  {clean(sql)}\n{wrap(why, '    -- ', '    -- ')}" for sql, why in told)
+        yield "\n".join([grant_advice.HEADING.lower(), *rows])
+
+
+def _since(audited: Audited) -> Iterator[str]:
+    """What came of an earlier audit."""
+    if audited.since is not None:
+        from advisor.report.audit.since import rows, title
+
+        told = [wrap(clean(words), f"  {name:<12}  ", " " * 16) for name, words in rows(audited.since)]
+        yield "\n".join([title(audited.since, audited.facts.taken_at), *(told or ["  nothing has changed"])])
+
+
+def _fine(audited: Audited) -> Iterator[str]:
+    """What was looked at and is as it should be, with the numbers."""
+    if audited.fine:
+        width = max(len(one.part) for one in audited.fine)
+        rows = [wrap(one.words, f"  {one.part:<{width}}  ", " " * (width + 4)) for one in audited.fine]
+        yield "\n".join([f"looked at, and fine{fact_lines.window(audited.facts)}", *rows])
+
+
+def _aside(audited: Audited) -> Iterator[str]:
+    """What the user put aside, each with the reason."""
+    if audited.aside:
+        told = (_skip([f"{f.code} {f.canonical or f.name}"], redact_value("", why)) for f, why in audited.aside)
+        yield "\n".join(["put aside", *told])
+
+
+def _skip(what: list[str], why: str) -> str:
+    return wrap(clean(f"{', '.join(what)}: {why}"), "  ", "    ")
+
+
+def _block(f: Finding, colour: bool) -> str:
+    head = f"{f.severity.value}  {f.code} {f.name}"
+    sure = _sure(f)
+    room = max(2, WIDTH - len(head) - len(sure))
+    lines = [f"{painted(f.severity.value, f.severity, colour)}  {f.code} {bold(f.name, colour)}{' ' * room}{sure}"]
+    lines += [clean(f"  {about}") for about in _about(f)]
+    lines.append(wrap(clean(f.message), "  "))
+    if f.help and not f.actions:
+        lines.append(wrap(clean(f.help), "  help      "))
+    if f.evidence:
+        lines.append(wrap(f"{', '.join(f.evidence)} · mycnf explain {f.code}", "  evidence  "))
+    if f.local:
+        lines.append(wrap(clean(f.local.words), " " * 12 if f.evidence else "  evidence  "))
+    for action in f.actions:
+        lines += _action(action)
+    return "\n".join(lines)
+
+
+def _sure(f: Finding) -> str:
+    here = f.local is not None and f.confidence is Confidence.MEASURED
+    return f"{f.confidence.value} here" if here else f.confidence.value
+
+
+def _about(f: Finding) -> list[str]:
+    """The setting and its place on one line of the page, or on a line each."""
+    what = f"{f.option} = {f.value or '(empty)'}" if f.option and f.value is not None else f.option or ""
+    where = f"{f.location.path}:{f.location.line}" if f.location and f.location.line else ""
+    parts = [x for x in (what, where) if x]
+    joined = ", ".join(parts)
+    return parts if len(joined) > WIDTH - 2 else [joined][: len(parts)]
+
+
+def _action(a: Action) -> Iterator[str]:
+    if a.statement:
+        yield f"  do now    {clean(a.statement)}"
+    kept = kept_by(a)
+    if kept:
+        place = place_of(a)
+        yield f"  keep      {clean(f'{place}  {kept}' if place else kept)}"
+        if a.replaces and (a.argument or other_name(a)):
+            yield f"            {clean(f'in place of {a.replaces}')}"
+    risk = a.risk or ("" if not (a.statement or kept) else "none known")
+    restart = "needs a restart" if a.restart else "no restart" if a.statement else ""
+    if risk or restart:
+        yield wrap(clean("; ".join(x for x in (risk, restart) if x)), "  risk      ")
+    if a.undo:
+        yield f"  undo      {clean(a.undo)}"
+    if a.watch:
+        yield wrap(clean(a.watch), "  watch     ")

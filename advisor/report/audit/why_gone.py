@@ -1,0 +1,126 @@
+"""Why a finding of an earlier audit is not found any more: mended, not judged, or the load that it rests on differs."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.core.model import Absent
+from advisor.core.sizes import lasted
+from rules import find
+from rules.core.context import MissingFact
+from rules.core.counters import MINIMUM_UPTIME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.core.model import Finding
+    from advisor.facts import Facts
+    from advisor.report.audit.audited import Audited
+    from rules.core.context import RuleContext
+
+WORK = ("questions", "queries")  # counters of statements, of which a server has one at least
+TIMES = 2.0  # a load twice or half the other is another one
+IDLE = 1.0  # statements a second; below that there is no load
+OF_LOAD = ("workload", "sampled")
+
+
+class Load(NamedTuple):
+    """Statements a second then and now, each over the window, or since the start where there was none."""
+
+    before: float
+    after: float
+
+    @property
+    def differs(self) -> bool:
+        """Whether a finding about counters could be gone, or new, because of the load alone."""
+        low, high = sorted((max(self.before, IDLE), max(self.after, IDLE)))
+        return high >= TIMES * low
+
+    @property
+    def words(self) -> str:
+        """`1,200.0 → 0.3 statements a second`."""
+        return f"{self.before:,.1f} → {self.after:,.1f} statements a second"
+
+
+def loads(before: Facts, now: Facts) -> Load | None:
+    """The load of both; None where one of them doesn't tell."""
+    then, present = _load(before), _load(now)
+    return None if then is None or present is None else Load(then, present)
+
+
+def _load(facts: Facts) -> float | None:
+    for name in WORK:
+        rate = facts.workload.rate(name) if facts.workload else None
+        count = facts.server.counter(name)
+        if rate is None and count is not None and facts.server.uptime:
+            rate = count / facts.server.uptime
+        if rate is not None:
+            return rate
+    return None
+
+
+def unjudged(finding: Finding, before: Audited, now: Audited) -> str:
+    """Why nobody can tell whether the finding still holds; empty where it was judged."""
+    if now.asked and finding.code not in now.asked:
+        return "the rule was not asked (--select, --ignore, or the version)"
+    reason = next((skip.reason for skip in now.skipped if skip.code == finding.code), "")
+    if reason:
+        return f"needs {reason}"
+    lost = [part for part in before.known.parts if before.known.has(part) and not now.known.has(part)]
+    for part in lost:
+        absent = now.known.parts[part]
+        if isinstance(absent, Absent) and not still_found(finding, _lacking(part, before)):
+            return f"needs {absent.reason}"
+    up = now.facts.server.uptime
+    if 0 < up < min(MINIMUM_UPTIME, before.facts.server.uptime) and rests_on_load(finding, before.known):
+        return f"it rests on counters, which began anew at the restart {lasted(up)} ago: {again(up)}"
+    return ""
+
+
+def again(up: float) -> str:
+    """When counters are believed."""
+    return f"audit again in {lasted(MINIMUM_UPTIME - up)}"
+
+
+def rests_on_load(finding: Finding, known: RuleContext) -> bool:
+    """Whether the finding would not be there without the server's counters."""
+    if not known.has("server"):
+        return False
+    idle = _without(known, OF_LOAD)
+    server = known.server
+    idle.parts["server"] = replace(server, status={}, innodb_metrics={}, innodb_status="")
+    return not still_found(finding, idle)
+
+
+def still_found(finding: Finding, known: RuleContext) -> bool:
+    """Whether its rule finds it in these facts."""
+    rule = find(finding.code)
+    if rule is None:
+        return True
+    try:
+        return any(key(one) == key(finding) for one in rule.check(known))
+    except MissingFact:
+        return False
+
+
+def key(finding: Finding) -> tuple[str, str]:
+    """What tells findings apart: rule and option, whatever their words."""
+    return finding.code, finding.canonical or finding.option or ""
+
+
+def _lacking(part: str, audited: Audited) -> RuleContext:
+    """What rules could read had the part not been collected: with the files go the lines, and what they set."""
+    if part != "files":
+        return _without(audited.known, (part,))
+    from advisor.analysis.context import know
+
+    return know(replace(audited.facts, files=None))
+
+
+def _without(known: RuleContext, parts: Iterable[str]) -> RuleContext:
+    """The same with those parts absent."""
+    lesser = copy.copy(known)
+    lesser.parts = {**known.parts, **dict.fromkeys(parts, Absent("left out"))}
+    return lesser

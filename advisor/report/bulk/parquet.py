@@ -1,0 +1,86 @@
+"""Findings of many snapshots as Parquet, for the engine that a team has: written a group of rows at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from advisor.core.errors import MycnfError
+from advisor.report.bulk import pieces
+from advisor.report.bulk.streams import BulkWriter
+from advisor.report.output import Draft
+from advisor.report.render.csv import AUDIT, BROKEN, FINDING
+
+if TYPE_CHECKING:
+    from advisor.report import Page
+    from advisor.report.bulk.snapshot import Told
+    from advisor.report.bulk.tally import Tally
+
+GROUP = 50_000  # rows
+
+
+class Parquet:
+    """The file; at most one group of rows is in memory. Raises MycnfError without pyarrow, and where there is no -o."""
+
+    def __init__(self, path: str | None) -> None:
+        if path in (None, "-"):
+            raise MycnfError("--format parquet is no text for a terminal or a pipe; name a file with -o")
+        self._arrow, self._parquet = _library()
+        self._schema = _schema(self._arrow)
+        self._draft = Draft(path or "")
+        self._writer = self._parquet.ParquetWriter(self._draft.file, self._schema, compression="zstd")
+        self._rows: list[tuple[Any, ...]] = []
+
+    def take(self, told: Told) -> None:
+        nothing = (None,) * (len(self._schema) - 5)
+        self._rows += [(None, told.path, None, None, *nothing, told.broken)] if told.broken else told.pieces["parquet"]
+        if len(self._rows) >= GROUP:
+            self._flush()
+
+    def end(self, tally: Tally) -> None:  # noqa: ARG002 - every sink is ended alike
+        self._flush()
+        try:
+            self._writer.close()
+        except OSError as error:
+            raise self._draft.failed(error) from error
+        self._draft.keep()
+
+    def drop(self) -> None:
+        self._draft.drop()
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        columns = zip(*([_whole(cell) for cell in row] for row in self._rows), strict=True)
+        arrays = [self._arrow.array(list(c), type=f.type) for c, f in zip(columns, self._schema, strict=True)]
+        try:
+            self._writer.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
+        except OSError as error:
+            raise self._draft.failed(error) from error
+        self._rows = []
+
+
+def _library() -> tuple[Any, Any]:
+    from importlib import import_module
+
+    try:
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        words = "--format parquet needs pyarrow: pip install 'mycnf-advisor[parquet]', or take jsonl"
+        raise MycnfError(words) from error
+
+
+def _schema(arrow: Any) -> Any:
+    kinds = {"line": arrow.int64(), "evidence": arrow.list_(arrow.string()), "restart": arrow.bool_()}
+    return arrow.schema([(name, kinds.get(name, arrow.string())) for name in (*AUDIT, *FINDING, *BROKEN)])
+
+
+def _whole(cell: Any) -> Any:
+    """Bytes that were no UTF-8 become marks of their own: Parquet's texts are UTF-8."""
+    return cell.encode("utf-8", "backslashreplace").decode() if isinstance(cell, str) else cell
+
+
+def _opened(path: str | None, page: Page) -> Parquet:  # noqa: ARG001 - every format is called alike
+    return Parquet(path)
+
+
+PARQUET = BulkWriter(_opened, pieces.rows)

@@ -1,0 +1,251 @@
+"""Reports of many snapshots as they come: each takes one snapshot after the other, and ends with the counts."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from advisor.core.errors import MycnfError
+from advisor.report.bulk import as_json, pieces
+from advisor.report.lint.sarif import SCHEMA
+from advisor.report.output import Draft, to_stdout
+from advisor.report.render import csv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from advisor.report import Page
+    from advisor.report.audit.audited import Audited
+    from advisor.report.bulk.snapshot import Told
+    from advisor.report.bulk.tally import Tally
+    from advisor.report.formats import DocumentWriter
+
+
+class Sink(Protocol):
+    """Where a report goes: `take` one snapshot, `end` with the counts of all, or `drop` what was begun."""
+
+    def take(self, told: Told) -> None: ...
+    def end(self, tally: Tally) -> None: ...
+    def drop(self) -> None: ...
+
+
+class BulkWriter(NamedTuple):
+    """How a format reports many snapshots.
+
+    `open` begins a report to a file, or to stdout; it raises MycnfError where that fails. `piece` makes what the report
+    needs of one snapshot, in the process that judged it; None where the counts suffice.
+    """
+
+    open: Callable[[str | None, Page], Sink]
+    piece: Callable[[str, Audited, Page], Any] | None = None
+
+
+class _Out:
+    """Stdout, or a file that is whole before it takes its place."""
+
+    def __init__(self, path: str | None) -> None:
+        self._draft = None if path in (None, "-") else Draft(path or "")
+
+    def write(self, text: str) -> None:
+        if self._draft:
+            self._draft.write(text)
+        else:
+            to_stdout(text)
+
+    def end(self) -> None:
+        if self._draft:
+            self._draft.keep()
+
+    def drop(self) -> None:
+        if self._draft:
+            self._draft.drop()
+
+
+class Frame(NamedTuple):
+    """What stands around the pieces of a text: its beginning, what is between two of them, and its end.
+
+    `broken` makes the piece of a snapshot that could not be read, of its path and the reason.
+    """
+
+    before: str
+    between: str
+    after: str
+    broken: Callable[[str, str], str]
+
+
+class Stream:
+    """A text with a piece a snapshot."""
+
+    def __init__(self, out: _Out, form: str, frame: Frame) -> None:
+        self._out, self._form, self._frame = out, form, frame
+        self._count = 0
+        out.write(frame.before)
+
+    def take(self, told: Told) -> None:
+        piece = self._frame.broken(told.path, told.broken) if told.broken else told.pieces[self._form]
+        if self._form == "junit":
+            piece = piece.replace(' id="0"', f' id="{self._count}"', 1)
+        self._out.write(f"{self._frame.between}{piece}" if self._count else piece)
+        self._count += bool(piece)
+
+    def end(self, tally: Tally) -> None:  # noqa: ARG002 - every sink is ended alike
+        self._out.write(self._frame.after)
+        self._out.end()
+
+    def drop(self) -> None:
+        self._out.drop()
+
+
+class Families:
+    """Metrics, of which each family must stand together: they wait in files of their own."""
+
+    def __init__(self, out: _Out) -> None:
+        self._out = out
+        self._waiting: dict[str, IO[str]] = {}
+        self._seen: dict[str, int] = {}
+
+    def take(self, told: Told) -> None:
+        if told.broken:
+            return
+        count = self._seen[told.server] = self._seen.get(told.server, 0) + 1
+        for name, lines in told.pieces["prometheus"].items():
+            self._wait(name, lines if count == 1 else _renamed(lines, count))
+
+    def _wait(self, name: str, lines: str) -> None:
+        try:
+            if name not in self._waiting:
+                self._waiting[name] = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - it stays open
+            self._waiting[name].write(lines)
+        except OSError as error:
+            raise _no_room(error) from error
+
+    def end(self, tally: Tally) -> None:
+        from advisor.report.audit.prometheus import METRICS, Metric, head
+
+        for metric in METRICS:
+            if metric.name in self._waiting:
+                self._out.write(head(metric))
+                self._copy(self._waiting[metric.name])
+        unread = Metric("unread_snapshots", "Snapshots that the last report could not read.")
+        self._out.write(f"{head(unread)}mycnf_{unread.name} {tally.broken}\n")
+        self._out.end()
+
+    def drop(self) -> None:
+        self._out.drop()
+
+    def _copy(self, waiting: IO[str]) -> None:
+        try:
+            waiting.seek(0)  # and what was still to be written is
+        except OSError as error:
+            raise _no_room(error) from error
+        while piece := waiting.read(1 << 20):
+            self._out.write(piece)
+        waiting.close()
+
+
+class Counts:
+    """A report of the counts alone, written once all are known."""
+
+    def __init__(self, write: Callable[[Tally, Page], str], path: str | None, page: Page) -> None:
+        self._write, self._path, self._page = write, path, page
+
+    def take(self, told: Told) -> None:
+        pass
+
+    def end(self, tally: Tally) -> None:
+        from advisor.report.output import write
+
+        write(self._write(tally, self._page), self._path)
+
+    def drop(self) -> None:
+        pass
+
+
+def _no_room(error: OSError) -> MycnfError:
+    return MycnfError(f"can't write temporary files ({error.strerror}); set TMPDIR to a directory with room")
+
+
+def _renamed(lines: str, count: int) -> str:
+    """The lines of a server whose name others have too: their series would be the same."""
+    told = []
+    for line in lines.splitlines(keepends=True):
+        head, quote, rest = line.partition('{server="')
+        end = _end_of_label(rest)
+        told.append(f"{head}{quote}{rest[:end]} ({count}){rest[end:]}")
+    return "".join(told)
+
+
+def _end_of_label(rest: str) -> int:
+    """Where the first quote stands that no backslash escapes."""
+    place = 0
+    while rest[place] != '"':
+        place += 2 if rest[place] == "\\" else 1
+    return place
+
+
+def _broken_object(path: str, why: str) -> str:
+    fields: dict[str, Any] = {"server": None, "target": None, "snapshot": path, "broken": why}
+    return json.dumps(fields) + "\n"
+
+
+def _broken_line(path: str, why: str) -> str:
+    from advisor.redaction.secrets import clean
+
+    return f"{clean(path)}: broken: {clean(why)}\n"
+
+
+def _broken_run(path: str, why: str) -> str:
+    (run,) = json.loads(_nothing_but("sarif", path, why))["runs"]
+    return json.dumps(run)
+
+
+def _broken_suite(path: str, why: str) -> str:
+    return pieces.inside_suites(_nothing_but("junit", path, why))
+
+
+def _nothing_but(form: str, path: str, why: str) -> str:
+    """A whole report of lint that only says why this could not be read."""
+    from advisor.report import Page
+    from advisor.report.formats import render_lint
+    from advisor.report.output import run_time
+
+    return render_lint(form, [], Page(broken=((path, why),), now=run_time()))
+
+
+def _streamed(form: str, piece: Callable[[str, Audited, Page], str], frame: Frame) -> BulkWriter:
+    return BulkWriter(lambda path, _: Stream(_Out(path), form, frame), piece)
+
+
+def _counted(write: Callable[[Tally, Page], str]) -> BulkWriter:
+    return BulkWriter(lambda path, page: Counts(write, path, page))
+
+
+def tables_in(write: DocumentWriter) -> BulkWriter:
+    """The counts as tables, in a format of documents."""
+
+    def report(tally: Tally, page: Page) -> str:
+        from advisor.report.bulk.tables import document
+        from advisor.report.paper import Paper
+
+        return write(document(tally), Paper(colour=page.colour))
+
+    return _counted(report)
+
+
+def _page_of_counts(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every format is called alike
+    from advisor.report.bulk.page import report
+
+    return report(tally)
+
+
+RUNS = f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n'
+SUITES = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
+JSONL = _streamed("jsonl", pieces.jsonl, Frame("", "", "", _broken_object))
+CONCISE = _streamed("concise", pieces.concise, Frame("", "", "", _broken_line))
+CSV = _streamed("csv", pieces.csv, Frame(csv.heads(), "", "", csv.broken))
+SARIF = _streamed("sarif", pieces.sarif, Frame(RUNS, ",\n", "\n]}\n", _broken_run))
+JUNIT = _streamed("junit", pieces.junit, Frame(SUITES, "", "</testsuites>\n", _broken_suite))
+PROMETHEUS = BulkWriter(lambda path, _: Families(_Out(path)), pieces.prometheus)
+JSON = _counted(as_json.report)
+HTML = _counted(_page_of_counts)

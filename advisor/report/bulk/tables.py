@@ -1,0 +1,64 @@
+"""Many snapshots as a document of tables: by rule, by server, by version, and what could not be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Severity
+from advisor.report.document import Code, Document, Paragraph, Section, Table
+from advisor.report.words import plural
+
+if TYPE_CHECKING:
+    from advisor.report.bulk.tally import Tally
+
+
+def document(tally: Tally) -> Document:
+    """The whole report."""
+    tables = (by_rule(tally), by_server(tally), by_version(tally), unread(tally))
+    return Document((title(tally),), (Paragraph(summary(tally), indent=2), *tables))
+
+
+def title(tally: Tally) -> str:
+    """`mycnf report of 10,000 snapshots`."""
+    return f"mycnf report of {plural(tally.read + tally.broken, 'snapshot')}"
+
+
+def summary(tally: Tally) -> str:
+    """`9,998 read, 2 broken; 12 errors, 30 warnings; nothing found on 7`."""
+    broken = f", {tally.broken:,} broken" if tally.broken else ""
+    found = [plural(tally.severities[s.value], s.value) for s in Severity if tally.severities[s.value]]
+    clean = [f"nothing found on {plural(tally.clean, 'server')}"] if tally.clean else []
+    return "; ".join([f"{tally.read:,} read{broken}", *([", ".join(found)] if found else []), *clean])
+
+
+def by_rule(tally: Tally) -> Section:
+    """How many servers each rule speaks of."""
+    rows = tuple((r.severity, r.code, r.name, f"{r.servers:,}", f"{r.findings:,}") for r in tally.rules)
+    return Section("By rule", (Table(("severity", "code", "rule", "servers", "findings"), rows, (3, 4)),))
+
+
+def by_server(tally: Tally) -> Section:
+    """The servers that need most."""
+    shown = tally.worst
+    rows = tuple(
+        (Code(s.server), s.target, Code(s.path), f"{s.errors:,}", f"{s.warnings:,}", f"{s.notes:,}") for s in shown
+    )
+    left = tally.read - tally.clean - len(shown)
+    more = f"{plural(left, 'more server')} with findings; --format jsonl and parquet have all" if left > 0 else ""
+    heads = ("server", "target", "snapshot", "errors", "warnings", "notes")
+    return Section("Servers that need most", (Table(heads, rows, (3, 4, 5), more),))
+
+
+def by_version(tally: Tally) -> Section:
+    """How many servers run each version."""
+    counts = sorted(tally.versions.items(), key=lambda version: (-version[1], version[0]))
+    rows = tuple((target, f"{count:,}") for target, count in counts)
+    return Section("Versions", (Table(("target", "servers"), rows, (1,)),))
+
+
+def unread(tally: Tally) -> Section:
+    """What could not be read, and why."""
+    left = tally.broken - len(tally.reasons)
+    more = f"{left:,} more; stderr and --format jsonl name all" if left else ""
+    rows = tuple((Code(path), why) for path, why in tally.reasons)
+    return Section("Could not be read", (Table(("snapshot", "why"), rows, more=more),))

@@ -1,0 +1,99 @@
+"""Many snapshots counted: by rule, by server and by version, in memory that doesn't grow with their number."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.core.model import Severity
+
+if TYPE_CHECKING:
+    from advisor.report.bulk.snapshot import Told
+
+WORST = 100  # servers that are named
+EXAMPLES = 10  # servers that are named for a rule
+BROKEN = 100  # snapshots that are named
+VERSIONS = 300  # versions that are told apart; the rest are counted together
+OTHERS = "others"
+RANK = {severity.value: rank for rank, severity in enumerate(Severity)}
+
+
+class Rule:
+    """What was found by one rule: on how many servers, how often, how badly, and where, for example."""
+
+    __slots__ = ("code", "examples", "findings", "name", "servers", "severity")
+
+    def __init__(self, code: str, name: str, severity: str) -> None:
+        self.code, self.name, self.severity = code, name, severity
+        self.servers = self.findings = 0
+        self.examples: list[tuple[str, str]] = []
+
+
+class Server(NamedTuple):
+    """One of the servers that need most; the first three count its findings, so that worse ones are greater."""
+
+    errors: int
+    warnings: int
+    notes: int
+    order: int
+    server: str
+    target: str
+    path: str
+
+
+class Tally:
+    """The counts; `read` and `broken` are numbers of snapshots, `reasons` why the first of the broken can't be read."""
+
+    def __init__(self) -> None:
+        self.read = self.broken = self.clean = 0
+        self.fails = False
+        self.severities: Counter[str] = Counter()
+        self.versions: Counter[str] = Counter()
+        self.reasons: list[tuple[str, str]] = []
+        self._rules: dict[str, Rule] = {}
+        self._worst: list[Server] = []
+
+    def take(self, told: Told) -> None:
+        """Count one snapshot."""
+        if told.broken:
+            self.broken += 1
+            if len(self.reasons) < BROKEN:
+                self.reasons.append((told.path, told.broken))
+            return
+        self.read += 1
+        self.fails |= told.fails
+        self.clean += not told.found
+        self.versions[told.target if told.target in self.versions or len(self.versions) < VERSIONS else OTHERS] += 1
+        self._of_server(told)
+        self._of_rules(told)
+
+    @property
+    def rules(self) -> list[Rule]:
+        """Worst first, then what most servers have."""
+        return sorted(self._rules.values(), key=lambda r: (RANK[r.severity], -r.servers, r.code))
+
+    @property
+    def worst(self) -> list[Server]:
+        """The servers that need most, worst first."""
+        return sorted(self._worst, reverse=True)
+
+    def _of_server(self, told: Told) -> None:
+        counts = Counter(f.severity for f in told.found)
+        self.severities.update(counts)
+        if counts:
+            errors, warnings, notes = (counts[severity.value] for severity in Severity)
+            entry = Server(errors, warnings, notes, -self.read, told.server, told.target, told.path)
+            (heapq.heappush if len(self._worst) < WORST else heapq.heappushpop)(self._worst, entry)
+
+    def _of_rules(self, told: Told) -> None:
+        seen: set[str] = set()
+        for f in told.found:
+            rule = self._rules.setdefault(f.code, Rule(f.code, f.name, f.severity))
+            rule.severity = min(rule.severity, f.severity, key=RANK.__getitem__)
+            rule.findings += 1
+            if f.code not in seen:
+                seen.add(f.code)
+                rule.servers += 1
+                if len(rule.examples) < EXAMPLES:
+                    rule.examples.append((told.server, f.about))

@@ -1,0 +1,1 @@
+"""Reports of two sides that are compared."""

@@ -1,0 +1,139 @@
+"""What changed between snapshots of one server: variables with who set them, findings that are new, gone or back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.report.audit.since import compare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from advisor.core.model import Finding
+    from advisor.facts import ProbeResult
+    from advisor.report.audit.audited import Audited
+
+Key = tuple[str, str]
+
+
+class Moved(NamedTuple):
+    """A variable with its value before and after, None where it wasn't there, and where the later one came from."""
+
+    name: str
+    before: str | None
+    after: str | None
+    source: str
+
+
+class Change(NamedTuple):
+    """What is different in one snapshot from the one before; times are UTC in ISO 8601.
+
+    `back` are findings that were there once, and were gone in the snapshot before. A finding whose rule couldn't look
+    is neither gone nor new later. `restarted` says that the server was started in between; `probes` are results of
+    experiments that were kept since.
+    """
+
+    before: str
+    at: str
+    settings: tuple[Moved, ...]
+    new: tuple[Finding, ...]
+    gone: tuple[Finding, ...]
+    back: tuple[Finding, ...]
+    still: int
+    restarted: bool
+    probes: tuple[ProbeResult, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing that is told changed."""
+        return not (self.settings or self.new or self.gone or self.back or self.restarted or self.probes)
+
+
+def changes(audits: Iterable[Audited]) -> Iterator[Change]:
+    """From each audit of one server to the next, the oldest first; only two are held at a time."""
+    before: Audited | None = None
+    ever: set[Key] = set()
+    held: set[Key] = set()
+    for now in audits:
+        present = {_key(finding) for finding in _all(now)}
+        unseen = {skip.code for skip in now.skipped}
+        if before is not None:
+            yield _change(before, now, ever, held, unseen)
+        held = present | {key for key in held if key[0] in unseen}
+        ever |= present
+        before = now
+
+
+def joined(found: Iterable[Change]) -> Iterator[Change]:
+    """The same changes, in which a stretch without any is one."""
+    held: Change | None = None
+    for one in found:
+        if held is not None and held.is_empty and one.is_empty:
+            held = one._replace(before=held.before)
+            continue
+        if held is not None:
+            yield held
+        held = one
+    if held is not None:
+        yield held
+
+
+def _change(before: Audited, now: Audited, ever: set[Key], held: set[Key], unseen: set[str]) -> Change:
+    since = compare(before, now)
+    present = {_key(finding): finding for finding in _all(now)}
+    came = [finding for key, finding in present.items() if key not in held]
+    return Change(
+        before=before.facts.taken_at,
+        at=now.facts.taken_at,
+        settings=tuple(Moved(*setting, source=_source(now, setting.name)) for setting in since.settings),
+        new=tuple(finding for finding in came if _key(finding) not in ever),
+        gone=tuple(finding for finding in (*since.gone, *since.idle) if finding.code not in unseen),
+        back=tuple(finding for finding in came if _key(finding) in ever),
+        still=len(present) - len(came),
+        restarted=_restarted(before, now),
+        probes=_probes(before, now),
+    )
+
+
+STARTS_AGREE = 120  # seconds by which the start of one server may seem to move: clocks are adjusted
+
+
+def _restarted(before: Audited, now: Audited) -> bool:
+    earlier, later = _started(before), _started(now)
+    return earlier is not None and later is not None and later - earlier > STARTS_AGREE
+
+
+def _started(audited: Audited) -> float | None:
+    """When the server was started, in seconds since 1970; None where that isn't told."""
+    from datetime import datetime
+
+    try:
+        taken = datetime.fromisoformat(audited.facts.taken_at).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    uptime = audited.facts.server.counter("uptime")
+    return None if uptime is None else taken - uptime
+
+
+def _source(now: Audited, name: str) -> str:
+    """Where the value of a variable came from, in words; empty where it is gone or the server doesn't tell."""
+    setting = now.known.settings.get(name)
+    if setting is None or now.known.catalog.find_variable(name) is None:  # nobody sets version, or what is unknown
+        return ""
+    place = setting.location
+    if place is not None and place.path:
+        return f"{place.path}:{place.line}" if place.line else place.path
+    return {"compiled": "default", "unknown": ""}.get(setting.origin.value, setting.origin.value)
+
+
+def _probes(before: Audited, now: Audited) -> tuple[ProbeResult, ...]:
+    known = {(result.probe, result.began_at) for result in before.facts.probes}
+    return tuple(result for result in now.facts.probes if (result.probe, result.began_at) not in known)
+
+
+def _all(audited: Audited) -> list[Finding]:
+    return [*audited.findings, *(finding for finding, _ in audited.aside)]
+
+
+def _key(finding: Finding) -> Key:
+    return finding.code, finding.canonical or finding.option or ""

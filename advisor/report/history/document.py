@@ -1,0 +1,113 @@
+"""The history of a server, and the list of servers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.redaction.secrets import redact_value
+from advisor.report.document import Document, Facts, Paragraph, Section
+from advisor.report.words import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from advisor.core.model import Finding
+    from advisor.report.document import Block
+    from advisor.report.history.changes import Change, Moved
+    from advisor.state.history.store import KeptServer
+
+NONE = "No snapshot is kept here; mycnf audit --keep and mycnf collect --keep keep one, mycnf history add SNAP another."
+
+
+class Told(NamedTuple):
+    """A server with its target, the times of its first and last snapshot, and its changes, the newest first.
+
+    `more` is how many changes are older than those.
+    """
+
+    kept: KeptServer
+    target: str
+    first: str
+    last: str
+    changes: tuple[Change, ...]
+    more: int = 0
+
+
+def of_server(told: Told) -> Document:
+    """The whole history of a server, the newest change first."""
+    title = (
+        "mycnf history",
+        told.kept.name,
+        told.target,
+        plural(len(told.kept.paths), "snapshot"),
+        f"id {told.kept.id}",
+    )
+    blocks: list[Block] = [_change(change) for change in told.changes]
+    if not told.changes:
+        words = f"one snapshot of {minute(told.last)} UTC, so nothing to compare with yet"
+        blocks.append(Paragraph(words, indent=2))
+    if told.more:
+        words = f"{plural(told.more, 'older change')}: --last {told.more + len(told.changes)} shows all"
+        blocks.append(Paragraph(words, indent=2))
+    return Document(title, tuple(blocks))
+
+
+def listing(servers: Sequence[Told]) -> Document:
+    """Each server with its snapshots and what changed in the last of them."""
+    title = ("mycnf history", plural(len(servers), "server"))
+    return Document(title, tuple(map(_server, servers)) or (Paragraph(NONE),))
+
+
+def _server(told: Told) -> Section:
+    span = f"{minute(told.first)} to {minute(told.last)} UTC" if told.changes else f"{minute(told.last)} UTC"
+    lines = [f"{plural(len(told.kept.paths), 'snapshot')}, {span}"]
+    lines += [f"since {minute(change.before)}: {_summary(change)}" for change in told.changes[:1]]
+    head = f"{told.kept.name} · {told.target} · id {told.kept.id}"
+    return Section(head, tuple(map(Paragraph, lines)))
+
+
+def _summary(change: Change) -> str:
+    counts = [plural(len(change.settings), "variable") + " changed"] if change.settings else []
+    counts += [f"{len(found)} {name}" for name, found in _findings(change) if found]
+    counts += ["restarted"] if change.restarted else []
+    return ", ".join(counts) or "nothing has changed"
+
+
+def _change(change: Change) -> Section:
+    rows = [("started", "the server was started in between")] if change.restarted else []
+    rows += [("set", _moved(moved)) for moved in change.settings]
+    rows += [(name, _named(finding)) for name, found in _findings(change) for finding in found]
+    rows += [("measured", f"{result.probe} on {result.began_at[:10]}") for result in change.probes]
+    rows += [("still", f"{plural(change.still, 'finding')} as before")] if change.still else []
+    empty = (Paragraph("nothing has changed"),) if change.is_empty else ()
+    title = f"{minute(change.at)} UTC, since {minute(change.before)}"
+    return Section(title, (*empty, Facts(tuple(rows))))
+
+
+def _findings(change: Change) -> Iterator[tuple[str, tuple[Finding, ...]]]:
+    yield "new", change.new
+    yield "back", change.back
+    yield "gone", change.gone
+
+
+def _moved(moved: Moved) -> str:
+    source = f" ({moved.source})" if moved.source else ""
+    return f"{moved.name} {_value(moved.name, moved.before)} → {_value(moved.name, moved.after)}{source}"
+
+
+def _value(name: str, value: str | None) -> str:
+    return "absent" if value is None else redact_value(name, value) or "empty"
+
+
+def _named(finding: Finding) -> str:
+    option = finding.canonical or finding.option
+    return f"{finding.severity.value} {finding.code} {finding.name}" + (f" ({option})" if option else "")
+
+
+def minute(time: str) -> str:
+    """`2026-11-21 05:01`, in UTC."""
+    try:
+        return f"{datetime.fromisoformat(time).astimezone(UTC):%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError):
+        return "an unknown time"

@@ -1,0 +1,1 @@
+"""What lint prints, a module a format."""

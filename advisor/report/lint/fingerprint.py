@@ -1,0 +1,50 @@
+"""What tells a finding from others in the next run too, when lines have moved and words have changed."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from advisor.analysis.engine import by_place
+from advisor.report.lint.paths import from_base
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from advisor.core.model import Finding
+    from advisor.report import Checked
+
+LENGTH = 32
+SHOWN = ""
+SUPPRESSED = "suppressed"
+BASELINED = "baselined"
+
+
+def fingerprinted(files: Sequence[Checked], base: str) -> Iterator[tuple[Checked, Finding, str, str]]:
+    """Every finding, left out or not, with its fingerprint and with SHOWN, SUPPRESSED or BASELINED.
+
+    A fingerprint is 32 hexadecimal digits that no other finding of the run has. It is made of rule, file, group, option
+    as written and, among findings that share these, the place in their order. The target is no part of it: each release
+    of a series would change it. Findings that are left out count, so that suppressing one changes no other.
+    """
+    seen: dict[str, int] = {}
+    for checked in files:
+        for finding, state in _in_order(checked):
+            path = from_base(finding.location.path if finding.location else checked.path, base)
+            key = "\0".join((finding.code, path, finding.group or "", finding.option or ""))
+            seen[key] = seen.get(key, 0) + 1
+            yield checked, finding, digest(f"{key}\0{seen[key]}"), state
+
+
+def _in_order(c: Checked) -> Iterator[tuple[Finding, str]]:
+    if not c.suppressed and not c.baselined:
+        yield from ((finding, SHOWN) for finding in c.findings)
+        return
+    states = {id(f): SUPPRESSED for f in c.suppressed} | {id(f): BASELINED for f in c.baselined}
+    for finding in by_place([*c.findings, *c.suppressed, *c.baselined]):
+        yield finding, states.get(id(finding), SHOWN)
+
+
+def digest(key: str) -> str:
+    """32 hexadecimal digits for a key."""
+    return sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:LENGTH]

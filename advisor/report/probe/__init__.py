@@ -1,0 +1,1 @@
+"""Reports of probes and their results."""

@@ -1,0 +1,60 @@
+"""Where numbers stand on the axes of a drawing: evenly, or by their logarithm where they span magnitudes."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.report.probe.published import Curve
+
+APART = 1.2  # from one point to the next the axis grows by this factor or more
+SAME = 1.02  # times up to which two points are one: 8192 here, 8200 where it was published
+SPAN = 16.0  # times, from which on so growing points stand by their logarithm
+MAGNITUDES = 20.0  # times, from which on values do
+
+
+class Scale(NamedTuple):
+    """One axis, from its lowest to its highest number."""
+
+    low: float
+    high: float
+    logarithmic: bool
+
+    def place(self, value: float) -> float:
+        """Where a number stands, in units of the axis's own."""
+        return math.log2(value) if self.logarithmic else value
+
+    def share(self, value: float) -> float:
+        """The same from 0 at the lower end to 1 at the upper."""
+        low, high = self.place(self.low), self.place(self.high)
+        return (self.place(value) - low) / ((high - low) or 1.0)
+
+    def ticks(self) -> list[float]:
+        """Round numbers between the ends, three to nine of them; 1, 2 and 5 of each magnitude by the logarithm."""
+        if not self.logarithmic:
+            return _steps(self.low, self.high)
+        tens = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+        found = [n * 10.0**ten for ten in tens for n in (1, 2, 5) if self.low <= n * 10.0**ten <= self.high]
+        return found if len(found) < 10 else [mark for mark in found if f"{mark:e}"[0] == "1"]  # noqa: PLR2004
+
+
+def axes(curves: Sequence[Curve]) -> tuple[Scale, Scale]:
+    """The x axis and the y axis that hold all points, intervals included as far as they are drawn."""
+    points = [p for curve in curves for p in curve.points]
+    places = sorted({p.place for p in points})
+    apart = [places[0], *(b for a, b in pairwise(places) if b > a * SAME)]
+    grows = places[0] > 0 and places[-1] >= places[0] * SPAN and all(b >= a * APART for a, b in pairwise(apart))
+    ends = [end for p in points for end in p.ends]
+    low, high = min(ends), max(ends)
+    return Scale(places[0], places[-1], grows), Scale(low, high, 0 < low < high / MAGNITUDES)
+
+
+def _steps(low: float, high: float) -> list[float]:
+    rough = (high - low) / 5 or 1.0
+    size = 10.0 ** math.floor(math.log10(rough))
+    step = next(size * n for n in (1, 2, 2.5, 5, 10) if size * n >= rough)
+    return [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]

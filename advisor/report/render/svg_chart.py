@@ -1,0 +1,160 @@
+"""Local and published curves as SVG, for reports: a drawing by itself, with no script, font or picture from outside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from xml.sax.saxutils import escape
+
+from advisor.redaction.secrets import clean
+from advisor.report.probe.published import most
+from advisor.report.render.scale import axes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from advisor.report.probe.published import Curve
+    from advisor.report.render.scale import Scale
+
+WIDTH, HEIGHT = 760, 420
+LEFT, RIGHT, TOP, FOOT = 70, 24, 76, 60  # margins; the legend takes more below, a line a curve
+LINE = 20
+LETTER = 7  # pixels that a letter of a label takes
+INK, FAINT, GRID = "#1f2933", "#5b6770", "#dfe4e8"
+# No curve is told by its colour alone: local ones differ in their marks too, published ones in their dashes.
+LOCALS = ("#0b6e99", "#c2185b", "#2e7d32", "#14213d", "#b7791f")
+SHAPES: tuple[tuple[tuple[int, int], ...], ...] = (
+    (),  # a circle
+    ((-4, -4), (4, -4), (4, 4), (-4, 4)),
+    ((0, -5), (5, 4), (-5, 4)),
+    ((0, -6), (5, 0), (0, 6), (-5, 0)),
+    ((-5, -4), (5, -4), (0, 5)),
+)
+OTHERS = (("#b3541e", "6 4"), ("#7a5195", "2 3"), ("#4d7c0f", "9 3 2 3"), ("#6b7280", "1 4"))
+
+
+class _Frame(NamedTuple):
+    """Where values stand on the paper."""
+
+    along: Scale
+    up: Scale
+
+    def x(self, value: float) -> float:
+        """Pixels from the left."""
+        return LEFT + 14 + self.along.share(value) * (WIDTH - LEFT - RIGHT - 28)
+
+    def y(self, value: float) -> float:
+        """Pixels from the top."""
+        return HEIGHT - FOOT - self.up.share(value) * (HEIGHT - TOP - FOOT)
+
+
+def draw(curves: Sequence[Curve], title: str, answer: str, words: tuple[str, str], *, joined: bool = True) -> str:
+    """The drawing; `words` are those beneath the x axis and above the y axis."""
+    shown, more = most(curves, len(LOCALS), len(OTHERS))
+    frame = _frame(shown)
+    height = HEIGHT + LINE * (len(shown) + bool(more))
+    size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
+    letters = f'font-family="system-ui, sans-serif" font-size="13" fill="{INK}"'
+    middle = (LEFT + WIDTH - RIGHT) / 2
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {letters}>',
+        f"<title>{_text(title)}</title><desc>{_text(answer)}</desc>",
+        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
+        f'<text x="{LEFT}" y="26" font-size="16" font-weight="600">{_text(title)}</text>',
+        f'<text x="{LEFT}" y="46" fill="{FAINT}">{_text(_cut(answer))}</text>',
+        f'<text x="{LEFT}" y="{TOP - 8}" fill="{FAINT}" font-size="12">{_text(words[1])}</text>',
+        *_grid(frame),
+        *_labels(shown, frame),
+        f'<text x="{middle:.0f}" y="{HEIGHT - 16}" text-anchor="middle" fill="{FAINT}">{_text(words[0])}</text>',
+    ]
+    styles = _styles(shown)
+    for curve, style in reversed(list(zip(shown, styles, strict=True))):
+        parts += _curve(curve, frame, style, joined=joined)
+    for order, curve in enumerate(shown):
+        parts += _legend(curve, order, styles[order])
+    if more:
+        parts.append(f'<text x="{LEFT}" y="{HEIGHT + LINE * len(shown)}" fill="{FAINT}">{_text(more)}</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _frame(curves: Sequence[Curve]) -> _Frame:
+    """The axes, the upright one with some room at its ends, and from zero where that is near."""
+    along, up = axes(curves)
+    if up.logarithmic:
+        return _Frame(along, up._replace(low=up.low / 1.2, high=up.high * 1.2))
+    room = up.high - up.low or up.high
+    low = 0.0 if 0 <= up.low < up.high / 3 else up.low - room * 0.08
+    return _Frame(along, up._replace(low=low, high=up.high + room * 0.05))
+
+
+def _grid(frame: _Frame) -> Iterator[str]:
+    for tick in frame.up.ticks():
+        y = frame.y(tick)
+        yield f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{GRID}"/>'
+        yield f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end" fill="{FAINT}">{tick:.3g}</text>'
+
+
+def _labels(curves: Sequence[Curve], frame: _Frame) -> Iterator[str]:
+    """The points' labels as far as they fit side by side."""
+    labels = {p.place: p.label for c in reversed(curves) for p in c.points}
+    free = 0.0
+    for value in sorted(labels):
+        x, half = frame.x(value), len(labels[value]) * LETTER / 2
+        if x - half < free:
+            continue
+        free = x + half + LETTER
+        y = HEIGHT - FOOT
+        yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y}" y2="{y + 5}" stroke="{FAINT}"/>'
+        yield f'<text x="{x:.1f}" y="{y + 20}" text-anchor="middle" fill="{FAINT}">{_text(labels[value])}</text>'
+
+
+def _curve(curve: Curve, frame: _Frame, style: tuple[str, str], *, joined: bool) -> Iterator[str]:
+    colour, dash = style
+    points = sorted(curve.points, key=lambda p: p.place)
+    if joined:
+        path = " ".join(f"{frame.x(p.place):.1f},{frame.y(p.value):.1f}" for p in points)
+        yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
+    for p in points:
+        x, y = frame.x(p.place), frame.y(p.value)
+        if p.bounded:
+            low, high = frame.y(p.low), frame.y(p.high)
+            bar = f"M{x - 4:.1f} {low:.1f}h8M{x - 4:.1f} {high:.1f}h8M{x:.1f} {low:.1f}V{high:.1f}"
+            yield f'<path d="{bar}" stroke="{colour}" stroke-width="1.5" fill="none"/>'
+        yield _mark(x, y, curve, style)
+
+
+def _legend(curve: Curve, order: int, style: tuple[str, str]) -> Iterator[str]:
+    colour, dash = style
+    y = HEIGHT + LINE * order
+    yield f'<line x1="{LEFT}" x2="{LEFT + 32}" y1="{y - 4}" y2="{y - 4}" stroke="{colour}" stroke-width="2"{dash}/>'
+    yield _mark(LEFT + 16, y - 4, curve, style)
+    yield f'<text x="{LEFT + 42}" y="{y}">{_text(curve.name)}</text>'
+
+
+def _mark(x: float, y: float, curve: Curve, style: tuple[str, str]) -> str:
+    """A point: hollow where it was published, and of a shape of its own for each local curve."""
+    colour = style[0]
+    ink = f'fill="{colour if curve.here else "#ffffff"}" stroke="{colour}" stroke-width="1.5"'
+    corners = SHAPES[LOCALS.index(colour)] if curve.here else ()
+    if not corners:
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" {ink}/>'
+    points = " ".join(f"{x + right:.1f},{y + down:.1f}" for right, down in corners)
+    return f'<polygon points="{points}" {ink}/>'
+
+
+def _styles(curves: Sequence[Curve]) -> list[tuple[str, str]]:
+    """Colour and dashes of each curve: local ones are whole lines, published ones broken."""
+    local, others = iter(LOCALS), iter(OTHERS)
+    styles = []
+    for curve in curves:
+        colour, dash = (next(local), "") if curve.here else next(others)
+        styles.append((colour, f' stroke-dasharray="{dash}"' if dash else ""))
+    return styles
+
+
+def _cut(text: str) -> str:
+    most = (WIDTH - LEFT - RIGHT) // LETTER
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def _text(text: str) -> str:
+    return escape(clean(text))

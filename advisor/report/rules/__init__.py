@@ -1,0 +1,1 @@
+"""Pages on rules and options."""
