@@ -28,6 +28,12 @@ class Code(str):
     __slots__ = ()
 
 
+class Copy(Code):
+    """A statement or a line of an option file, which is shown whole or not at all."""
+
+    __slots__ = ()
+
+
 Words = str | tuple[str, ...]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Severity
+from advisor.core.model import Severity
 from advisor.redaction.secrets import clean, redact_value
 from advisor.report.audit import fact_lines, grant_advice
+from advisor.report.finding import in_brief, place, setting, sure
 from advisor.report.words import WIDTH, bold, painted, plural, wrap
-from rules.core.statements import kept_by, other_name, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,9 +104,9 @@ def _skip(what: list[str], why: str) -> str:
 
 def _block(f: Finding, colour: bool) -> str:
     head = f"{f.severity.value}  {f.code} {f.name}"
-    sure = _sure(f)
-    room = max(2, WIDTH - len(head) - len(sure))
-    lines = [f"{painted(f.severity.value, f.severity, colour)}  {f.code} {bold(f.name, colour)}{' ' * room}{sure}"]
+    certainty = sure(f)
+    room = max(2, WIDTH - len(head) - len(certainty))
+    lines = [f"{painted(f.severity.value, f.severity, colour)}  {f.code} {bold(f.name, colour)}{' ' * room}{certainty}"]
     lines += [clean(f"  {about}") for about in _about(f)]
     lines.append(wrap(clean(f.message), "  "))
     if f.help and not f.actions:
@@ -120,34 +120,16 @@ def _block(f: Finding, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def _sure(f: Finding) -> str:
-    here = f.local is not None and f.confidence is Confidence.MEASURED
-    return f"{f.confidence.value} here" if here else f.confidence.value
-
-
 def _about(f: Finding) -> list[str]:
     """The setting and its place on one line of the page, or on a line each."""
-    what = f"{f.option} = {f.value or '(empty)'}" if f.option and f.value is not None else f.option or ""
-    where = f"{f.location.path}:{f.location.line}" if f.location and f.location.line else ""
-    parts = [x for x in (what, where) if x]
+    where = place(f.location) if f.location and f.location.line else ""
+    parts = [x for x in (setting(f), where) if x]
     joined = ", ".join(parts)
     return parts if len(joined) > WIDTH - 2 else [joined][: len(parts)]
 
 
 def _action(a: Action) -> Iterator[str]:
-    if a.statement:
-        yield f"  do now    {clean(a.statement)}"
-    kept = kept_by(a)
-    if kept:
-        place = place_of(a)
-        yield f"  keep      {clean(f'{place}  {kept}' if place else kept)}"
-        if a.replaces and (a.argument or other_name(a)):
-            yield f"            {clean(f'in place of {a.replaces}')}"
-    risk = a.risk or ("" if not (a.statement or kept) else "none known")
-    restart = "needs a restart" if a.restart else "no restart" if a.statement else ""
-    if risk or restart:
-        yield wrap(clean("; ".join(x for x in (risk, restart) if x)), "  risk      ")
-    if a.undo:
-        yield f"  undo      {clean(a.undo)}"
-    if a.watch:
-        yield wrap(clean(a.watch), "  watch     ")
+    for name, words in in_brief(a):
+        lead = f"  {name:<10}"
+        if words:
+            yield wrap(clean(words), lead) if name in ("risk", "watch") else lead + clean(words)

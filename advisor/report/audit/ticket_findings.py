@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.report.audit.ticket_steps import steps
-from advisor.report.audit.ticket_words import link, place, said, setting, shown, sure
+from advisor.report.audit.ticket_words import LONG, about, link, said, shown
+from advisor.report.finding import place, setting, sure
 from advisor.report.rules.page import STRENGTHS
 from rules.core.evidence import load
 
@@ -37,7 +38,7 @@ def forms(findings: Sequence[Finding], step: Mapping[int, int]) -> list[Forms]:
 
 def _head(f: Finding) -> Iterator[str]:
     yield f"#### {f.severity.value}: {shown(f.code)} {said(f.name)} ({sure(f)})\n"
-    where = ", ".join(part for part in (setting(f), place(f.location)) if part)
+    where = about(f)
     yield f"{where}: {said(f.message)}\n" if where else f"{said(f.message)}\n"
 
 
@@ -74,7 +75,7 @@ def _to_do(f: Finding, number: int | None) -> Iterator[str]:
 
 
 def _brief(f: Finding, number: int | None) -> str:
-    about = setting(f) or place(f.location)
+    where = shown(setting(f)) if setting(f) else shown(place(f.location), LONG) if f.location else ""
     words = said(f.message, BRIEF)
     above = f" (step {number} above)" if number is not None else ""
-    return f"- {f.severity.value}: {' '.join(part for part in (shown(f.code), about) if part)}: {words}{above}"
+    return f"- {f.severity.value}: {' '.join(part for part in (shown(f.code), where) if part)}: {words}{above}"

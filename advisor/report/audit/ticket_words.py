@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence
 from advisor.redaction.secrets import redact_text, redact_value
+from advisor.report.document import Code, Copy, parts
+from advisor.report.finding import place, setting
 from advisor.report.render.markdown_text import code, prose
 
 if TYPE_CHECKING:
-    from advisor.core.model import Finding, Location
+    from advisor.core.model import Finding
+    from advisor.report.document import Words
     from rules.core.evidence import Evidence
 
 SENTENCE = 600  # characters of what a rule or a user says
-VALUE = 120  # of a name, path or value
+VALUE = 120  # of a name or value
+LONG = 2 * VALUE  # of a path
 STATEMENT = 400  # of a statement or line to copy, which is whole or not there
 _URL = re.compile(r"https?://[\w.~:/?#@!$&'*+,;=%-]+", re.ASCII)
 
@@ -37,24 +40,23 @@ def to_copy(text: str) -> str:
     return code(masked)
 
 
-def place(at: Location | None) -> str:
-    """`/etc/mysql/my.cnf:31`; empty for what stands in no file."""
-    if at is None:
-        return ""
-    return shown(f"{at.path}:{at.line}" if at.line else at.path, 2 * VALUE)
+def about(f: Finding) -> str:
+    """The setting and its place: `read_buffer_size = 8M`, `/etc/mysql/my.cnf:31`; empty where there is neither."""
+    told = ((setting(f), VALUE), (place(f.location), LONG))
+    return ", ".join(shown(text, longest) for text, longest in told if text)
 
 
-def setting(f: Finding) -> str:
-    """`read_buffer_size = 8M`; empty for a finding of no option."""
-    if not f.option:
-        return ""
-    return shown(f.option if f.value is None else f"{f.option} = {redact_value(f.option, f.value) or '(empty)'}")
-
-
-def sure(f: Finding) -> str:
-    """How sure the finding is: `measured here` where an experiment on this host stands behind it."""
-    here = f.local is not None and f.confidence is Confidence.MEASURED
-    return f"{f.confidence.value} here" if here else f.confidence.value
+def mixed(words: Words) -> str:
+    """Words of which some are names or to be copied."""
+    made = ""
+    for part in parts(words):
+        if isinstance(part, Copy):
+            made += to_copy(part)
+        elif isinstance(part, Code):
+            made += shown(part, LONG)
+        else:
+            made += f"{' ' * part.startswith(' ')}{said(part)}{' ' * part.endswith(' ')}"
+    return made
 
 
 def link(e: Evidence) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence
-from advisor.redaction.secrets import redact_value
-from advisor.report.audit.html.actions import actions, place
+from advisor.report.audit.html.actions import actions
 from advisor.report.audit.html.evidence import names, passages
 from advisor.report.audit.ticket_findings import Forms
+from advisor.report.finding import place, setting, sure
 from advisor.report.render.markup import Html, code, joined, tag
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rules.core.rule import Rule
 
 SIGNS = {"error": "✖", "warning": "▲", "note": "●"}  # as in the app: no severity is told by its colour alone
-VALUE = 300  # characters of a value beside its option
+VALUE = 300  # characters of a setting
 BRIEF = 160  # characters of a finding's words where one line must do
 
 
@@ -50,19 +50,9 @@ def anchor(order: int) -> str:
     return f"finding-{order}"
 
 
-def setting(f: Finding) -> str:
-    """`read_buffer_size = 8M`; empty for a finding of no option."""
-    if not f.option:
-        return ""
-    if f.value is None:
-        return f.option
-    value = redact_value(f.option, f.value) or "(empty)"
-    return f"{f.option} = {value if len(value) <= VALUE else f'{value[: VALUE - 1]}…'}"
-
-
-def sure(f: Finding) -> str:
-    """How sure the finding is: `measured here` where an experiment on this host stands behind it."""
-    return f"{f.confidence.value} here" if f.local and f.confidence is Confidence.MEASURED else f.confidence.value
+def _setting(f: Finding) -> str:
+    words = setting(f)
+    return words if len(words) <= VALUE else f"{words[: VALUE - 1]}…"
 
 
 def _item(order: int, f: Finding, *inside: str) -> Html:
@@ -80,7 +70,7 @@ def _item(order: int, f: Finding, *inside: str) -> Html:
 
 def _head(f: Finding) -> Iterator[Html]:
     yield tag("h3", badge(f.severity), " ", code(f.code), " ", f.name, " ", tag("span", sure(f), class_="sure"))
-    about = [code(words) for words in (setting(f), place(f)) if words]
+    about = [code(words) for words in (_setting(f), place(f.location)) if words]
     if about:
         yield tag(
             "p",
@@ -114,7 +104,7 @@ def _rule(rule: Rule) -> Html:
 
 
 def _brief(f: Finding) -> Iterator[Html]:
-    about = setting(f) or place(f)
+    about = _setting(f) or place(f.location)
     words = f.message if len(f.message) <= BRIEF else f"{f.message[: BRIEF - 1]}…"
     yield tag(
         "p", badge(f.severity), " ", code(f.code), " ", *([code(about)] if about else []), f": {words}", class_="brief"

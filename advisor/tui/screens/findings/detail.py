@@ -8,13 +8,13 @@ from textual.content import Content
 
 from advisor.core.model import Confidence
 from advisor.redaction.secrets import redact_value
+from advisor.report.finding import in_brief
 from advisor.report.rules import page
 from advisor.report.words import wrap
 from advisor.tui.text import fold, line, plain
 from advisor.tui.widgets.header import STYLES
 from rules import find
 from rules.core.evidence import load
-from rules.core.statements import kept_by, other_name, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,17 +94,7 @@ def _help(f: Finding, width: int) -> list[Content]:
 
 
 def _action(a: Action, width: int) -> Content:
-    restart = "needs a restart" if a.restart else "no restart" if a.statement else ""
-    risk = "; ".join(part for part in (a.risk or "none known", restart) if part)
-    kept, place = kept_by(a), place_of(a)
-    parts = [("do now", a.statement or ""), ("keep", f"{place}  {kept}" if kept and place else kept)]
-    parts += [("", f"in place of {a.replaces}")] if a.replaces and (a.argument or other_name(a)) else []
-    parts += [
-        ("risk", risk if a.statement or kept else a.risk),
-        ("undo", a.undo or ""),
-        ("watch", a.watch or ""),
-    ]
-    return Content("\n").join(_labelled(label, text, width) for label, text in parts if text)
+    return Content("\n").join(_labelled(label, text, width) for label, text in in_brief(a) if text)
 
 
 def _labelled(label: str, text: str, width: int) -> Content:

@@ -1,0 +1,106 @@
+"""A finding laid out once for every format: its setting and place, how sure it is, and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Confidence
+from advisor.redaction.secrets import MASK, redact_value
+from advisor.report.document import Code, Copy
+from rules.core.statements import kept_by, other_name, place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Action, Finding, Location
+    from advisor.report.document import Words
+
+
+def setting(f: Finding) -> str:
+    """`read_buffer_size = 8M`, secrets masked; empty for a finding of no option."""
+    if not f.option or f.value is None:
+        return f.option or ""
+    return f"{f.option} = {redact_value(f.option, f.value) or '(empty)'}"
+
+
+def place(at: Location | None) -> str:
+    """`/etc/mysql/my.cnf:31`; empty for what stands in no file."""
+    if at is None:
+        return ""
+    return f"{at.path}:{at.line}" if at.line else at.path
+
+
+def sure(f: Finding) -> str:
+    """How sure the finding is: `measured here` where an experiment on this host stands behind it."""
+    here = f.local is not None and f.confidence is Confidence.MEASURED
+    return f"{f.confidence.value} here" if here else f.confidence.value
+
+
+def to_do(f: Finding) -> list[tuple[str, Words]]:
+    """What to do, as names with words: Now, Keep, Risk, Undo and Watch of each action, Do where there is none.
+
+    The first row of each of several actions is numbered.
+    """
+    told: list[tuple[str, Words]] = []
+    for number, action in enumerate(f.actions, 1):
+        rows = list(_rows(action))
+        if rows and len(f.actions) > 1:
+            rows[0] = (f"{rows[0][0]} ({number} of {len(f.actions)})", rows[0][1])
+        told += rows
+    if f.help and not any(a.statement or kept_by(a) for a in f.actions):
+        told.insert(0, ("Do", f.help))
+    return told
+
+
+def _rows(a: Action) -> Iterator[tuple[str, Words]]:
+    kept = kept_by(a)
+    if a.statement:
+        yield "Now", (Copy(a.statement),)
+    if kept:
+        yield "Keep", (Copy(kept), *_into(a))
+    if risk := risk_of(a):
+        yield "Risk", risk
+    undo: tuple[str, ...] = (Copy(a.undo),) if a.undo else ()
+    if kept:
+        undo += (*(["; "] if undo else []), *_back(a))
+    if undo:
+        yield "Undo", undo
+    if a.watch:
+        yield "Watch", a.watch
+
+
+def risk_of(a: Action) -> str:
+    """The risk of an action and whether it needs a restart; empty of what carries out nothing and has none."""
+    restart = "needs a restart" if a.restart else "no restart" if a.statement else ""
+    risk = a.risk or ("none known" if a.statement or kept_by(a) else "")
+    return "; ".join(part for part in (risk, restart) if part)
+
+
+def _into(a: Action) -> tuple[str, ...]:
+    """Where the line belongs, and what it takes the place of."""
+    if a.argument:
+        return " in place of ", Code(a.replaces or "the option"), " in ", Code(place_of(a))
+    if a.place is None:
+        return (" in the server's option file",)
+    if not a.replaces:
+        return " in ", Code(place_of(a))
+    other = other_name(a)
+    return (" in place of ", Code(place_of(a)), *((", ", Code(other)) if other else ()))
+
+
+def _back(a: Action) -> tuple[str, ...]:
+    """How the option file, or the command line, was before."""
+    if not a.replaces:
+        return ("take the line out again",)
+    return ("put the old line back",) if MASK in a.replaces else ("put ", Copy(a.replaces), " back")
+
+
+def in_brief(a: Action) -> Iterator[tuple[str, str]]:
+    """An action for a terminal: rows whose words but those of risk and watch are to be copied."""
+    kept, at = kept_by(a), place_of(a)
+    yield "do now", a.statement or ""
+    yield "keep", f"{at}  {kept}" if kept and at else kept
+    yield "", f"in place of {a.replaces}" if kept and a.replaces and (a.argument or other_name(a)) else ""
+    yield "risk", risk_of(a)
+    yield "undo", a.undo or ""
+    yield "watch", a.watch or ""
