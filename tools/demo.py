@@ -43,7 +43,7 @@ def main() -> int:
 def unpacked(name: str) -> Binary:
     """The server of that name from the cache; without it the demo ends and says how to get it."""
     sys.path.insert(0, os.path.join(TOP, "tests", "plugins"))
-    from servers_plugin import lacking, names_of, provisioned
+    from real_servers import lacking, names_of, provisioned
 
     if name not in names_of(()):
         sys.exit(f"demo: no such server: {name}; there are {', '.join(names_of(()))}")

@@ -14,7 +14,7 @@ import tempfile
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
-from app_driving import driven, until
+from app_driver import driven, until
 
 from advisor.tui.screens.base import PLACES
 

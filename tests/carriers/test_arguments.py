@@ -7,7 +7,7 @@ import re
 from subprocess import CompletedProcess
 
 import pytest
-from servers_plugin import Start
+from real_servers import Start
 
 from advisor.catalog.load import load
 from advisor.optionfile.lines import OptionFile, Placed, Resolved

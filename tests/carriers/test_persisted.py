@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from servers_plugin import Binaries, Start
+from real_servers import Binaries, Start
 
 from advisor.carriers.document import CarrierError
 from advisor.catalog.load import load

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pymysql
 import pytest
-from asking_servers import judge_lines
+from verdict_agreement import judge_lines
 
 from advisor.catalog.load import Catalog, Option, load
 from advisor.catalog.targets import ASKED
 from probes.sandbox import Binary, Sandbox, ask_help, help_values
 
 if TYPE_CHECKING:
-    from servers_plugin import Start
+    from real_servers import Start
 
 LISTED = re.compile(r"^  (?:-\S, )?--([A-Za-z][\w-]*)(?=[ =\[]|$)", re.MULTILINE)
 UNPRINTED = "(No default value)"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from servers_plugin import Binaries
+    from real_servers import Binaries
 
     from probes.sandbox import Binary
 

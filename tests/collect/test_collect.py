@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from general_log import logged, ours, unlisted
-from hurried import PATIENT, hurried, hurry
-from running import eventually
+from process_checks import eventually
+from short_timeouts import PATIENT, hurried, hurry
 
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection import session as session_module
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from live_server import Live
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.collect.connection.limits import AnswerLimits
     from advisor.collect.connection.session import Session

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from clients import CLIENT, at, told
+from client_output import CLIENT, at, told
 
 from advisor.collect.pasted import facts_of_texts
 from advisor.collect.pasted.facts import TextError

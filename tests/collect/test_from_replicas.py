@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from clients import CLIENT, at, told
+from client_output import CLIENT, at, told
 from hypothesis import given
 from hypothesis import strategies as st
 from live_server import Live
@@ -25,7 +25,7 @@ from rules import all_rules
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.facts import Facts
 

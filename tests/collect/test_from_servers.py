@@ -8,9 +8,9 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from clients import CLIENT, at, told
+from client_output import CLIENT, at, told
+from process_checks import eventually
 from provisioning.shelf import shelf
-from running import eventually
 
 from advisor.analysis.context import know
 from advisor.analysis.engine import choose, run

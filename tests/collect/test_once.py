@@ -11,7 +11,7 @@ from advisor.collect.connection.options import ConnectRequest
 from advisor.collect.server.workload import read_counters
 
 if TYPE_CHECKING:
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.collect.connection.session import Notes, Session
     from advisor.collect.server.workload import CounterReading

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT, Ended, Mycnf
-from forked import PATIENCE, Forks
+from forked_commands import PATIENCE, Forks
+from mycnf_command import CHECKOUT, Ended, Mycnf
 
 # What an interpreter reads when it starts, and a forked one has read already.
 AT_ITS_START = ("PYTHON", "LANG", "LC_")

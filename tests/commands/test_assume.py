@@ -9,7 +9,7 @@ import pytest
 from advisor.catalog.targets import newest
 
 if TYPE_CHECKING:
-    from asking import Mycnf
+    from mycnf_command import Mycnf
 
 CASES = [
     ("[mysqld]\nport=3306\n", "mysql", "nothing in it tells"),

@@ -13,11 +13,11 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from asking import CHECKOUT
 from general_log import overheard
+from mycnf_command import CHECKOUT
 from ordinary_user import past_support, start_as_ordinary_user
-from running import PATIENCE, eventually
-from servers_plugin import quickly
+from process_checks import PATIENCE, eventually
+from real_servers import quickly
 
 from advisor.report.formats import names
 from probes.sandbox import start as start_sandbox
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from asking import Ended, Mycnf
-    from servers_plugin import Binaries, Start
+    from mycnf_command import Ended, Mycnf
+    from real_servers import Binaries, Start
 
     from probes.sandbox import Binary, Sandbox
 

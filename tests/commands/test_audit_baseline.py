@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from asking import Mycnf
+from mycnf_command import Mycnf
 
 DEMO = ("audit", "--demo", "--format", "json", "--fail-on", "note")
 

@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asking import Mycnf
+    from mycnf_command import Mycnf
 
 ROWS = {
     "version": "8.0.36",

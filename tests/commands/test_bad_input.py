@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT, Mycnf
+from mycnf_command import CHECKOUT, Mycnf
 
 GOOD = "[mysqld]\nmax_connections = 200\n"
 

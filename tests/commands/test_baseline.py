@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asking import Mycnf
+    from mycnf_command import Mycnf
 
 TARGET = ("--target", "mysql-5.7")
 BAD = "[mysqld]\nread_buffer_size = 8M\nno_such_option = 1\n"

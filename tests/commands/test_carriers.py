@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT, Mycnf
+from mycnf_command import CHECKOUT, Mycnf
 
 from advisor.core.model import Edit
 from advisor.optionfile.edit import apply

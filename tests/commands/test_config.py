@@ -9,12 +9,12 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asking import Ended, Mycnf
+    from mycnf_command import Ended, Mycnf
 
 BAD = "[mysqld]\nread_buffer_size = 8M\nmax_connections = 200\nmax_connections = 200\n"
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"

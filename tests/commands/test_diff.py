@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from asking import CHECKOUT
+from diff_command import counted, diff, differing, plainly_alike, snapshot
 from login_paths import write_login_file
-from restarting import run, variables, written
-from startable import compose
-from two_sides import counted, diff, differing, plainly_alike, snapshot
+from mycnf_command import CHECKOUT
+from option_file_generator import compose
+from server_restart import run, variables, written
 
 from advisor.catalog.load import load
 from probes.sandbox import Binary, Sandbox, SandboxError
 
 if TYPE_CHECKING:
-    from asking import Mycnf
-    from servers_plugin import Server, Start
+    from mycnf_command import Mycnf
+    from real_servers import Server, Start
 
 FILE = """[mysqld]
 server-id = 7

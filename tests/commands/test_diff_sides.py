@@ -7,14 +7,14 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from asking import CHECKOUT
-from restarting import written
-from two_sides import counted, diff, differing
+from diff_command import counted, diff, differing
+from mycnf_command import CHECKOUT
+from server_restart import written
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asking import Mycnf
+    from mycnf_command import Mycnf
 
 RECORDED = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 CANARY = "kanarienvogel-4711"

@@ -11,7 +11,7 @@ import pytest
 from rules import all_rules
 
 if TYPE_CHECKING:
-    from asking import Mycnf
+    from mycnf_command import Mycnf
 
 
 def test_a_rule_with_its_evidence(mycnf: Mycnf) -> None:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT, Ended, Mycnf
+from mycnf_command import CHECKOUT, Ended, Mycnf
 
 from advisor.__main__ import main
 from advisor.commands import lint

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from asking import Mycnf
-    from servers_plugin import Start
+    from mycnf_command import Mycnf
+    from real_servers import Start
 
 DEMO = CHECKOUT / "advisor" / "demo" / "recording.json"
 SCHEMA = json.loads((CHECKOUT / "schemas" / "history.schema.json").read_text("utf-8"))

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from asking import CHECKOUT, Mycnf
+from mycnf_command import CHECKOUT, Mycnf
 
 if TYPE_CHECKING:
     from pathlib import Path

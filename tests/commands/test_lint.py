@@ -14,7 +14,7 @@ from advisor.core import errors
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asking import Ended, Mycnf
+    from mycnf_command import Ended, Mycnf
 
 # An error (OPT001), a warning (CON002) and a note (OPT012), each on its own line.
 MIXED = """[mysqld]

@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asking import Mycnf
+    from mycnf_command import Mycnf
 
 FILE = """[mysqld]
 slave_net_timeout = 60

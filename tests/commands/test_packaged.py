@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from asking import Mycnf
+from mycnf_command import Mycnf
 from ordinary_user import past_support, start_as_ordinary_user
 from provisioning.shelf import shelf
-from servers_plugin import quickly
+from real_servers import quickly
 
 from probes.sandbox import Binary
 from probes.sandbox.starting import SMALL

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from restarting import QUICKLY, differing, items, preflight, run, stops, variables, written
+from server_restart import QUICKLY, differing, items, preflight, run, stops, variables, written
 
 if TYPE_CHECKING:
-    from asking import Mycnf
-    from servers_plugin import Start
+    from mycnf_command import Mycnf
+    from real_servers import Start
 
     from probes.sandbox import Sandbox
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from restarting import differing, items, preflight, run, variables, written
+from server_restart import differing, items, preflight, run, variables, written
 
 from advisor.redaction.secrets import MASK
 
 if TYPE_CHECKING:
-    from asking import Mycnf
-    from servers_plugin import Start
+    from mycnf_command import Mycnf
+    from real_servers import Start
 
     from probes.sandbox import Sandbox
 

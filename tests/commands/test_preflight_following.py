@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from restarting import QUICKLY, differing, items, preflight, run, variables, written
+from server_restart import QUICKLY, differing, items, preflight, run, variables, written
 
 from probes.sandbox import SandboxError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asking import Mycnf
-    from servers_plugin import Start
+    from mycnf_command import Mycnf
+    from real_servers import Start
 
 
 class Restart(NamedTuple):

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pymysql
 import pytest
-from asking import CHECKOUT
-from restarting import items, preflight, run, written
+from mycnf_command import CHECKOUT
+from server_restart import items, preflight, run, written
 
 from probes.sandbox import Sandbox
 
 if TYPE_CHECKING:
-    from asking import Mycnf
-    from servers_plugin import Start
+    from mycnf_command import Mycnf
+    from real_servers import Start
 
 CANARY = "kanarienvogel-7391"
 

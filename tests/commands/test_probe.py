@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import controlled_experiment
 import pytest
-import steered
-from asking import CHECKOUT, Ended
+from controlled_experiment import Steered
 from jsonschema import Draft202012Validator
-from steered import Steered
+from mycnf_command import CHECKOUT, Ended
 
 from advisor.__main__ import main
 from probes import registry
@@ -42,8 +42,8 @@ def heard() -> Iterator[None]:
 def scan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Steered:
     """The only experiment of the list, steered by the test; results are kept in a state directory of the test's own."""
     experiment = Steered()
-    monkeypatch.setattr(steered, "EXPERIMENT", experiment)
-    monkeypatch.setattr(registry, "MODULES", {"scan": "steered"})
+    monkeypatch.setattr(controlled_experiment, "EXPERIMENT", experiment)
+    monkeypatch.setattr(registry, "MODULES", {"scan": "controlled_experiment"})
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return experiment
 
@@ -80,7 +80,7 @@ def test_the_list_says_what_each_answers(probe: Any) -> None:
     assert ended.out.splitlines()[0].split() == ["scan", "server", "20", "s", "RBS-01,", "RBS-06"]
     assert "  Which read_buffer_size is fastest for full scans on this host?" in ended.out
     (entry,) = checked(probe("--json").out)["probes"]
-    assert entry["plan"]["variants"] == list(steered.SPEEDS)
+    assert entry["plan"]["variants"] == list(controlled_experiment.SPEEDS)
     assert entry["plan"]["creates"] == ["a table of 3M in a scratch directory"]
 
 

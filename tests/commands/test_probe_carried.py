@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import controlled_experiment
 import pytest
-import steered
-from asking import Mycnf
+from mycnf_command import Mycnf
 
 from advisor.__main__ import main
 from advisor.facts.snapshot import load
@@ -19,8 +19,8 @@ from probes.sandbox import Sandbox
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A state directory with two results of this host and one of another; the newer of the two has two rounds."""
-    monkeypatch.setattr(steered, "EXPERIMENT", steered.Steered())
-    monkeypatch.setattr(registry, "MODULES", {"scan": "steered"})
+    monkeypatch.setattr(controlled_experiment, "EXPERIMENT", controlled_experiment.Steered())
+    monkeypatch.setattr(registry, "MODULES", {"scan": "controlled_experiment"})
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     for rounds in ("1", "2"):
         words = ["--dir", str(tmp_path), "--force", "busy,neighbour,full,little", "--rounds", rounds]

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import controlled_experiment
 import pytest
-import steered
-from asking import CHECKOUT, Ended, Mycnf
+from controlled_experiment import Steered
 from jsonschema import Draft202012Validator
-from servers_plugin import Binaries, Start
-from steered import Steered
+from mycnf_command import CHECKOUT, Ended, Mycnf
+from real_servers import Binaries, Start
 
 from advisor.__main__ import main
 from advisor.core.sizes import exact
@@ -56,8 +56,8 @@ class Scan(Steered):
 def scan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, binaries: Binaries) -> Scan:
     """The experiment in the place of read-buffer, on a host that has MySQL 8.0 and MariaDB 10.11."""
     experiment = Scan(speeds=dict(SPEEDS))
-    monkeypatch.setattr(steered, "EXPERIMENT", experiment)
-    monkeypatch.setattr(registry, "MODULES", {"read-buffer": "steered"})
+    monkeypatch.setattr(controlled_experiment, "EXPERIMENT", experiment)
+    monkeypatch.setattr(registry, "MODULES", {"read-buffer": "controlled_experiment"})
     monkeypatch.setattr("probes.sandbox.host_binaries", lambda _: [binaries("mysql-8.0"), binaries("mariadb-10.11")])
     monkeypatch.setattr("probes.safety.neighbours.find_neighbours", tuple)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

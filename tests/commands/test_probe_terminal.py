@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
 
 COLUMNS = 80
-# The steered experiment in a process of its own; {waits} is what its ninth block does, the first of the third round.
+# The controlled experiment in a process of its own; {waits} is what its ninth block does, the first of the third round.
 DRIVER = """
 import sys, time
-import steered
+import controlled_experiment
 from probes import registry
 from advisor.__main__ import main
-registry.MODULES = {{"scan": "steered"}}
-scan = steered.EXPERIMENT
+registry.MODULES = {{"scan": "controlled_experiment"}}
+scan = controlled_experiment.EXPERIMENT
 scan.at[8] = lambda: {waits}
 print("CODE", main(sys.argv[1:]), scan.closed)
 """

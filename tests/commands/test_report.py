@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import CHECKOUT, Mycnf
-from duck import asked
+from duckdb_queries import asked
+from hostile_findings import SECRET
 from jsonschema import Draft202012Validator
-from nasty import SECRET
+from mycnf_command import CHECKOUT, Mycnf
+from process_checks import PATIENCE, alive, eventually
 from prometheus_client.parser import text_string_to_metric_families
-from running import PATIENCE, alive, eventually
 
 from advisor.report.bulk.snapshot import Brief, Told
 from advisor.report.bulk.tally import BROKEN, EXAMPLES, OTHERS, VERSIONS, WORST, Tally

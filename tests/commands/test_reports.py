@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from asking import CHECKOUT
 from lxml import etree
+from mycnf_command import CHECKOUT
 
 from advisor.report.formats import names
 
 if TYPE_CHECKING:
-    from asking import Mycnf
+    from mycnf_command import Mycnf
 
 TARGET = ("lint", "--target", "mysql-8.4")
 EPOCH = {"SOURCE_DATE_EPOCH": "0"}

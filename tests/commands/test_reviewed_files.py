@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asking import Mycnf
+    from mycnf_command import Mycnf
 
 MOST_NOTES = 4  # deprecations aside
 DEPRECATED = "OPT008"

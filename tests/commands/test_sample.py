@@ -14,8 +14,8 @@ from advisor.state.sampling import ring
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asking import Mycnf
-    from servers_plugin import Start
+    from mycnf_command import Mycnf
+    from real_servers import Start
 
 
 @pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11")

@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asking import Mycnf
-    from servers_plugin import Start
+    from mycnf_command import Mycnf
+    from real_servers import Start
 
 DEMO = CHECKOUT / "advisor" / "demo" / "recording.json"
 CANARY = "kanarienvogel-2207"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from asking import Mycnf
+from mycnf_command import Mycnf
 
 COMMANDS = {
     "lint": ("lint", "my.cnf"),

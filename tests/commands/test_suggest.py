@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asking import Mycnf
+    from mycnf_command import Mycnf
 
 HOST = ("--ram", "64G", "--cpus", "16", "--disk", "nvme", "--target", "mysql-8.0")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asking import Ended, Mycnf
+    from mycnf_command import Ended, Mycnf
 
 TARGET = ("--target", "mysql-5.7")
 WHY = "measured on 2026-03-02"

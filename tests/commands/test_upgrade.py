@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import CHECKOUT, Ended, Mycnf
 from jsonschema import Draft202012Validator
+from mycnf_command import CHECKOUT, Ended, Mycnf
 from referencing import Registry, Resource
 
 CANARY = "kanarienvogel-7391"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
 
 from advisor.config import nearest
 from advisor.config.read import ConfigError, line_of, read

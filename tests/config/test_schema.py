@@ -10,9 +10,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from asking import CHECKOUT
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mycnf_command import CHECKOUT
 
 from advisor.config import shape
 from advisor.config.shape import faults

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
 
 from advisor.facts import Facts
 from advisor.facts.codec import plain

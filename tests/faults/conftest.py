@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
-from begun import Begin
+from background_runs import Begin
+from mycnf_command import CHECKOUT
 from small_disk import Disk
 
 ROOM = 1 << 20  # bytes of the small file system

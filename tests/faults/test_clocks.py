@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
-from servers_plugin import Server
+from mycnf_command import CHECKOUT
+from real_servers import Server
 
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account

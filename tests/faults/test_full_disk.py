@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from asking import CHECKOUT
-from servers_plugin import Server
+from mycnf_command import CHECKOUT
+from real_servers import Server
 from small_disk import Disk
 
 from advisor.__main__ import main

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from servers_plugin import Start
+from real_servers import Start
 
 from advisor.__main__ import main
 from advisor.collect.collect import Request, from_account

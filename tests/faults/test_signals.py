@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import CHECKOUT
-from begun import Begin, OnTerminal
+from background_runs import Begin, OnTerminal
 from general_log import overheard
-from running import PATIENCE, eventually
-from servers_plugin import Server
+from mycnf_command import CHECKOUT
+from process_checks import PATIENCE, eventually
+from real_servers import Server
 
 from advisor.__main__ import main
 from advisor.fixing import writing

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT, Ended
+from mycnf_command import CHECKOUT, Ended
 
 from advisor.cli.parser import COMMANDS
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
 
 from advisor.commands.judge_facts import SERVER
 from advisor.tui import view

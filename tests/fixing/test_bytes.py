@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mending import findings, fixed, mended
+from fix_text import findings, fixed, mended
 
 TARGET = "mysql-8.4"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fix_text import findings, fixed, judged, mended, values
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mending import findings, fixed, judged, mended, values
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from mending import fixed, looks, mended
+from fix_text import fixed, looks, mended
 
 from advisor.core.model import Edit, Fix
 from advisor.fixing import FixOutcome, TargetReading, fix_files, plan_fixes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from mending import findings, fixed, judged, values
+from fix_text import findings, fixed, judged, values
 
 from rules import all_rules, find
 

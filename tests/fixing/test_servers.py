@@ -9,10 +9,10 @@ import re
 from pathlib import Path
 
 import pytest
-from asking_servers import HOST, Ask, asker, refused_lines
-from mending import findings, fixed, judged
-from running import first_row
-from servers_plugin import Start
+from fix_text import findings, fixed, judged
+from process_checks import first_row
+from real_servers import Start
+from verdict_agreement import HOST, Ask, asker, refused_lines
 
 from advisor.catalog.load import Catalog, load
 from probes.sandbox import Binary

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
-from mending import looks
+from fix_text import looks
+from mycnf_command import CHECKOUT
 
 from advisor.core.errors import MycnfError
 from advisor.fixing import fix_files

@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from fleet_ground import Ground, Servers
+from fleet_run import Ground, Servers
 from fleet_sshd import Key, make_keys
 from live_server import Live
 from provisioning.shelf import shelf
-from servers_plugin import Binaries
+from real_servers import Binaries
 
 from probes.sandbox import start as start_sandbox
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fleet_ground import Ground, Servers
+from fleet_run import Ground, Servers
 from live_server import Live
 
 from advisor.core.model import Target

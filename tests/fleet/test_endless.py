@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterable, Iterator
 
 import pytest
-from fleet_ground import Ground, Servers
+from fleet_run import Ground, Servers
 from fleet_sshd import Key, program, reached_by, sshd
 
 NAME = "mariadb-10.11"

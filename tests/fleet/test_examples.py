@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
-from fleet_ground import PATIENCE, Ground
+from fleet_run import PATIENCE, Ground
 from live_server import Live
-from servers_plugin import Server
+from mycnf_command import CHECKOUT
+from real_servers import Server
 
 from advisor.facts.snapshot import load
 

@@ -15,12 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from begun import OnTerminal
-from fleet_begun import LOCAL, begun, child_of, hanging, marked
-from fleet_ground import PATIENCE, VAULT_PASSWORD, Ground
+from background_runs import OnTerminal
+from fleet_process import LOCAL, begun, child_of, hanging, marked
+from fleet_run import PATIENCE, VAULT_PASSWORD, Ground
 from live_server import Live
-from running import eventually
-from servers_plugin import Server
+from process_checks import eventually
+from real_servers import Server
 
 from advisor.fleet.row import UNREAD, Status
 from advisor.fleet.run_directory import file_name, finished, rows_of

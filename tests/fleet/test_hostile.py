@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 
-from fleet_ground import Ground
+from fleet_run import Ground
 from hostile_recording import record
 from hostile_server import Cut, Mischief, Recording, hostile, key
 from live_server import Live
-from servers_plugin import Server
+from real_servers import Server
 
 from advisor.facts.snapshot import load
 from tests.hostile.conftest import TURNS

@@ -13,13 +13,13 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
-from fleet_begun import LOCAL, begun, child_of, hanging, marked, wait_until_gone
-from fleet_ground import Ground
+from fleet_process import LOCAL, begun, child_of, hanging, marked, wait_until_gone
+from fleet_run import Ground
 from fleet_sshd import Key, bare, program, reached_by, sshd
 from live_server import Live
-from running import alive, eventually
-from servers_plugin import Server
+from mycnf_command import CHECKOUT
+from process_checks import alive, eventually
+from real_servers import Server
 
 from advisor.fleet.row import UNREAD, Status
 from advisor.fleet.run_directory import HOSTS, SCRATCH, file_name, finished, rows_of

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from audits import recorded
+from audit_samples import recorded
 
 from advisor.collect.host import open_root
 from advisor.facts import Facts

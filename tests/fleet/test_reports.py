@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from audits import HOSTILE
+from audit_samples import HOSTILE
+from hostile_findings import SECRET
 from markdown_it import MarkdownIt
-from nasty import SECRET
 
 from advisor.core.model import Confidence, Finding, Severity, Skipped, Target
 from advisor.fleet.member import MemberValue

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from asking import CHECKOUT, Ended
-from fleet_ground import PATIENCE, Ground, Servers
+from fleet_run import PATIENCE, Ground, Servers
 from general_log import Ear, Said, overheard, unlisted
 from jsonschema import Draft202012Validator
 from live_server import Live
+from mycnf_command import CHECKOUT, Ended
+from real_servers import lacking, names_of
 from referencing import Registry, Resource
-from servers_plugin import lacking, names_of
 
 from advisor.facts.snapshot import load
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from fleet_ground import Ground
+from fleet_run import Ground
 from fleet_sshd import Key, reached_by, sshd
 from live_server import Live
 from provisioning.shelf import shelf
-from servers_plugin import Binaries
+from real_servers import Binaries
 
 from advisor.facts import Facts
 from advisor.facts.snapshot import load

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
-from running import PATIENCE
+from mycnf_command import CHECKOUT
+from process_checks import PATIENCE
 
 from advisor.core.errors import MycnfError
 from advisor.facts import Facts

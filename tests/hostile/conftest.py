@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import pytest
-from asking import CHECKOUT, Ended
 from hostile_recording import record
 from hostile_server import Heard, Mischief, Recording, hostile
+from mycnf_command import CHECKOUT, Ended
 
 from advisor.__main__ import main
 from advisor.collect.collect import Request, from_account

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from app_driving import driven, filled, screen_text, until
+from app_driver import driven, filled, screen_text, until
 from hostile_server import Mischief, Recording, hostile
 
 from advisor.tui.screens.base import PLACES

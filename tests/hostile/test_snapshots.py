@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
 
 from advisor.analysis import baseline
 from advisor.core.errors import CONNECTION, USAGE, MycnfError

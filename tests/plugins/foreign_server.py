@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pymysql
-from running import PATIENCE
+from process_checks import PATIENCE
 
 from probes.sandbox import Binary, ask
 from probes.sandbox.datadir import copy_template

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rule_cases import Case, facts_of
-from simulated import METRIC, Noise, Simulated, simulate
+from simulated_experiment import METRIC, Noise, Simulated, simulate
 
 from advisor.analysis.context import know
 from advisor.analysis.engine import RuleRun, run

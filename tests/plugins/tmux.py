@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
 
 from probes.sandbox import Sandbox
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from servers_plugin import Binaries
+from real_servers import Binaries
 
 from probes.sandbox import (
     Binary,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from simulated import METRIC, Noise, Simulated, simulate
+from simulated_experiment import METRIC, Noise, Simulated, simulate
 
 from advisor.core.sizes import percent
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from running import eventually
-from servers_plugin import Binaries, Start
+from process_checks import eventually
+from real_servers import Binaries, Start
 
 from probes.sandbox import Binary, SandboxError, describe
 from probes.sandbox import start as start_sandbox

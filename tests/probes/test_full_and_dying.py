@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from asking import Ended
-from grounds import children
-from launched import FORCED
-from running import eventually
-from servers_plugin import Binaries, Start
+from mycnf_command import Ended
+from probe_environment import children
+from probe_process import FORCED
+from process_checks import eventually
+from real_servers import Binaries, Start
 
 from advisor.__main__ import main
 from advisor.commands.probing import place as place_module

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from asking import CHECKOUT
 from foreign_server import Foreign, foreign_server
-from launched import FORCED, Launched, launched, programs
-from running import PATIENCE, alive, eventually
-from servers_plugin import Binaries
+from mycnf_command import CHECKOUT
+from probe_process import FORCED, Launched, launched, programs
+from process_checks import PATIENCE, alive, eventually
+from real_servers import Binaries
 
 from probes.sandbox.scratch import MARKER, PREFIX
 

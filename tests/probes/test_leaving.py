@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
-from running import PATIENCE, alive, eventually, first_row
-from servers_plugin import Binaries, Start
+from mycnf_command import CHECKOUT
+from process_checks import PATIENCE, alive, eventually, first_row
+from real_servers import Binaries, Start
 
 from probes.sandbox import Binary, sweep
 from probes.sandbox import start as start_sandbox

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pymysql
 import pytest
-from running import alive, first_row
-from servers_plugin import Server, Start
+from process_checks import alive, first_row
+from real_servers import Server, Start
 
 from probes.sandbox import Binary, Sandbox, datadir, starting
 from probes.sandbox import start as start_sandbox

@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
-from running import first_row
-from servers_plugin import quickly
+from process_checks import first_row
+from real_servers import quickly
 
 from probes.sandbox import Binary, SandboxError, describe, start
 from probes.sandbox.binary import STARTERS, Tree, tree_of

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from simulated import FORCED, Noise, Simulated
+from simulated_experiment import FORCED, Noise, Simulated
 
 from advisor.facts.host import Host
 from advisor.facts.probes import ProbeResult

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from servers_plugin import Binaries, Start
+from real_servers import Binaries, Start
 
 from probes.sandbox import Binary, validate_config
 

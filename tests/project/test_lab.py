@@ -10,7 +10,7 @@ import pytest
 from labadvice import Advice, advice_of, apply, judged, refusals
 from labfolder import Lab, LabError, labs, read
 from labpage import Row, blank, keep, kept, page, row_of
-from servers_plugin import Binaries
+from real_servers import Binaries
 
 from advisor.catalog.load import Catalog, load
 from advisor.catalog.targets import parse_target

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from serverlogs import Load, Logs, logged
-from servers_plugin import Server
+from real_servers import Server
+from server_logs import Load, Logs, logged
 
 
 def written(logs: Logs, rows: int) -> Load:

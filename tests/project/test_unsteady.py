@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
 from hypothesis import settings
+from mycnf_command import CHECKOUT
 
 TWICE = """
 from pathlib import Path

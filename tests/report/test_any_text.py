@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import unicodedata
 
+from hostile_findings import MYSQL, page
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 from markdown_it import MarkdownIt
-from nasty import MYSQL, page
 
 from advisor.core.model import Confidence, Edit, Finding, Fix, Location, Severity
 from advisor.report import Checked

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from asking import CHECKOUT
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
+from mycnf_command import CHECKOUT
 from referencing import Registry, Resource
 
 from advisor.__main__ import main

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from asking import CHECKOUT
 from jsonschema import Draft4Validator
 from lxml import etree
+from mycnf_command import CHECKOUT
 
 from advisor.__main__ import main
 from advisor.report.formats import names

@@ -7,8 +7,8 @@ import io
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
-from nasty import SECRET, nasty, nothing, page
+from hostile_findings import SECRET, nasty, nothing, page
+from mycnf_command import CHECKOUT
 
 from advisor.__main__ import main
 from advisor.report.formats import render_lint

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from audits import HOSTILE
+from audit_samples import HOSTILE
+from hostile_findings import SECRET
 from lxml import html as parser
 from markdown_it import MarkdownIt
-from nasty import SECRET
 
 from advisor.core.model import Severity
 from advisor.report import formats

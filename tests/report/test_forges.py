@@ -7,9 +7,9 @@ import re
 from typing import NamedTuple
 
 import pytest
-from asking import CHECKOUT
+from hostile_findings import nasty, nothing, page
 from jsonschema import validate
-from nasty import nasty, nothing, page
+from mycnf_command import CHECKOUT
 
 from advisor.report.formats import render_lint as render
 

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
-from nasty import SECRET, nasty, nothing, page
+from hostile_findings import SECRET, nasty, nothing, page
+from mycnf_command import CHECKOUT
 
 from advisor.__main__ import main
 from advisor.config.shape import faults

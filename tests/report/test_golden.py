@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 import pytest
-from nasty import GOLDEN, nasty, nothing, page
+from hostile_findings import GOLDEN, nasty, nothing, page
 
 from advisor import __version__
 from advisor.report import Checked, Page

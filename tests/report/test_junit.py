@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hostile_findings import nasty, nothing, page
 from lxml import etree
-from nasty import nasty, nothing, page
 
 from advisor.report import Checked
 from advisor.report.formats import render_lint as render

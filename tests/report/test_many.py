@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
 from jsonschema import Draft4Validator
 from lxml import etree
+from mycnf_command import CHECKOUT
 
 from advisor.__main__ import main
 

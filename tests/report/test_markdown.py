@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from hostile_findings import nasty, nothing, page
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from nasty import nasty, nothing, page
 
 from advisor.redaction.secrets import clean
 from advisor.report.formats import render_lint as render

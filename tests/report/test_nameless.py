@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from audits import audited, recorded
+from audit_samples import audited, recorded
 
 from advisor.core.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
 from advisor.facts import Accounts, Replication, Unavailable

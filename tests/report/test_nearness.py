@@ -7,7 +7,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
 
 from advisor.catalog.targets import parse_target
 from advisor.commands.host_summary import cpus, disks, memory

@@ -9,10 +9,10 @@ import subprocess
 from dataclasses import replace
 
 import pytest
-from audits import HOSTILE, audited, nasty_audit, recorded
+from audit_samples import HOSTILE, audited, nasty_audit, recorded
+from hostile_findings import SECRET
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nasty import SECRET
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 

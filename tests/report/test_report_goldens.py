@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
-from report_material import COMMANDS, make
+from mycnf_command import CHECKOUT
+from report_samples import COMMANDS, make
 
 from advisor import __version__
 from advisor.__main__ import main

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import CHECKOUT
+from hostile_findings import NAMES, SECRET, nasty, nothing, page
 from jsonschema import Draft4Validator
-from nasty import NAMES, SECRET, nasty, nothing, page
+from mycnf_command import CHECKOUT
 
 from advisor.core.model import Finding, Severity
 from advisor.optionfile import edit

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
-from duck import asked
+from duckdb_queries import asked
+from mycnf_command import CHECKOUT
 
 from advisor.__main__ import main
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import CHECKOUT
+from hostile_findings import nasty, nothing, page
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
-from nasty import nasty, nothing, page
+from mycnf_command import CHECKOUT
 from referencing import Registry, Resource
 
 from advisor.__main__ import main

@@ -10,12 +10,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from audits import HOSTILE, audited, many, nasty_audit, recorded
+from audit_samples import HOSTILE, audited, many, nasty_audit, recorded
+from hostile_findings import GOLDEN, SECRET
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from nasty import GOLDEN, SECRET
 
 from advisor import __version__
 from advisor.__main__ import main

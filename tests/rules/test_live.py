@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ordinary_user import past_support, start_as_ordinary_user
-from servers_plugin import quickly
+from real_servers import quickly
 
 from advisor.analysis.context import know
 from advisor.analysis.engine import run
@@ -17,7 +17,7 @@ from rules import all_rules
 
 if TYPE_CHECKING:
     import pytest
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.analysis.engine import RuleRun
     from probes.sandbox import Binary, Sandbox

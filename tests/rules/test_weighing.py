@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from local_results import CALM, HOST, LOUD, PLACE, TPS, Variant, audited, measured, scans, told
 from rule_cases import Case, facts_of
-from simulated import Noise
+from simulated_experiment import Noise
 
 from advisor.analysis.context import know
 from advisor.analysis.engine import run

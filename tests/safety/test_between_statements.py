@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import pymysql
 import pytest
 from live_server import Live
-from running import eventually
-from slow_server import slowed
+from process_checks import eventually
+from slow_proxy import slowed
 
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account

@@ -11,10 +11,10 @@ from typing import Any
 import pymysql
 import pytest
 from general_log import logged
-from hurried import PATIENT, hurried
 from live_server import Live, number_of
-from running import eventually
-from servers_plugin import Server, Start
+from process_checks import eventually
+from real_servers import Server, Start
+from short_timeouts import PATIENT, hurried
 
 from advisor.collect.connection import session as session_module
 from advisor.collect.connection.connect import Limits, connect

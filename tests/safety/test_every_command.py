@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from app_driving import driven, filled, until
-from asking import CHECKOUT
+from app_driver import driven, filled, until
 from general_log import Ear, Said, overheard, unlisted
 from live_server import Live
-from servers_plugin import names_of
+from mycnf_command import CHECKOUT
+from real_servers import names_of
 
 from advisor.cli.parser import COMMANDS, dispatch
 from advisor.collect.connection.connect import Limits

@@ -13,9 +13,9 @@ import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
-from asking import CHECKOUT
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mycnf_command import CHECKOUT
 
 from advisor.core.errors import USAGE, MycnfError
 from advisor.facts import Sample

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from planted import CARRIERS, canary, option_file, out_of, snapshot
+from planted_secrets import CARRIERS, canary, option_file, out_of, snapshot
 
 from advisor.__main__ import main
 from advisor.cli.parser import COMMANDS, build_parser

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from local_results import told
-from planted import SNAPSHOT
+from planted_secrets import SNAPSHOT
 
 from advisor.collect.connection.options import ConnectRequest
 from advisor.core.crash_report import write_crash_file

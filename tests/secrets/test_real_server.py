@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from asking import CHECKOUT
-from begun import OnTerminal
+from background_runs import OnTerminal
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from live_server import Live
-from planted import canary, out_of
-from running import PATIENCE, eventually
-from servers_plugin import Start
+from mycnf_command import CHECKOUT
+from planted_secrets import canary, out_of
+from process_checks import PATIENCE, eventually
+from real_servers import Start
 
 from advisor.__main__ import main
 from advisor.redaction.secrets import MASK

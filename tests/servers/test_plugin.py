@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
 
 TESTS = """
 import pytest
@@ -42,7 +42,7 @@ def run(folder: Path, tests: str) -> str:
             "pytest",
             "-q",
             "-p",
-            "servers_plugin",
+            "real_servers",
             "-p",
             "no:cacheprovider",
             "-c",

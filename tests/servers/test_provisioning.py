@@ -12,7 +12,7 @@ from provisioning import debian, manifest, mirrors
 from provisioning.launcher import write_launcher
 from provisioning.recipes import RECIPES
 from provisioning.shelf import ProvisionError, lock, placing, shelf
-from servers_plugin import lacking, names_of
+from real_servers import lacking, names_of
 
 PROVISION = Path(__file__).with_name("provision.py")
 

@@ -22,7 +22,7 @@ from rules.core.evidence import load as evidence
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from servers_plugin import Server, Start
+    from real_servers import Server, Start
 
     from advisor.facts import Host
     from advisor.suggest import Suggestion

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import controlled_experiment
 import pytest
-import steered
-from scanning import Scans
+from simulated_scan import Scans
 
 from probes import registry
 
@@ -24,6 +24,6 @@ def own_places(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 def scans(monkeypatch: pytest.MonkeyPatch) -> Scans:
     """The only experiment of the list."""
     experiment = Scans()
-    monkeypatch.setattr(steered, "EXPERIMENT", experiment)
-    monkeypatch.setattr(registry, "MODULES", {"read-buffer": "steered"})
+    monkeypatch.setattr(controlled_experiment, "EXPERIMENT", experiment)
+    monkeypatch.setattr(registry, "MODULES", {"read-buffer": "controlled_experiment"})
     return experiment

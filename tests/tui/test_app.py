@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from app_driving import driven, screen_text, until
+from app_driver import driven, screen_text, until
 from textual.widgets import ContentSwitcher, Input
 from textual.widgets._footer import FooterKey
 

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from app_driving import driven, filled, until
+from app_driver import driven, filled, until
 from login_paths import write_login_file
-from servers_plugin import Start
+from real_servers import Start
 from textual.pilot import Pilot
 from textual.widgets import Input
 

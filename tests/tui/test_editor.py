@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from app_driving import driven, filled, screen_text, until
-from app_files import RECORDED, at_files, judged, notices, read, title, view_of
-from servers_plugin import Start
+from app_driver import driven, filled, screen_text, until
+from app_files_screen import RECORDED, at_files, judged, notices, read, title, view_of
+from real_servers import Start
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 from tmux import terminal

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_driving import driven, screen_text, snapshot_with, until
-from app_files import SERVER, TUNING, at_files, notices, said, title
+from app_driver import driven, screen_text, snapshot_with, until
+from app_files_screen import SERVER, TUNING, at_files, notices, said, title
 from textual.widgets import OptionList
 
 from advisor.tui.screens.files.model import book, text_of

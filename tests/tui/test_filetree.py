@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from app_files import OF_DEMO, RECORDED, SERVER, TUNING, read, view_of
-from servers_plugin import Start
+from app_files_screen import OF_DEMO, RECORDED, SERVER, TUNING, read, view_of
+from real_servers import Start
 
 from advisor.analysis.context import know
 from advisor.collect.collect import Request, from_account

@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from app_driving import driven, screen_text, until
+from app_driver import driven, screen_text, until
 from textual.widgets import Input, OptionList
 
 from advisor.core.model import Severity

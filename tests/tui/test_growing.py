@@ -6,8 +6,8 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from scanning import ON_DISK, Scans
-from steered import SIZES, SPEEDS
+from controlled_experiment import SIZES, SPEEDS
+from simulated_scan import ON_DISK, Scans
 
 from advisor.facts.probes import Arm, Block, ProbeResult, RunPlace
 from advisor.report.probe.published import curves

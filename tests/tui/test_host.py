@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_driving import driven, screen_text, snapshot_with, until
+from app_driver import driven, screen_text, snapshot_with, until
 from textual.containers import VerticalScroll
 
 from advisor.analysis.context import know

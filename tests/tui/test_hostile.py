@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_driving import driven, screen_text, snapshot_with, until
+from app_driver import driven, screen_text, snapshot_with, until
 
 from advisor.tui.screens.base import PLACES
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from app_driving import until
-from app_measuring import FORCED, leftovers, measuring, run
-from launched import programs
-from running import alive, eventually
-from scanning import Scans
-from servers_plugin import Start
+from app_driver import until
+from app_probes_screen import FORCED, leftovers, measuring, run
+from probe_process import programs
+from process_checks import alive, eventually
+from real_servers import Start
+from simulated_scan import Scans
 from tmux import MYCNF, Terminal, audit, place, terminal
 
 from probes.registry import MODULES

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_driving import driven, screen_text, until
-from app_measuring import ask, choose_probe, leftovers, measuring, run, screen, shown
-from scanning import Scans
+from app_driver import driven, screen_text, until
+from app_probes_screen import ask, choose_probe, leftovers, measuring, run, screen, shown
+from simulated_scan import Scans
 
 from advisor.core.model import Confidence
 from advisor.tui.app import AuditApp

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_driving import driven, screen_text, snapshot_with, until
-from app_measuring import FORCED, ask, choose_probe, measuring, names, said, screen, shown
-from scanning import Scans
+from app_driver import driven, screen_text, snapshot_with, until
+from app_probes_screen import FORCED, ask, choose_probe, measuring, names, said, screen, shown
+from simulated_scan import Scans
 from textual.widgets import Input
 
 from advisor.facts.probes import Arm, Block, Metric, ProbeResult, RunPlace

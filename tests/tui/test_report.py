@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_driving import driven, screen_text, snapshot_with, until
+from app_driver import driven, screen_text, snapshot_with, until
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len

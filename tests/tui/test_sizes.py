@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_driving import driven, screen_text, until
-from app_measuring import ask, measuring
-from scanning import Scans
+from app_driver import driven, screen_text, until
+from app_probes_screen import ask, measuring
+from simulated_scan import Scans
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.widgets import Input, Static

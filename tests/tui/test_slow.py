@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_driving import driven, filled, screen_text, until
-from servers_plugin import Start
-from slow_server import Gate, slowed
+from app_driver import driven, filled, screen_text, until
+from real_servers import Start
+from slow_proxy import Gate, slowed
 from textual.widgets import ContentSwitcher
 from tmux import MYCNF, place, terminal
 

@@ -7,9 +7,9 @@ import signal
 from pathlib import Path
 
 import pytest
+from real_servers import Start
 from rich.console import Console
 from rich.text import Text
-from servers_plugin import Start
 from tmux import MYCNF, Terminal, audit, place, terminal
 
 

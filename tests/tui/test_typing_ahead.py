@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from app_driving import driven, until
+from app_driver import driven, until
 from textual.events import Key
 from textual.widgets import Input
 

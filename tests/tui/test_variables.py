@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from app_driving import driven, until
+from app_driver import driven, until
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input
 

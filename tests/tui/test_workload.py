@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from app_driving import driven, screen_text, snapshot_with, until
+from app_driver import driven, screen_text, snapshot_with, until
 from textual.widgets import OptionList
 
 from advisor.commands.recorded_facts import DEMO

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from moving import Moved, verdict_on
+from upgrade_comparison import Moved, verdict_on
 
 from advisor.catalog.targets import parse_target
 from advisor.core.model import Target

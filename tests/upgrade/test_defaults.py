@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from moving import Moved, verdict_on
+from upgrade_comparison import Moved, verdict_on
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from moving import Moved
+from upgrade_comparison import Moved
 
 from advisor.core.model import Confidence, Severity
 from advisor.upgrade.change import LineChange, LineEffect

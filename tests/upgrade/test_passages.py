@@ -12,8 +12,8 @@ from typing import Any
 
 import pymysql
 import pytest
-from moving import Moved
-from servers_plugin import Binaries, Start
+from real_servers import Binaries, Start
+from upgrade_comparison import Moved
 
 from advisor.catalog.targets import ASKED
 from advisor.core.model import Confidence, Target

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from moving import Moved
-from servers_plugin import Binaries, Start
+from real_servers import Binaries, Start
+from upgrade_comparison import Moved
 
 from advisor.catalog.targets import parse_target
 from advisor.upgrade.supported_path import path_between

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from moving import verdict_on
-from servers_plugin import Binaries, Server, Start
+from real_servers import Binaries, Server, Start
+from upgrade_comparison import verdict_on
 
 from advisor.catalog.targets import ASKED
 from advisor.report.upgrade.keep_lines import fragment

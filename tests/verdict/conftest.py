@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from asking_servers import Ask, Judge, asker, judge_lines
+from verdict_agreement import Ask, Judge, asker, judge_lines
 
 from advisor.catalog.load import Catalog, load
 from probes.sandbox import Binary

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from asking_servers import Ask, Judge, disagreement, refused_lines
+from verdict_agreement import Ask, Judge, disagreement, refused_lines
 
 # One file each, lines parted by " / ".
 NAMES = """

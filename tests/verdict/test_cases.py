@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cases import read_case
 from comparing import compare
-from servers_plugin import Binaries
+from real_servers import Binaries
 from truth import truth
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.cnf"))

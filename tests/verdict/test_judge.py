@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from asking_servers import judge_lines, refused_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from verdict_agreement import judge_lines, refused_lines
 
 from advisor.catalog.load import Catalog, load
 from advisor.catalog.targets import SERIES, parse_target

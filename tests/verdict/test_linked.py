@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from asking_servers import Ask, Judge, disagreement
+from verdict_agreement import Ask, Judge, disagreement
 
 from advisor.verdict import Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from servers_plugin import Start
+    from real_servers import Start
 
 CASES = """
 flush=1 / flush_time=9

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from asking_servers import Judge, judge_lines, refused_lines
-from servers_plugin import Start
-from started_files import Run, shown
+from real_servers import Start
+from start_and_compare import Run, shown
+from verdict_agreement import Judge, judge_lines, refused_lines
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target

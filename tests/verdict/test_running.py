@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from started_files import Run, compare
+from start_and_compare import Run, compare
 
 from advisor.catalog.load import Catalog
 

@@ -11,8 +11,8 @@ import os
 import random
 from pathlib import Path
 
-from startable import compose, names, startable
-from started_files import Run, compare, composed
+from option_file_generator import compose, names, startable
+from start_and_compare import Run, compare, composed
 
 from advisor.catalog.load import Catalog
 from probes.sandbox import Binary

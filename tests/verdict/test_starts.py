@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from asking_servers import judge_lines, refused_lines
-from servers_plugin import Start
+from real_servers import Start
+from verdict_agreement import judge_lines, refused_lines
 
 from advisor.catalog.load import load
 from probes.sandbox import Binary, SandboxError

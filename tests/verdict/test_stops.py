@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from asking_servers import Ask, Judge, judge_lines, refused_lines
-from started_files import Run
+from start_and_compare import Run
+from verdict_agreement import Ask, Judge, judge_lines, refused_lines
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from asking_servers import judge_lines
+from verdict_agreement import judge_lines
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target

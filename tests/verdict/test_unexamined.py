@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from asking_servers import Ask, Judge, judge_lines, refused_lines
+from verdict_agreement import Ask, Judge, judge_lines, refused_lines
 
 import advisor.catalog.elsewhere
 from advisor.analysis.engine import run

@@ -14,7 +14,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
 import pymysql
-from servers_plugin import provisioned
+from real_servers import provisioned
 from tables import write
 
 from probes.sandbox import start

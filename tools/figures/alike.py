@@ -26,7 +26,7 @@ from typing import NamedTuple
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
-from servers_plugin import provisioned
+from real_servers import provisioned
 
 from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import ProbeResult

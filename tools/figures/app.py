@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from figure import Figure
-from servers_plugin import lacking, names_of, provisioned
-from slow_server import slowed
+from real_servers import lacking, names_of, provisioned
+from slow_proxy import slowed
 from terminal import Window, window
 
 from probes.sandbox import start
@@ -158,7 +158,7 @@ def _probing(own: str) -> Iterator[Figure]:
     if name is None:
         yield from (Figure(figure, None, why_not="no server is here (make servers)") for figure in names)
         return
-    from launched import FORCED, programs  # which finds its neighbours once servers_plugin has been imported
+    from probe_process import FORCED, programs  # which finds its neighbours once real_servers has been imported
 
     (_, program), libraries = programs(name)
     scratch, empty = os.path.join(own, "scratch"), os.path.join(own, "empty.cnf")

@@ -20,7 +20,7 @@ sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
 import loops
 from papers import PAPERS, Paper, Run
-from servers_plugin import provisioned
+from real_servers import provisioned
 
 from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import ProbeResult

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 
 from figure import Figure
-from servers_plugin import lacking, names_of, provisioned
+from real_servers import lacking, names_of, provisioned
 
 from probes.sandbox import Sandbox, SandboxError, start
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from servers_plugin import provisioned, quickly
+from real_servers import provisioned, quickly
 
 from probes.sandbox import Sandbox, start
 

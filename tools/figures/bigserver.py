@@ -26,8 +26,8 @@ from bigmade import CONNECTIONS, TABLES, big
 from bigpage import put, section
 from figure import Figure
 from labpeers import PEERS
-from serverlogs import Load, logged
-from servers_plugin import lacking
+from real_servers import lacking
+from server_logs import Load, logged
 
 from probes.sandbox import Sandbox, SandboxError
 

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from filling import connected, each, held, make_tables, sizes, statements, warm_up
 from pymysql.err import OperationalError
-from servers_plugin import provisioned
+from real_servers import provisioned
+from session_load import connected, each, held, make_tables, sizes, statements, warm_up
 
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account

@@ -16,7 +16,7 @@ from typing import Any
 
 from figure import Figure
 from provisioning.shelf import shelf
-from servers_plugin import lacking, names_of, provisioned
+from real_servers import lacking, names_of, provisioned
 
 from probes.sandbox import Sandbox, start
 from probes.sandbox.server import free_port

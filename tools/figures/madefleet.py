@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
-from servers_plugin import lacking, names_of, provisioned, quickly
+from real_servers import lacking, names_of, provisioned, quickly
 
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account

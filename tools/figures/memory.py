@@ -19,7 +19,7 @@ sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 from figure import Figure
 from filled import SETTINGS, kept
 from memorypage import Run, likely, written
-from servers_plugin import lacking, names_of
+from real_servers import lacking, names_of
 
 from probes.sandbox import SandboxError
 

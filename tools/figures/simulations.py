@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from figure import Figure
-from simulated import Noise, judge
+from simulated_experiment import Noise, judge
 
 RUNS = 200
 # Sampling lets 200 runs of a 5 % chance reach 8 % once in forty times.

@@ -17,7 +17,7 @@ import telling
 import trying
 from dealing import Chosen, ask_servers
 from outside import READERS
-from servers_plugin import lacking, names_of
+from real_servers import lacking, names_of
 
 SLOW = 1.0  # seconds of processor time that no file may take lint
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from cases import save_case, smallest
 from comparing import compare
 from composing import Cell, Setting, compose, decks
-from servers_plugin import provisioned
+from real_servers import provisioned
 from tally import Tally, Told
 from truth import truth
 from vocabulary import vocabulary

@@ -35,7 +35,7 @@ from labfolder import FEWEST_ROUNDS, Lab, labs
 from labrounds import length, measured
 from labserver import filled
 from labstage import Stage, staged
-from servers_plugin import provisioned
+from real_servers import provisioned
 
 from advisor.core.errors import MycnfError
 from advisor.core.sizes import exact

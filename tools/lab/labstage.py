@@ -13,7 +13,7 @@ from labadvice import Advice, advice_of, apply, refusals
 from labaudit import Asking, Peers, Times, Told, audited
 from labfolder import Lab, LabError
 from labserver import FILE, filled
-from servers_plugin import provisioned
+from real_servers import provisioned
 
 from advisor.catalog.load import load
 from advisor.core.errors import MycnfError

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from two_reads import Compared, compared, faults
+from host_read_comparison import Compared, compared, faults
 
 from advisor.collect.host import host_tar_script, open_root, read_host, server_pids
 

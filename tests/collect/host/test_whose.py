@@ -12,7 +12,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from running import eventually, first_row
+from process_checks import eventually, first_row
 
 from advisor.collect.host import NotProved, OwnershipProof, ServerClaim, prove, read_host, server_pids
 from advisor.collect.host.root import LiveRoot

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import CHECKOUT
-from running import PATIENCE, alive, eventually
+from mycnf_command import CHECKOUT
+from process_checks import PATIENCE, alive, eventually
 
 from probes.disk.aio import available
 from probes.disk.driver import DriverProcesses

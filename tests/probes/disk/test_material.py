@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
-from running import PATIENCE
+from mycnf_command import CHECKOUT
+from process_checks import PATIENCE
 
 from probes.disk.files import PAGE, SMALLEST, Material, accepts_direct
 from probes.experiment import ProbeError

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from running import alive, eventually
+from process_checks import alive, eventually
 
 from advisor.collect.host import open_root, read_host
 from advisor.facts.host import Host

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from foreign_server import Foreign, foreign_server
-from servers_plugin import Binaries
+from real_servers import Binaries
 
 from advisor.__main__ import main
 from probes.disk.files import accepts_direct

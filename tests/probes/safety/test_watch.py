@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from foreign_server import foreign_server
 from live_server import freeze
-from running import PATIENCE
+from process_checks import PATIENCE
 
 from advisor.collect.connection.connect import Limits
 from advisor.facts.host import Host

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from grounds import ground_of, prepared
-from servers_plugin import Binaries
+from probe_environment import ground_of, prepared
+from real_servers import Binaries
 
 from probes.experiment import ProbeError, ProbeRequest, Turn
 from probes.registry import load

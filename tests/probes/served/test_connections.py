@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pymysql
 import pytest
-from grounds import ground_of, prepared, served
+from probe_environment import ground_of, prepared, served
 
 from advisor.catalog.targets import parse_target
 from probes.experiment import BlockMeasurement, ProbeError, ProbeRequest, RunPlan, Turn

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from grounds import ground_of, prepared
+from probe_environment import ground_of, prepared
 
 from advisor.catalog.targets import parse_target
 from probes.experiment import ProbeError, ProbeRequest, Turn, Variant

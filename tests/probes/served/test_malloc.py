@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from grounds import ground_of, prepared
+from probe_environment import ground_of, prepared
 
 from probes.experiment import ProbeError, ProbeRequest, Turn, Variant
 from probes.registry import load

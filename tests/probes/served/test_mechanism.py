@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from grounds import ground_of, prepared, served
-from servers_plugin import Binaries
+from probe_environment import ground_of, prepared, served
+from real_servers import Binaries
 
 from probes.experiment import ProbeRequest, Turn, Variant
 from probes.registry import load

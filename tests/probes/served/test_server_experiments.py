@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from grounds import ground_of, prepared
+from probe_environment import ground_of, prepared
 
 from probes.experiment import ProbeError, ProbeRequest, Turn
 from probes.registry import load

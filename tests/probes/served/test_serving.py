@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from grounds import ground_of, served
+from probe_environment import ground_of, served
 
 from advisor.core.model import Target
 from advisor.facts.host import Host

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from simulated import METRIC, Noise, Simulated, simulate
+from simulated_experiment import METRIC, Noise, Simulated, simulate
 
 from advisor.facts.probes import Arm, Block
 from probes.stats.drift import drift

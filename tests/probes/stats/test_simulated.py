@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from simulated import Judged, Noise, Simulated, judge, simulate
+from simulated_experiment import Judged, Noise, Simulated, judge, simulate
 
 from probes.safety.neighbours import CpuSeconds
 

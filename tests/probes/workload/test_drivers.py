@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
-from grounds import children, served
-from running import PATIENCE, alive, eventually
-from servers_plugin import Binaries
+from mycnf_command import CHECKOUT
+from probe_environment import children, served
+from process_checks import PATIENCE, alive, eventually
+from real_servers import Binaries
 
 from probes.experiment import ProbeError
 from probes.rounds import SEEDS_OF_ROUND, SEEDS_OF_RUN
@@ -175,7 +175,7 @@ import os, sys, threading, time
 from advisor.core.model import Target
 from pathlib import Path
 sys.path.insert(0, "tests/plugins")
-from grounds import children, served
+from probe_environment import children, served
 from probes.sandbox import Binary
 from probes.stop import Stop
 from probes.workload.driver import drive

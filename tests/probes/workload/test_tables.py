@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from grounds import served
-from servers_plugin import Binaries
+from probe_environment import served
+from real_servers import Binaries
 
 from probes.served.variant_server import Served
 from probes.stop import Stop

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from asking import CHECKOUT
-from audits import audited, nasty_audit
+from audit_samples import audited, nasty_audit
 from browser import Tab
+from hostile_findings import SECRET
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nasty import SECRET
+from mycnf_command import CHECKOUT
 
 from advisor.__main__ import main
 from advisor.core.model import Action, Confidence, Finding, Local, Location, Severity

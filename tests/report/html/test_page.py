@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audits import audited, many, recorded
+from audit_samples import audited, many, recorded
 from browser import ASKED, Tab
 from local_results import scans
 

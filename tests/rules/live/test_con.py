@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pymysql
 import pytest
-from following import tried
-from running import eventually
-from windows import SECONDS, lasting, rising, wait_for
+from advice_carried_out import tried
+from counter_windows import SECONDS, lasting, rising, wait_for
+from process_checks import eventually
 
 from advisor.analysis.context import know
 from advisor.analysis.engine import run
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.core.model import Finding
     from advisor.facts import Facts

@@ -15,7 +15,7 @@ from rules import all_rules
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from servers_plugin import Start
+    from real_servers import Start
 
     from probes.sandbox import Sandbox
 

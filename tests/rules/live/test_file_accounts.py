@@ -13,7 +13,7 @@ from advisor.collect.connection.options import Account
 from advisor.core.model import Severity
 
 if TYPE_CHECKING:
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.core.model import Finding
     from probes.sandbox import Sandbox

@@ -30,7 +30,7 @@ from rules import all_rules, find
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from servers_plugin import Server, Start
+    from real_servers import Server, Start
 
     from advisor.core.model import Finding
     from probes.sandbox import Sandbox

@@ -8,10 +8,10 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 import pytest
-from following import tried
+from advice_carried_out import tried
+from counter_windows import SECONDS, lasting, rising
+from process_checks import eventually
 from rule_cases import Case, known_of
-from running import eventually
-from windows import SECONDS, lasting, rising
 
 from advisor.analysis.context import know
 from advisor.analysis.engine import run
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.core.model import Finding
     from advisor.facts import Facts

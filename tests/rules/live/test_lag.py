@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pymysql
 import pytest
-from replicas import dialect, found, pair, until
+from replication_pair import dialect, found, pair, until
 
 from advisor.analysis.context import know
 from advisor.collect.collect import Request, from_account
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from live_server import Live
-    from servers_plugin import Start
+    from real_servers import Start
 
 
 def behind(replica: Live) -> int | None:

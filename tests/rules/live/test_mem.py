@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from filling import Sizes, connected, each, held, make_tables, sizes, statements
+from session_load import Sizes, connected, each, held, make_tables, sizes, statements
 
 from advisor.analysis.context import know
 from advisor.collect.collect import Request, from_account
@@ -18,7 +18,7 @@ from rules.sizing.memory import budget, expected, pool_lists
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.core.model import Finding
     from advisor.facts import Facts

@@ -7,7 +7,7 @@ from hashlib import md5
 from typing import TYPE_CHECKING
 
 import pytest
-from windows import SECONDS, lasting
+from counter_windows import SECONDS, lasting
 
 from advisor.analysis.context import know
 from advisor.analysis.engine import run
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.core.model import Finding
     from advisor.facts import Facts

@@ -17,7 +17,7 @@ from rules.core.statements import place_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.core.model import Finding
     from probes.sandbox import Sandbox

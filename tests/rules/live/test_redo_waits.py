@@ -14,7 +14,7 @@ from advisor.collect.privileges import grants_for
 from advisor.core.model import Severity
 
 if TYPE_CHECKING:
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.core.model import Finding
     from advisor.facts import Facts

@@ -9,7 +9,7 @@ import pymysql
 import pytest
 from general_log import overheard, unlisted
 from live_server import Live
-from replicas import found, until, written
+from replication_pair import found, until, written
 
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.statements import GROUP_MEMBERS
@@ -19,7 +19,7 @@ from probes.sandbox.server import free_port
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from servers_plugin import Start
+    from real_servers import Start
 
 NODE = """[mariadb]
 log_bin = b

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from live_server import Live
-from replicas import dialect, found, pair
+from replication_pair import dialect, found, pair
 
 from advisor.catalog.load import load
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.core.model import Action, Finding
 

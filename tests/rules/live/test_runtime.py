@@ -19,7 +19,7 @@ from rules.core.statements import NEW_SESSIONS, at_run_time
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.facts import Facts
     from probes.sandbox import Sandbox

@@ -18,7 +18,7 @@ from rules import all_rules
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from servers_plugin import Binaries
+    from real_servers import Binaries
 
     from advisor.core.model import Finding
     from probes.sandbox import Binary

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from live_server import Live
-from replicas import written
+from replication_pair import written
 
 from advisor.analysis.context import know
 from advisor.analysis.engine import run
@@ -17,7 +17,7 @@ from rules import all_rules
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from servers_plugin import Start
+    from real_servers import Start
 
 TUNED = """[mysqld]
 server_id = 1

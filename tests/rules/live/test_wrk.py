@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pymysql
 import pytest
-from running import eventually
-from windows import SECONDS, lasting, rising
+from counter_windows import SECONDS, lasting, rising
+from process_checks import eventually
 
 from advisor.analysis.context import know
 from advisor.analysis.engine import run
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.core.model import Finding
     from probes.sandbox import Sandbox

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import pymysql
-from running import eventually
+from process_checks import eventually
 
 from advisor.facts import Facts
 from probes.sandbox import Sandbox

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import pymysql
 import pytest
-from asking_servers import judge_lines, refused_lines
+from option_file_generator import compose
+from process_checks import eventually
 from pymysql.constants import ER
-from running import eventually
-from servers_plugin import Start
-from startable import compose
+from real_servers import Start
+from verdict_agreement import judge_lines, refused_lines
 
 from advisor.catalog.load import Catalog
 from probes.sandbox import Sandbox

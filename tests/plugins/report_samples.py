@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
 
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from advisor.facts.snapshot import load

@@ -17,7 +17,7 @@ import sys
 import threading
 from pathlib import Path
 
-from asking import CHECKOUT, Ended
+from mycnf_command import CHECKOUT, Ended
 
 PATIENCE = 600.0  # seconds
 LARGEST = 1 << 17  # bytes of a request

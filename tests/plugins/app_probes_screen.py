@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from app_driving import filled, until
+from app_driver import filled, until
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 

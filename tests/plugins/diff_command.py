@@ -6,14 +6,14 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from asking import CHECKOUT
 from jsonschema import Draft202012Validator
+from mycnf_command import CHECKOUT
 from referencing import Registry, Resource
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asking import Ended, Mycnf
+    from mycnf_command import Ended, Mycnf
 
     from probes.sandbox import Sandbox
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
 
 from advisor.core.model import Confidence, Edit, Finding, Fix, Location, Severity, Target
 from advisor.optionfile.lines import Line, LineKind

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from servers_plugin import Start
+    from real_servers import Start
 
     from advisor.core.model import Finding
 

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
 
 WORD = "kanarienvogel"
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from asking import CHECKOUT, Ended
 from live_server import Live
+from mycnf_command import CHECKOUT, Ended
 
 VAULT_PASSWORD = "of the vault"  # noqa: S105 - the tests' own
 PATIENCE = 600  # seconds; a run takes some ten on a quiet host

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fleet_ground import PATIENCE, Ground
-from running import bearing, eventually
+from fleet_run import PATIENCE, Ground
+from process_checks import bearing, eventually
 
 MARK = "MYCNF_TEST_MARK"
 LOCAL = {"ansible_connection": "local", "mycnf_user": "root"}

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from asking import CHECKOUT
 from jsonschema import Draft202012Validator
+from mycnf_command import CHECKOUT
 from referencing import Registry, Resource
 
 from advisor.preflight.changes import RESTLESS
 from probes.sandbox import SandboxError
 
 if TYPE_CHECKING:
-    from asking import Ended, Mycnf
+    from mycnf_command import Ended, Mycnf
 
     from probes.sandbox import Sandbox
 

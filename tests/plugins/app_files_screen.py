@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app_driving import screen_text, until
+from app_driver import screen_text, until
 from textual.pilot import Pilot
 
 from advisor.analysis.context import know

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field, replace
 
-from steered import Steered
+from controlled_experiment import Steered
 
 from advisor.facts.probes import Metric
 from probes.experiment import BlockMeasurement, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant

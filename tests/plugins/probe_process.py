@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from asking import CHECKOUT
+from mycnf_command import CHECKOUT
+from process_checks import PATIENCE, bearing
 from provisioning.manifest import read
 from provisioning.shelf import shelf
-from running import PATIENCE, bearing
 
 WORD = "MYCNF_LAUNCHED"
 FORCED = "busy,neighbour,full,little"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from asking import CHECKOUT
-from nasty import SECRET, nasty
+from hostile_findings import SECRET, nasty
+from mycnf_command import CHECKOUT
 
 from advisor.analysis.context import know
 from advisor.core.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
