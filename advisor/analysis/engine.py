@@ -70,7 +70,7 @@ def ask(known: "RuleContext", rules: "Iterable[Rule]") -> RuleRun:
             findings.extend(rule.look(known) if there.issuperset(rule.needs) else rule.check(known))
         except MissingFact as lack:
             skipped.append(Skipped(rule.code, str(lack)))
-    if known.has("server"):
+    if known.decide is not None:
         from rules.core.origin import follow
 
         findings = follow(known, findings)

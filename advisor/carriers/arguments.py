@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.carriers.sets import NonOption, OptionSet, SetReading
-from advisor.core.model import Location
+from advisor.core.model import Location, Origin
 from advisor.optionfile.lines import Line, LineKind
 from advisor.redaction.secrets import is_secret, quoted
 from advisor.verdict.names import find
@@ -52,7 +52,7 @@ def arguments_set(
     def read(catalog: Catalog) -> SetReading:
         return _Reader(document, catalog).read(words)
 
-    return OptionSet(label, read, hint, why, "The command line")
+    return OptionSet(label, read, hint, why, "The command line", Origin.COMMAND_LINE)
 
 
 def _hide(document: Document, words: Sequence[Piece]) -> None:

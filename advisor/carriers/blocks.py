@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from advisor.carriers.document import starts_of
 from advisor.carriers.sets import OptionSet, SetReading, Within
-from advisor.carriers.yaml_tree import Mapping, Scalar
 from advisor.core.model import Location
 from advisor.optionfile.groups import dialect
 from advisor.optionfile.lines import Line, LineKind, Problem
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.carriers.document import Document
+    from advisor.carriers.yaml_tree import Mapping, Scalar
     from advisor.catalog.load import Catalog
 
 
@@ -135,6 +135,8 @@ FIELDS = {"Secret": "data", "ConfigMap": "binaryData"}  # by kind, where its val
 
 def encoded_values(node: Mapping) -> Iterator[tuple[Scalar, Scalar]]:
     """The keys and values of a manifest that are base64."""
+    from advisor.carriers.yaml_tree import Mapping, Scalar
+
     kind = node.get("kind")
     field = node.get(FIELDS.get(kind.value, "")) if isinstance(kind, Scalar) else None
     if isinstance(field, Mapping):

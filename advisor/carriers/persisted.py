@@ -14,7 +14,7 @@ from advisor.carriers.document import CarrierError, Document
 from advisor.carriers.json_tree import JsonMember, members
 from advisor.carriers.sets import Carrier, NonOption, OptionSet, SetReading
 from advisor.catalog.targets import newest
-from advisor.core.model import Location
+from advisor.core.model import Location, Origin
 from advisor.optionfile.lines import Line, LineKind
 from advisor.redaction.secrets import STATEMENTS, is_secret, quoted
 from advisor.verdict import REFUSED, LineVerdict, Outcome, take
@@ -50,7 +50,8 @@ def read_persisted(document: Document) -> Carrier:
     def read(catalog: Catalog) -> SetReading:
         return _read(document, entries, catalog)
 
-    one = OptionSet("persisted variables", read, newest("mysql"), "only MySQL persists variables", "The file")
+    why = "only MySQL persists variables"
+    one = OptionSet("persisted variables", read, newest("mysql"), why, "The file", Origin.PERSISTED)
     return Carrier(document, (one,))
 
 

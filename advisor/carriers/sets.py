@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.core.model import Origin
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -62,7 +64,8 @@ class OptionSet(NamedTuple):
     """Options that belong together: `label` names them for people.
 
     `hint` is the server that the document names, `why` how it does so; None where it names none. `groupless` is what
-    to call the place where options stand in no group, empty where they stand in groups.
+    to call the place where options stand in no group, empty where they stand in groups. `origin` says how the server
+    gets the values.
     """
 
     label: str
@@ -70,6 +73,7 @@ class OptionSet(NamedTuple):
     hint: Target | None = None
     why: str = ""
     groupless: str = ""
+    origin: Origin = Origin.FILE
 
 
 class Carrier(NamedTuple):

@@ -33,6 +33,7 @@ TIMES_THE_CPUS = 2
 REFUSED_BY_LIMIT = "connection_errors_max_connections"
 RUNNING = "threads_running"
 ROWS = "row lock"
+USER_LOCK = "user-level lock"
 BOUND_THEM = "see what they wait for, and bound the clients' pools"
 
 
@@ -259,9 +260,14 @@ def more_running_than_processors(known: RuleContext) -> Iterator[Finding]:
 def _lock_waits(known: RuleContext) -> dict[str, int]:
     """The sessions that waited, by what they waited for, the most first."""
     rows = known.workload.last.status.get("innodb_row_lock_current_waits") if known.has("workload") else None
-    states = {state.removeprefix("Waiting for "): count for state, count in known.server.lock_waits.items() if count}
+    states = {_lock_named(state): count for state, count in known.server.lock_waits.items() if count}
     waits = states | ({ROWS: rows} if rows else {})
     return dict(sorted(waits.items(), key=lambda wait: -wait[1]))
+
+
+def _lock_named(state: str) -> str:
+    """The lock that a thread state names; the servers show GET_LOCK as `User lock`."""
+    return USER_LOCK if state == "User lock" else state.removeprefix("Waiting for ")
 
 
 def _told(waits: dict[str, int]) -> str:
@@ -273,6 +279,8 @@ def _holders(known: RuleContext, waits: dict[str, int]) -> str:
     """Where a server of this version says who holds the lock that most sessions wait for."""
     if next(iter(waits)) == ROWS:
         return "information_schema.innodb_lock_waits" if known.target.is_mariadb else "sys.innodb_lock_waits"
+    if next(iter(waits)) == USER_LOCK:
+        return "SELECT IS_USED_LOCK('name of the lock') names the connection"
     if known.target.is_mariadb:
         return "the longest transaction of SHOW PROCESSLIST, or the plugin METADATA_LOCK_INFO"
     return "sys.schema_table_lock_waits, or the oldest row of information_schema.innodb_trx"

@@ -37,12 +37,13 @@ def advise(
         from rules.core.statements import carried_out
 
         return carried_out(known, option, str(value), shown, live=live, risk=risk, watch=watch)
-    return Action(
-        option_line=f"{option.name} = {shown}",
-        risk=risk,
-        restart=not (live and option.dynamic and option.variable is not None),
-        watch=watch,
-    )
+    restart = not (live and option.dynamic and option.variable is not None)
+    done = Action(option_line=f"{option.name} = {shown}", risk=risk, restart=restart, watch=watch)
+    if known.decide is None:
+        return done
+    from rules.core.statements import in_place_of
+
+    return in_place_of(done, known, option, str(value), shown)
 
 
 def while_stopped(known: RuleContext, action: Action | None) -> Action | None:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Option
     from advisor.core.model import Finding
-    from advisor.verdict import LineVerdict
-    from rules.core.context import RuleContext
+    from advisor.verdict import FileVerdict, LineVerdict
+    from rules.core.context import Decide, RuleContext
 
 COMMAND = "the server's command line"
 OUTRANKING = frozenset({Origin.PERSISTED, Origin.COMMAND_LINE})
@@ -55,11 +55,19 @@ def of_line(origin: Origin, line: LineVerdict) -> Decider:
 def decider(known: RuleContext, option: Option) -> Decider | None:
     """What decides the option's value at the next start; None where nothing sets it."""
     names = (*known.catalog.spellings(option.name), *LINKED.get(option.name, ()))
-    if known.decide is not None:
-        return known.decide(option.variable or option.name, names)
-    lines = [line for name in names if (line := known.file_verdict.effective.get(name))]
-    last = max(lines, key=known.file_verdict.lines.index, default=None) if len(lines) > 1 else next(iter(lines), None)
-    return None if last is None else of_line(Origin.FILE, last)
+    decide = known.decide or decide_by_lines(known.file_verdict, Origin.FILE)
+    return decide(option.variable or option.name, names)
+
+
+def decide_by_lines(verdict: FileVerdict, origin: Origin) -> Decide:
+    """Decides by the option lines of one document alone, all of which have this origin: the last line wins."""
+
+    def decide(_variable: str, names: tuple[str, ...]) -> Decider | None:
+        lines = [line for name in names if (line := verdict.effective.get(name))]
+        last = max(lines, key=verdict.lines.index) if len(lines) > 1 else next(iter(lines), None)
+        return None if last is None else of_line(origin, last)
+
+    return decide
 
 
 def follow(known: RuleContext, findings: Iterable[Finding]) -> list[Finding]:
@@ -90,7 +98,8 @@ def _words(text: str, decided: Decider, option: Option) -> str:
         if words in text:
             return text.replace(words, taken, 1)
     if decided.origin is Origin.PERSISTED:
-        return f"{text}; the value is persisted: change it by SET PERSIST, or {taken}"
+        how = "SET PERSIST" if option.dynamic else "SET PERSIST_ONLY"
+        return f"{text}; the value is persisted: change it by {how}, or {taken}"
     return f"{text}; the value is set by {where(decided)}: change {decided.text or 'it'} there"
 
 

@@ -76,6 +76,18 @@ def _kept(done: Action, known: RuleContext, option: Option, decided: Decider | N
     return done._replace(option_line=line, place=decided.place, replaces=decided.text)
 
 
+def in_place_of(done: Action, known: RuleContext, option: Option, value: str, shown: str) -> Action:
+    """The action for a document that gives a server its command line or its persisted values."""
+    decided = decider(known, option)
+    if decided is not None and decided.origin is Origin.PERSISTED:
+        how = "PERSIST_ONLY" if done.restart else "PERSIST"
+        return done._replace(option_line=None, statement=set_statement(option, value, how))
+    if decided is not None and decided.origin is Origin.COMMAND_LINE:
+        argument = argument_for(decided, option, shown)
+        return done._replace(option_line=None, argument=argument, place=decided.place, replaces=decided.text)
+    return done
+
+
 def argument_for(decided: Decider, option: Option, value: str) -> str:
     """`--sync-binlog=1`, in the spelling that the command line has now."""
     name = option.name if "_" in decided.name else option.name.replace("_", "-")

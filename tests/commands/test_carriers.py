@@ -218,3 +218,43 @@ def test_the_parser_is_imported_for_files_that_need_it(name: str, text: str, par
         [sys.executable, "-c", code, tmp_path / name], cwd=CHECKOUT, capture_output=True, text=True, check=True
     )
     assert ran.stdout.splitlines()[-1] == f"{parsed} {name != 'my.cnf'}"
+
+
+UNIT = """\
+[Service]
+ExecStart=/usr/sbin/mysqld --log-bin --server-id=1 --sync-binlog=0 --innodb-force-recovery=1
+"""
+PERSISTED = {
+    "Version": 2,
+    "mysql_dynamic_variables": {"sync_binlog": {"Value": "0"}},
+    "mysql_static_variables": {"innodb_force_recovery": {"Value": "1"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sync", "recovery"),
+    [
+        (
+            "mysql.service",
+            UNIT,
+            "write --sync-binlog=1 in place of --sync-binlog=0 in",
+            "--innodb-force-recovery=1 from",
+        ),
+        (
+            "mysqld-auto.cnf",
+            json.dumps(PERSISTED),
+            "run SET PERSIST sync_binlog = 1;",
+            "RESET PERSIST innodb_force_recovery",
+        ),
+    ],
+)
+def test_advice_follows_the_origin_of_a_value(  # noqa: PLR0917 - a row of the table
+    mycnf: Mycnf, tmp_path: Path, name: str, text: str, sync: str, recovery: str
+) -> None:
+    """An argument of a command line is replaced there, a persisted value is persisted anew or reset."""
+    path = tmp_path / name
+    path.write_text(text)
+    (found,) = findings(mycnf, path, "--target", "mysql-8.0").values()
+    helps = {str(f["option"]): str(f["help"]) for f in found}
+    assert helps["sync_binlog"].startswith(sync)
+    assert recovery in helps["innodb_force_recovery"]

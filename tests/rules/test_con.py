@@ -172,6 +172,7 @@ def test_a_crowd(cpus: float, says: str, tmp_path: Path) -> None:
     (MYSQL, {METADATA: 10}, 0, "wait 10 for a table metadata lock; no more than 2 are at work.", "sys.schema_table"),
     (MARIADB, {METADATA: 9}, 0, "wait 9 for a table metadata lock; no more than 3 are at work.", "PROCESSLIST"),
     (MYSQL, {}, 11, "wait 11 for a row lock; no more than 1 are at work.", "sys.innodb_lock_waits"),
+    (MYSQL, {"User lock": 10}, 0, "wait 10 for a user-level lock; no more than 2 are at work.", "IS_USED_LOCK"),
     (MYSQL, {METADATA: 2}, 1, "wait 2 for a table metadata lock, 1 for a row lock; there are 4", "clients' pools"),
 ])  # fmt: skip
 def test_a_crowd_that_waits(  # noqa: PLR0917 - a row of the table

@@ -216,7 +216,8 @@ APPLIER_TIMES = Statement(
 LOCK_WAITS_MYSQL = Statement(
     "lock-waits-mysql",
     "SELECT PROCESSLIST_STATE, COUNT(*) FROM performance_schema.threads "
-    "WHERE PROCESSLIST_STATE LIKE 'Waiting for % lock' GROUP BY PROCESSLIST_STATE LIMIT 64",
+    "WHERE PROCESSLIST_STATE LIKE 'Waiting for % lock' OR PROCESSLIST_STATE = 'User lock' "
+    "GROUP BY PROCESSLIST_STATE LIMIT 64",
     "MySQL with performance_schema, where four sessions or more run statements",
     "how many sessions wait for which kind of lock, which counters of InnoDB don't tell",
     "SELECT on performance_schema.threads",
@@ -225,7 +226,7 @@ LOCK_WAITS_MYSQL = Statement(
 LOCK_WAITS_MARIADB = Statement(
     "lock-waits-mariadb",
     "SELECT STATE, COUNT(*) FROM information_schema.PROCESSLIST "
-    "WHERE STATE LIKE 'Waiting for % lock' GROUP BY STATE LIMIT 64",
+    "WHERE STATE LIKE 'Waiting for % lock' OR STATE = 'User lock' GROUP BY STATE LIMIT 64",
     "MariaDB, where four sessions or more run statements",
     "how many sessions wait for which kind of lock, which counters of InnoDB don't tell",
     "PROCESS",

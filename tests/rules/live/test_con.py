@@ -209,20 +209,29 @@ def _refused(sandbox: Sandbox) -> None:
         cursor.execute("SET GLOBAL max_connections = 2000")
 
 
+@pytest.mark.parametrize(
+    ("statement", "lock"),
+    [
+        ("ALTER TABLE d.t COMMENT = 'x'", "table metadata lock"),
+        ("SELECT GET_LOCK('a lock of the test', 600), RELEASE_LOCK('a lock of the test')", "user-level lock"),
+    ],
+    ids=["metadata", "GET_LOCK"],
+)
 @pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11")
-def test_a_crowd_behind_a_lock(server_name: str, start: Start) -> None:
-    """Sessions that wait for the metadata of a table are told with that lock, and not as a crowd at work."""
+def test_a_crowd_behind_a_lock(server_name: str, start: Start, statement: str, lock: str) -> None:
+    """Sessions that wait for a lock are counted with that lock, not as sessions that need processors."""
     sandbox = start(server_name)
     with plainly(sandbox, autocommit=False) as holder, holder.cursor() as cursor:
         cursor.execute("CREATE DATABASE d")
         cursor.execute("CREATE TABLE d.t (a INT) ENGINE=InnoDB")
         cursor.execute("SELECT * FROM d.t")  # and no COMMIT
+        cursor.execute("SELECT GET_LOCK('a lock of the test', 0)")
         facts = facts_of(sandbox)
         if facts.host is None or not facts.host.usable_cpus or facts.host.usable_cpus > 64:
             pytest.skip("needs the server's host, with 64 processors or fewer")
         count = int(2 * facts.host.usable_cpus) + 4
         waiting = [plainly(sandbox) for _ in range(count)]
-        threads = [Thread(target=_alter, args=(connection,)) for connection in waiting]
+        threads = [Thread(target=_wait, args=(connection, statement)) for connection in waiting]
         for thread in threads:
             thread.start()
         try:
@@ -230,22 +239,24 @@ def test_a_crowd_behind_a_lock(server_name: str, start: Start) -> None:
             told = found(lasting(facts_of(sandbox, lambda _: None), LATER))["more-running-than-processors"]
         finally:
             holder.rollback()
+            cursor.execute("SELECT RELEASE_LOCK('a lock of the test')")
             for thread in threads:
                 thread.join()
-    assert f"wait {count:,} for a table metadata lock" in told.message
+    assert f"wait {count:,} for a {lock}" in told.message
     assert told.help.startswith("find who holds the lock")
 
 
-def _alter(connection: pymysql.Connection[Any]) -> None:
-    connection.query("ALTER TABLE d.t COMMENT = 'x'")
+def _wait(connection: pymysql.Connection[Any], statement: str) -> None:
+    connection.query(statement)
 
 
 def _until(sandbox: Sandbox, count: int) -> None:
-    """Come back once so many sessions wait for a lock of metadata."""
+    """Come back once so many sessions wait for a lock."""
     with sandbox.connect() as connection, connection.cursor() as cursor:
         seen = 0
         while seen < count:
             cursor.execute(
-                "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for %metadata%'"
+                "SELECT COUNT(*) FROM information_schema.PROCESSLIST "
+                "WHERE STATE LIKE 'Waiting for %metadata%' OR STATE = 'User lock'"
             )
             seen = int(cursor.fetchall()[0][0])
