@@ -19,7 +19,7 @@ from advisor.redaction.secrets import clean, redact_text
 
 if TYPE_CHECKING:
     from advisor.core.model import Severity
-    from advisor.report.probe.published import Curve
+    from advisor.report.render.curves import Curve
 
 
 class Code(str):

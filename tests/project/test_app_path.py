@@ -32,7 +32,6 @@ LATER = {
     "advisor.carriers.service_files",
     "advisor.upgrade",
     "hmac",
-    "plotext",
     "probes.registry",
     "psutil",
     "pydantic",

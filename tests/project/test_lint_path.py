@@ -20,7 +20,7 @@ ALWAYS = set(ANY_OPTION)
 ASLEEP = {*BY_OPTION, *BEYOND_FILES}
 HEAVY = {
     "cryptography", "dataclasses", "importlib.metadata", "importlib.resources", "inspect", "logging", "nacl", "pathlib",
-    "msgspec", "plotext", "psutil", "pydantic", "pymysql", "rich", "socket", "ssl", "subprocess", "textual",
+    "msgspec", "psutil", "pydantic", "pymysql", "rich", "socket", "ssl", "subprocess", "textual",
 }  # fmt: skip
 DRIVER = """
 import sys

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.report.render.evidence_chart import ASCII, UNICODE, chart
+from advisor.report.render.terminal_chart import ASCII, UNICODE, chart
 from rules.core.evidence import everything
 
 LABELS = ("8K", "16K", "32K", "64K")

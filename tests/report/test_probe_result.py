@@ -13,12 +13,12 @@ from advisor.facts.probes import OTHERS, PROBE_SCHEMA, Arm, Block, Metric, Probe
 from advisor.report.paper import Paper
 from advisor.report.probe.figures import change, number, rows, span
 from advisor.report.probe.names import axis_name, curve_of, labels, numeric, short
-from advisor.report.probe.published import Curve, Point, curves, most
+from advisor.report.probe.published import curves
 from advisor.report.probe.result import render
 from advisor.report.probe.tables import sheets
 from advisor.report.probe.words import answer, claims
 from advisor.report.render import terminal_chart
-from advisor.report.render.scale import axes
+from advisor.report.render.curves import Curve, Point, axes, most
 from rules.core.evidence import load
 
 SIZES = {"16K": 16384.0, "128K": 131072.0, "2M": 2097152.0}

@@ -2,53 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor.facts.probes import baselines
 from advisor.report.probe.figures import DURATIONS, rows
 from advisor.report.probe.names import curve_of, labels, numeric, short
+from advisor.report.render.curves import Curve, Point
 from rules.core.evidence import load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from advisor.facts.probes import Metric, ProbeResult
     from rules.core.evidence import Evidence, Table
 
-WIDEST = 3.0  # times the value; an interval that reaches further would leave no room for the curve
 Share = tuple[float, float, float]  # of the baseline: the value, and an interval
 HERE = "here"  # how the curves of this host are called
 ENOUGH = 2  # points in common that make two curves comparable
-
-
-class Point(NamedTuple):
-    """One point of a curve: `label` and `place` on the axis, its share of the baseline's value, and an interval."""
-
-    label: str
-    place: float
-    value: float
-    low: float
-    high: float
-
-    @property
-    def bounded(self) -> bool:
-        """Whether its interval can be drawn; one of few rounds or much noise has no end on paper."""
-        return 0 < self.low < self.high < self.value * WIDEST
-
-    @property
-    def ends(self) -> tuple[float, ...]:
-        """What must fit on the paper: the interval's ends, or the value alone."""
-        return (self.low, self.value, self.high) if self.bounded else (self.value,)
-
-
-class Curve(NamedTuple):
-    """A curve to draw; `here` for what was measured on this host, `turned` where better was the other way round."""
-
-    name: str
-    points: tuple[Point, ...]
-    here: bool
-    turned: bool = False
 
 
 def evidence(result: ProbeResult) -> list[Evidence]:
@@ -91,19 +61,6 @@ def curves(result: ProbeResult) -> tuple[Curve, ...]:
 def is_grouped(result: ProbeResult) -> bool:
     """Whether variants are compared within groups, each with a baseline of its own."""
     return len(baselines(result.arms, result.baseline)) > 1
-
-
-def most(shown: Sequence[Curve], local: int, published: int) -> tuple[list[Curve], str]:
-    """The local curves that differ most from the baseline, the first published ones, and how many more there are."""
-    here = [c for c in shown if c.here]
-    farthest = sorted(here, key=_distance, reverse=True)[:local]
-    drawn = [c for c in here if c in farthest] + [c for c in shown if not c.here][:published]
-    left = len(shown) - len(drawn)
-    return drawn, f"{left} more {'curves are' if left > 1 else 'curve is'} in the tables alone" if left else ""
-
-
-def _distance(curve: Curve) -> float:
-    return max(abs(math.log(point.value)) if point.value > 0 else math.inf for point in curve.points)
 
 
 def turned(metric: Metric, table: Table) -> bool:

@@ -13,7 +13,7 @@ from probes.conclusion import means
 if TYPE_CHECKING:
     from advisor.facts.probes import Metric, ProbeResult
     from advisor.report.probe.figures import Row
-    from advisor.report.probe.published import Curve
+    from advisor.report.render.curves import Curve
 
 CLAIMED = "*"
 CLAIMS = ("more", "less")

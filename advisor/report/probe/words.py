@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.facts.probes import ProbeResult
-    from advisor.report.probe.published import Curve
+    from advisor.report.render.curves import Curve
 
 SHORT = 600  # seconds up to which a run's time is told in seconds
 MANY = 3  # claims that are read one by one

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 from advisor.redaction.secrets import clean
-from advisor.report.probe.published import most
-from advisor.report.render.scale import axes
+from advisor.report.render.curves import axes, most
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.report.probe.published import Curve
-    from advisor.report.render.scale import Scale
+    from advisor.report.render.curves import Curve, Scale
 
 WIDTH, HEIGHT = 760, 420
 LEFT, RIGHT, TOP, FOOT = 70, 24, 76, 60  # margins; the legend takes more below, a line a curve

@@ -1,26 +1,50 @@
-"""Local and published curves in the terminal, drawn by plotext: intervals as bars, points over their labels."""
+"""Curves in the terminal: points over their labels, intervals as bars, in ASCII where that is all there is."""
 
 from __future__ import annotations
 
-import threading
-from typing import TYPE_CHECKING
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.redaction.secrets import clean
-from advisor.report.probe.published import most
-from advisor.report.render.scale import axes
+from advisor.report.render.curves import Scale, axes, most
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from advisor.report.paper import Paper
-    from advisor.report.probe.published import Curve, Point
-    from advisor.report.render.scale import Scale
+    from advisor.report.render.curves import Curve, Point
 
-HERE, OTHERS = "●■▲◆★", "○□△◇"
-PLAIN_HERE, PLAIN_OTHERS = "oO0@&", "x*#%"
 HEIGHT = 14
-TICKS = 7  # columns that the numbers of the y axis take
-DRAWING = threading.Lock()  # plotext has one figure for the whole program
+LEAST_WIDTH = 30
+DOUBLING = 1.5  # from one point to the next the x grows by this factor or more: each point gets the same room
+HERE = "\x1b[32m"  # the colour of curves of this host
+
+
+class _Style(NamedTuple):
+    """Marks of series, of curves of this host and of others, and what the axes and lines are drawn with."""
+
+    marks: str
+    here: str
+    others: str
+    axis: str
+    corner: str
+    dot: str
+    tick: str
+    bar: str
+
+
+UNICODE = _Style("●○◆◇■□", "●■▲◆★", "○□△◇", "┤", "└", "·", "─", "│")
+ASCII = _Style("ox*+#@", "oO0@&", "x*#%", "|", "+", ".", "-", "|")
+
+
+class _Series(NamedTuple):
+    """A curve: shares of the axes at which its points stand, each with the ends of its interval, or None."""
+
+    name: str
+    mark: str
+    colour: str
+    points: tuple[tuple[float, float, tuple[float, float] | None], ...]
 
 
 def draw(curves: Sequence[Curve], page: Paper, *, joined: bool = True, height: int = HEIGHT) -> str:
@@ -30,74 +54,159 @@ def draw(curves: Sequence[Curve], page: Paper, *, joined: bool = True, height: i
     """
     if not curves:
         return ""
-    curves, more = most(curves, len(HERE), len(OTHERS))
-    with DRAWING:
-        lines = _drawn(curves, page, height, joined=joined)
-    legend = "   ".join(f"{mark} {clean(curve.name)}" for curve, mark, _ in _styled(curves, page))
-    below = [*_folded(legend, page.width), *([f"  {more}"] if more else [])]
-    return page.fitted("\n".join([*(f"  {line.rstrip()}" for line in lines), *below]))
-
-
-def _drawn(curves: Sequence[Curve], page: Paper, height: int, *, joined: bool) -> list[str]:
-    import plotext
-
+    style = ASCII if page.plain else UNICODE
+    curves, more = most(curves, len(style.here), len(style.others))
     along, up = axes(curves)
-    plotext.clear_figure()
-    plotext.theme("clear")
-    plotext.limit_size(False, False)
-    plotext.plot_size(page.width - 2, height)
-    for curve, mark, colour in reversed(_styled(curves, page)):
-        _curve(curve, (along, up), mark, colour, joined=joined, page=page)
-    points = _ticks(curves, along, page.width - 2 - TICKS)
-    plotext.xticks([along.place(p.place) for p in points], [clean(p.label) for p in points])
-    marks = up.ticks()
-    plotext.yticks([up.place(mark) for mark in marks], [f"{mark:.3g}" for mark in marks])
-    drawn = plotext.build()
-    return str(drawn if page.colour else plotext.uncolorize(drawn)).splitlines()
-
-
-def _styled(curves: Sequence[Curve], page: Paper) -> list[tuple[Curve, str, str]]:
-    """Each curve with its mark and its colour."""
-    marks = {True: iter(PLAIN_HERE if page.plain else HERE), False: iter(PLAIN_OTHERS if page.plain else OTHERS)}
-    return [(curve, next(marks[curve.here]), "green" if curve.here else "default") for curve in curves]
-
-
-def _curve(curve: Curve, scales: tuple[Scale, Scale], mark: str, colour: str, *, joined: bool, page: Paper) -> None:
-    import plotext
-
-    along, up = scales
-    points = sorted(curve.points, key=lambda p: p.place)
-    xs, ys = [along.place(p.place) for p in points], [up.place(p.value) for p in points]
-    for x, p in zip(xs, points, strict=True):
-        if p.bounded:
-            plotext.plot([x, x], [up.place(p.low), up.place(p.high)], marker="|" if page.plain else "│", color=colour)
-    if joined:
-        plotext.plot(xs, ys, marker="." if page.plain else "·", color=colour)
-    plotext.scatter(xs, ys, marker=mark, color=colour)
-
-
-def _ticks(curves: Sequence[Curve], along: Scale, room: int) -> list[Point]:
-    """The points whose labels fit side by side, those of this host first."""
+    marks = {True: iter(style.here), False: iter(style.others)}
+    series = [
+        _Series(
+            clean(curve.name),
+            next(marks[curve.here]),
+            HERE if curve.here and page.colour else "",
+            tuple(_placed(point, along, up) for point in curve.points),
+        )
+        for curve in curves
+    ]
     known: dict[float, Point] = {}
-    for curve in curves:
-        for point in curve.points:
-            known.setdefault(point.place, point)
-    points = [known[key] for key in sorted(known)]
-    low, high = along.place(points[0].place), along.place(points[-1].place)
-    chosen: list[Point] = []
-    free = 0.0
-    for point in points:
-        column = (along.place(point.place) - low) / ((high - low) or 1.0) * room
-        if not chosen or column - len(point.label) / 2 > free:
-            chosen.append(point)
-            free = column + len(point.label) / 2 + 1
-    return chosen
+    for point in (point for curve in curves for point in curve.points):
+        known.setdefault(point.place, point)
+    labels = [(along.share(place), clean(known[place].label)) for place in sorted(known)]
+    rows = max(2, height - 2)
+    scale = {round(up.share(mark) * (rows - 1)): f"{mark:.3g}" for mark in up.ticks()}
+    lines = _plotted(series, labels, scale, (page.width - 2, rows), style, joined=joined)
+    legend = _legend(series, "", page.width - 2)
+    return page.fitted("\n".join(f"  {line}".rstrip() for line in [*lines, *legend, *([more] if more else [])]))
 
 
-def _folded(legend: str, width: int) -> list[str]:
-    lines = ["  "]
-    for entry in legend.split("   "):
+def _placed(point: Point, along: Scale, up: Scale) -> tuple[float, float, tuple[float, float] | None]:
+    ends = (up.share(point.low), up.share(point.high)) if point.bounded else None
+    return along.share(point.place), up.share(point.value), ends
+
+
+def chart(
+    labels: Sequence[str],
+    values: Sequence[float],
+    series: Mapping[str, Sequence[float | None]],
+    *,
+    unit: str = "",
+    width: int = 76,
+    height: int = 10,
+    ascii_only: bool = False,
+) -> str:
+    """The series of a table over its points, in lines no wider than `width`; empty where nothing can be drawn.
+
+    `values` place the points along the x axis, by their logarithm where they double; without them they stand evenly.
+    """
+    known = [y for ys in series.values() for y in ys if y is not None]
+    if len(labels) < 2 or not known:  # noqa: PLR2004 - one point is no curve
+        return ""
+    style = ASCII if ascii_only else UNICODE
+    up = Scale(*_bounds(known), logarithmic=False)
+    shares = _shares(values if len(values) == len(labels) else range(len(labels)))
+    drawn = []
+    for (name, ys), mark in zip(series.items(), style.marks * len(series), strict=False):
+        points = ((x, up.share(y), None) for x, y in zip(shares, ys, strict=False) if y is not None)
+        drawn.append(_Series(name, mark, "", tuple(points)))
+    rows = [_number(up.low + (up.high - up.low) * row / (height - 1)) for row in range(height)]
+    scale = {row: text for row, text in enumerate(rows) if row % 3 == 0 or row == height - 1}
+    margin = max(map(len, rows)) + 1
+    lines = _plotted(drawn, list(zip(shares, labels, strict=True)), scale, (width, height), style, margin=margin)
+    return "\n".join([*([f"{unit:>{margin}}".rstrip()] if unit else []), *lines, *_legend(drawn, " " * margin, width)])
+
+
+def _plotted(
+    series: Sequence[_Series],
+    labels: Sequence[tuple[float, str]],
+    scale: Mapping[int, str],
+    size: tuple[int, int],
+    style: _Style,
+    *,
+    joined: bool = True,
+    margin: int = 0,
+) -> list[str]:
+    """The axes with what stands between them: `scale` are the texts of rows, from the lowest on."""
+    width, height = size
+    margin = margin or max((len(text) for text in scale.values()), default=0) + 1
+    room = max(LEAST_WIDTH, width - margin - 2)
+    grid = [[" "] * room for _ in range(height)]
+    for one in reversed(series):
+        _draw(grid, one, style, joined=joined)
+    lines = [
+        f"{scale.get(row, ''):>{margin - 1}} {style.axis}{''.join(grid[row])}".rstrip()
+        for row in range(height - 1, -1, -1)
+    ]
+    lines.append(" " * margin + style.corner + style.tick * room)
+    return [*lines, (" " * (margin + 1) + _ticks(labels, room)).rstrip()]
+
+
+def _column(share: float, room: int) -> int:
+    return round(share * (room - 3)) + 1
+
+
+def _draw(grid: list[list[str]], series: _Series, style: _Style, *, joined: bool) -> None:
+    height, room = len(grid), len(grid[0])
+
+    def put(x: int, y: int, mark: str) -> None:
+        grid[y][x] = f"{series.colour}{mark}\x1b[0m" if series.colour else mark
+
+    points = sorted((_column(x, room), round(y * (height - 1))) for x, y, _ in series.points)
+    for share, _, ends in series.points:
+        low, high = (round(end * (height - 1)) for end in ends) if ends else (1, 0)
+        for y in range(low, high + 1):
+            put(_column(share, room), y, style.bar)
+    for (x0, y0), (x1, y1) in pairwise(points if joined else ()):
+        for x in range(x0 + 1, x1):
+            y = round(y0 + (y1 - y0) * (x - x0) / (x1 - x0))
+            if grid[y][x] == " ":
+                put(x, y, style.dot)
+    for x, y in points:
+        put(x, y, series.mark)
+
+
+def _bounds(known: Sequence[float]) -> tuple[float, float]:
+    """The range of the y axis: from zero where the smallest value is near it, else a little beyond the values."""
+    low, high = min(known), max(known)
+    if low >= 0 and low < high / 3:
+        return 0.0, high
+    slack = (high - low) * 0.05 or abs(high) * 0.05 or 1.0
+    return low - slack, high + slack
+
+
+def _shares(values: Sequence[float] | range) -> list[float]:
+    """Where each point stands, from 0 to 1; on a logarithmic axis where the values keep doubling."""
+    places = [float(v) for v in values]
+    steps = [b / a for a, b in pairwise(places) if a > 0]
+    if len(steps) == len(places) - 1 and min(steps) >= DOUBLING:
+        places = [math.log2(v) for v in places]
+    first, last = min(places), max(places)
+    return [(place - first) / ((last - first) or 1.0) for place in places]
+
+
+def _ticks(labels: Sequence[tuple[float, str]], room: int) -> str:
+    """The labels under their points; one that would run into its neighbour is left out."""
+    line = [" "] * (room + max(len(label) for _, label in labels))
+    free = 0
+    for share, label in labels:
+        start = max(0, min(_column(share, room) - len(label) // 2, room - len(label)))
+        if start >= free:
+            line[start : start + len(label)] = label
+            free = start + len(label) + 1
+    return "".join(line).rstrip()
+
+
+def _legend(series: Iterable[_Series], indent: str, width: int) -> list[str]:
+    """The marks with the names of their series, as many on a line as fit."""
+    margin = f"{indent} " if indent else ""
+    lines = [margin]
+    for one in series:
+        entry = f"{one.mark} {one.name}"
         if lines[-1].strip() and len(lines[-1]) + len(entry) > width:
-            lines.append("  ")
+            lines.append(margin)
         lines[-1] += f"{entry}   "
     return [line.rstrip() for line in lines]
+
+
+def _number(value: float) -> str:
+    if abs(value) >= 10000:  # noqa: PLR2004 - from here on thousands are easier to read
+        return f"{value / 1000:.0f}k"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"  # noqa: PLR2004

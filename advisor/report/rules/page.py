@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.report.render.evidence_chart import chart
+from advisor.report.render.terminal_chart import chart
 from advisor.report.words import wrap
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.report.probe.published import Curve, Point
 from advisor.report.render import svg_chart
+from advisor.report.render.curves import Curve, Point
 from advisor.report.render.markup import Html, code, joined, tag
 from advisor.report.rules.page import CURVE_POINTS, STRENGTHS, number
 from rules.core.evidence import load

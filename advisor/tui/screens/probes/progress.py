@@ -19,7 +19,7 @@ from advisor.report.words import plural, wrap
 from advisor.tui.text import line, plain
 
 if TYPE_CHECKING:
-    from advisor.report.probe.published import Curve
+    from advisor.report.render.curves import Curve
     from advisor.tui.screens.probes.plan import Order
     from probes.rounds import Progress
 

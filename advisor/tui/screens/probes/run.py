@@ -92,8 +92,6 @@ class ProbeRun:
         order = self.order
         ground = replace(order.ground, report=self._say)
         try:
-            import plotext  # noqa: F401 - it takes a third of a second, and the chart is drawn where keys are heard
-
             result = rounds.run(order.experiment, ground, order.wanted, self._stop, self._moved, keep=self._keep)
         except MycnfError as error:
             return Ended(None, spoken(str(error)))

@@ -1,4 +1,4 @@
-"""Where numbers stand on the axes of a drawing: evenly, or by their logarithm where they span magnitudes."""
+"""Curves to draw, and where numbers stand on their axes: evenly, or by their logarithm where they span magnitudes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,40 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.report.probe.published import Curve
-
+WIDEST = 3.0  # times the value; an interval that reaches further would leave no room for the curve
 APART = 1.2  # from one point to the next the axis grows by this factor or more
 SAME = 1.02  # times up to which two points are one: 8192 here, 8200 where it was published
 SPAN = 16.0  # times, from which on so growing points stand by their logarithm
 MAGNITUDES = 20.0  # times, from which on values do
+
+
+class Point(NamedTuple):
+    """One point of a curve: `label` and `place` on the axis, its share of the baseline's value, and an interval."""
+
+    label: str
+    place: float
+    value: float
+    low: float
+    high: float
+
+    @property
+    def bounded(self) -> bool:
+        """Whether its interval can be drawn; one of few rounds or much noise has no end on paper."""
+        return 0 < self.low < self.high < self.value * WIDEST
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """What must fit on the paper: the interval's ends, or the value alone."""
+        return (self.low, self.value, self.high) if self.bounded else (self.value,)
+
+
+class Curve(NamedTuple):
+    """A curve to draw; `here` for what was measured on this host, `turned` where better was the other way round."""
+
+    name: str
+    points: tuple[Point, ...]
+    here: bool
+    turned: bool = False
 
 
 class Scale(NamedTuple):
@@ -58,3 +86,16 @@ def _steps(low: float, high: float) -> list[float]:
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * n for n in (1, 2, 2.5, 5, 10) if size * n >= rough)
     return [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def most(shown: Sequence[Curve], local: int, published: int) -> tuple[list[Curve], str]:
+    """The local curves that differ most from the baseline, the first published ones, and how many more there are."""
+    here = [c for c in shown if c.here]
+    farthest = sorted(here, key=_distance, reverse=True)[:local]
+    drawn = [c for c in here if c in farthest] + [c for c in shown if not c.here][:published]
+    left = len(shown) - len(drawn)
+    return drawn, f"{left} more {'curves are' if left > 1 else 'curve is'} in the tables alone" if left else ""
+
+
+def _distance(curve: Curve) -> float:
+    return max(abs(math.log(point.value)) if point.value > 0 else math.inf for point in curve.points)
